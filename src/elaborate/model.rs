@@ -1,0 +1,453 @@
+//! The flat model: what elaboration hands to the bond graph.
+//!
+//! AFTER THIS POINT there are no components, arrays, vectors, `for`, `if`, `const`, imports, units or
+//! names to look up: every junction and every port is scalar (a vector node of width n is n junctions, a
+//! vector element one element with n ports and an n-by-n law), every law is one of [`Law`], every number
+//! is SI. Names survive only as [`PathId`]s, to be printed, and as the spans that diagnostics point at.
+
+use crate::expr::{ExprId, Exprs, SymbolId};
+use crate::source::Span;
+use crate::units::Dimension;
+use num_rational::BigRational;
+use std::ops::Range;
+use std::sync::Arc;
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id as an index.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// A domain.
+    DomainId
+);
+typed_id!(
+    /// A named thing: its name, indices and the instance that holds it.
+    PathId
+);
+typed_id!(
+    /// A scalar junction (a graph node is a junction).
+    NodeId
+);
+typed_id!(
+    /// A scalar port of an element.
+    PortId
+);
+typed_id!(
+    /// An element.
+    ElementId
+);
+typed_id!(
+    /// A scalar bond.
+    BondId
+);
+
+/// A flat model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The model's name.
+    pub name: Arc<str>,
+    /// Where it is declared (its name).
+    pub span: Span,
+    /// All expressions and symbols of the model.
+    pub exprs: Exprs,
+    /// The symbol of `time`.
+    pub time: SymbolId,
+    /// Parameters in declaration order.
+    pub parameters: Vec<Parameter>,
+    /// Inputs in declaration order.
+    pub inputs: Vec<Input>,
+    /// Domains.
+    pub domains: Vec<Domain>,
+    /// Named things.
+    pub paths: Vec<Path>,
+    /// Junctions.
+    pub nodes: Vec<Node>,
+    /// Ports; those of one element are consecutive.
+    pub ports: Vec<Port>,
+    /// Elements in declaration order.
+    pub elements: Vec<Element>,
+    /// Bonds drawn by the user.
+    pub bonds: Vec<Bond>,
+    /// Variables of the graph that expressions refer to, each with its symbol (kind `Measure`).
+    pub measures: Vec<(SymbolId, Measure)>,
+    /// `state z = int(expr)` declarations that integrate an expression.
+    pub integrals: Vec<Integral>,
+    /// Outputs in declaration order, vector outputs expanded.
+    pub outputs: Vec<Output>,
+}
+
+/// A `param` of the model: a number, a vector or a matrix.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// `[]`, `[n]` or `[rows, columns]`.
+    pub shape: Vec<usize>,
+    /// Entries, row by row.
+    pub entries: Vec<ParameterEntry>,
+    /// Its dimension where one was given.
+    pub dimension: Option<Dimension>,
+    /// The SI unit of the values as text ("kg", "N/m"); `None` where unknown.
+    pub unit: Option<String>,
+    /// Its name in the source.
+    pub span: Span,
+}
+
+/// One entry of a parameter.
+#[derive(Clone, Debug)]
+pub struct ParameterEntry {
+    /// The symbol that laws use (kind `Parameter`), named `K` or `K[1, 2]`.
+    pub symbol: SymbolId,
+    /// What it is computed from, where it follows from other parameters.
+    pub derived: Option<ExprId>,
+    /// Its value in SI.
+    pub value: BigRational,
+}
+
+/// A scalar input, or one entry of a vector input.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// `F` or `u[1]`.
+    pub name: Arc<str>,
+    /// The symbol of its value (kind `Input`).
+    pub symbol: SymbolId,
+    /// Its default signal, an expression of time and parameters.
+    pub signal: Option<ExprId>,
+    /// Its dimension where one was given.
+    pub dimension: Option<Dimension>,
+    /// The SI unit as text.
+    pub unit: Option<String>,
+    /// Its name in the source.
+    pub span: Span,
+}
+
+/// A domain.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Symbol of the across variable: `v`.
+    pub across: Arc<str>,
+    /// Its unit as text.
+    pub across_unit: Option<String>,
+    /// Its dimension.
+    pub across_dimension: Option<Dimension>,
+    /// Symbol of the through variable: `i`.
+    pub through: Arc<str>,
+    /// Its unit as text.
+    pub through_unit: Option<String>,
+    /// Its dimension.
+    pub through_dimension: Option<Dimension>,
+    /// Whether the effort is the across variable (otherwise it is the through variable).
+    pub effort_is_across: bool,
+    /// Whether across times through is not a power.
+    pub pseudo: bool,
+}
+
+/// A named thing and the chain of instances that holds it.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The instance it is a member of.
+    pub parent: Option<PathId>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its indices, `cell[2]`.
+    pub indices: Box<[i64]>,
+    /// Its name in the source, where it was declared.
+    pub span: Span,
+}
+
+/// Effort or flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Variable {
+    /// Effort: voltage, force, torque, pressure.
+    Effort,
+    /// Flow: current, velocity, angular velocity, volume flow.
+    Flow,
+}
+
+impl Variable {
+    /// The other variable of a power-conjugate pair.
+    pub fn conjugate(self) -> Variable {
+        match self {
+            Variable::Effort => Variable::Flow,
+            Variable::Flow => Variable::Effort,
+        }
+    }
+}
+
+/// What all bonds of a junction have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JunctionKind {
+    /// 0-junction: one effort, flows add to zero.
+    Zero,
+    /// 1-junction: one flow, efforts add to zero.
+    One,
+}
+
+/// A scalar junction.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub path: PathId,
+    /// Entry of a vector node, from 1.
+    pub entry: Option<u32>,
+    /// Its kind; a graph node has the kind that its domain asks for (design 2.1).
+    pub kind: JunctionKind,
+    /// Its domain; `None` for a plain bond-graph junction.
+    pub domain: Option<DomainId>,
+    /// Declared with `node` (its across variable is measured against the reference).
+    pub is_graph_node: bool,
+    /// Declared `floating`.
+    pub floating: bool,
+}
+
+/// A scalar port of an element, oriented absorbing: effort times flow is the power that it takes up.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The element.
+    pub element: ElementId,
+    /// `a`, `b`, `in`, `out`; `None` for a one-port.
+    pub name: Option<Arc<str>>,
+    /// Entry of a vector port, from 1.
+    pub entry: Option<u32>,
+    /// Its domain; `None` for a bond element.
+    pub domain: Option<DomainId>,
+    /// How it is connected.
+    pub connection: Connection,
+}
+
+/// How a port is connected.
+#[derive(Clone, Debug)]
+pub enum Connection {
+    /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
+    /// minus that of `to`, through flows from `from` through the element to `to`.
+    Branch {
+        /// Tail node.
+        from: Option<NodeId>,
+        /// Head node.
+        to: Option<NodeId>,
+        /// The words `a -> b`.
+        span: Span,
+    },
+    /// By exactly one entry of [`Model::bonds`].
+    Bond(BondId),
+}
+
+/// A scalar bond; power is positive from tail to head.
+#[derive(Clone, Debug)]
+pub struct Bond {
+    /// Where it comes from.
+    pub tail: BondEnd,
+    /// Where it goes to.
+    pub head: BondEnd,
+    /// Where it was drawn.
+    pub span: Span,
+}
+
+/// One end of a bond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BondEnd {
+    /// A junction.
+    Node(NodeId),
+    /// A port of an element.
+    Port(PortId),
+}
+
+/// An element with its law.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Its name.
+    pub path: PathId,
+    /// The name of its definition: `Mass`.
+    pub kind: Arc<str>,
+    /// Its ports.
+    pub ports: Range<u32>,
+    /// Its law over these ports, in order.
+    pub law: Law,
+    /// Place of the words that give the value (the argument list or the instance).
+    pub law_span: Span,
+    /// Start values, one a port, for storage; empty where none was given.
+    pub start: Vec<Option<ExprId>>,
+    /// Place of `start = ..`.
+    pub start_span: Option<Span>,
+    /// Which variable is the state of this storage, unless the user forces one (design 2.8).
+    pub state_choice: StateChoice,
+}
+
+/// Which variable a storage carries as its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateChoice {
+    /// The co-energy variable: across of an A-type, through of a T-type.
+    CoEnergy,
+    /// The energy variable: p or q, the integral of the conjugate.
+    Energy,
+}
+
+/// A matrix of expressions, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Entries, row by row; 0 where nothing is.
+    pub entries: Vec<ExprId>,
+}
+
+impl Matrix {
+    /// The entry in a row and a column, both from 0.
+    pub fn get(&self, row: usize, column: usize) -> ExprId {
+        self.entries[row * self.columns + column]
+    }
+}
+
+/// The law of an element over its n ports, in absorbing effort and flow. Entries depend on parameters
+/// only, unless said otherwise.
+#[derive(Clone, Debug)]
+pub enum Law {
+    /// Storage with co-energy variable z (`co_energy` at each port) and its conjugate w.
+    ///
+    /// A-type with effort = across, and bond `C`: z is the effort. T-type there, and bond `I`: z is the flow.
+    Storage {
+        /// Which variable of each port is z.
+        co_energy: Variable,
+        /// n-by-n value.
+        value: Matrix,
+        /// How the value enters.
+        form: StorageForm,
+    },
+    /// Dissipator.
+    Dissipator(Dissipator),
+    /// Source: the variable is given at each port. Values may hold inputs, `time`, parameters, measures and
+    /// integrals (a controlled source).
+    Source {
+        /// Which variable is given.
+        given: Variable,
+        /// One value a port.
+        values: Vec<ExprId>,
+    },
+    /// Power-conserving coupler: with x the variable `input` of the first `matrix.columns` ports and y the variable
+    /// `output` of the remaining `matrix.rows` ports: `y = matrix x`, `conj(x) = -matrix' conj(y)`.
+    ///
+    /// `Transformer(r) a, b` in two across-effort domains: x = effort of a, y = effort of b, matrix r. Bond
+    /// `TF(m)`: ports out, in (x = effort of out, y = effort of in, matrix m). Bond `GY(r)`: ports out, in, x =
+    /// flow of out, y = effort of in, matrix -r (the out port absorbs, so its flow is minus that of its bond).
+    Coupler {
+        /// x, at the first ports.
+        input: Variable,
+        /// y, at the last ports.
+        output: Variable,
+        /// The modulus matrix.
+        matrix: Matrix,
+    },
+}
+
+/// How a storage value enters the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StorageForm {
+    /// `w = value * der(z)`: mass, capacitance, inductance; bond `I(m)`, `C(c)`.
+    Direct,
+    /// `der(z) = value * w`: stiffness of a T-type.
+    Inverse,
+}
+
+/// How a dissipator's matrices enter its law.
+#[derive(Clone, Debug)]
+pub enum Dissipator {
+    /// `effort = R * flow`
+    Resistance(Matrix),
+    /// `flow = G * effort`
+    Conductance(Matrix),
+    /// `P * effort + Q * flow = 0`, n equations: any other linear algebraic law.
+    Implicit(Matrix, Matrix),
+}
+
+/// A variable of the flat graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Effort of a port.
+    PortEffort(PortId),
+    /// Flow of a port, absorbing.
+    PortFlow(PortId),
+    /// The common variable of a junction: effort of a 0-junction, flow of a 1-junction.
+    Common(NodeId),
+    /// Effort of a bond.
+    BondEffort(BondId),
+    /// Flow of a bond, from tail to head.
+    BondFlow(BondId),
+}
+
+/// `state z = int(expr), start = s;`
+#[derive(Clone, Debug)]
+pub struct Integral {
+    /// Its name.
+    pub path: PathId,
+    /// Its symbol (kind `State`).
+    pub symbol: SymbolId,
+    /// What is integrated.
+    pub rate: ExprId,
+    /// Its start value.
+    pub start: Option<ExprId>,
+    /// The SI unit as text.
+    pub unit: Option<String>,
+}
+
+/// A scalar output.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// `v` or `y[1]`.
+    pub name: Arc<str>,
+    /// Its value over measures, inputs, parameters and time; may hold `int(..)` and `der(..)` calls.
+    pub value: ExprId,
+    /// The SI unit as text, where it could be inferred.
+    pub unit: Option<String>,
+    /// Its name in the source.
+    pub span: Span,
+}
+
+impl Model {
+    /// The path as the user would write it: `cell[2].c`.
+    pub fn path_name(&self, id: PathId) -> String {
+        let mut parts = Vec::new();
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let path = &self.paths[id.index()];
+            let mut part = path.name.to_string();
+            if !path.indices.is_empty() {
+                let list: Vec<String> = path.indices.iter().map(i64::to_string).collect();
+                part.push_str(&format!("[{}]", list.join(", ")));
+            }
+            parts.push(part);
+            at = path.parent;
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// The name of an element.
+    pub fn element_name(&self, id: ElementId) -> String {
+        self.path_name(self.elements[id.index()].path)
+    }
+
+    /// The ports of an element.
+    pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
+        self.elements[id.index()].ports.clone().map(PortId)
+    }
+
+    /// Where an element was declared.
+    pub fn element_span(&self, id: ElementId) -> Span {
+        self.paths[self.elements[id.index()].path.index()].span
+    }
+}

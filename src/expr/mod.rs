@@ -1,0 +1,444 @@
+//! One hash-consed expression for laws and equations.
+//!
+//! Children are always created before their parents, so ascending [`ExprId`] order is a topological
+//! order; every traversal in this room uses that instead of recursion, and none can overflow the stack.
+//!
+//! AFTER THIS POINT an expression holds no unit (all numbers are SI), no source name (symbols are ids
+//! into [`Exprs`]) and no structural constant (`const`, `for`, `sum` have been expanded).
+
+mod fold;
+
+use indexmap::IndexSet;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use rustc_hash::FxBuildHasher;
+use std::sync::Arc;
+
+pub use fold::Evaluated;
+
+/// An expression in an [`Exprs`] arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+/// A named quantity in an [`Exprs`] arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolId(pub u32);
+
+/// What a symbol stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SymbolKind {
+    /// A `param`, or one entry of a vector or matrix `param`.
+    Parameter,
+    /// An `input`, or one entry of a vector `input`.
+    Input,
+    /// The time derivative of an input.
+    InputRate,
+    /// A state of the equations.
+    State,
+    /// A variable of the flat graph that a measure or an equation refers to.
+    Measure,
+    /// A shared subexpression, assigned before it is used.
+    Assignment,
+    /// `time`
+    Time,
+}
+
+/// A symbol's name and kind.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// The user's name, `K[1, 2]` for an entry.
+    pub name: Arc<str>,
+    /// What it stands for.
+    pub kind: SymbolKind,
+}
+
+/// Functions of the language that stay in expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Function {
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Exp,
+    Log,
+    Sqrt,
+    Abs,
+    Sign,
+    Min,
+    Max,
+    Floor,
+    /// `step(t0)`: 0 before t0, 1 from then on.
+    Step,
+    /// `pulse(t0, width)`
+    Pulse,
+    /// `ramp(t0)`: 0 before t0, time - t0 after.
+    Ramp,
+    /// `int(e)` of a measure expression.
+    Int,
+    /// `der(e)` of a measure expression.
+    Der,
+}
+
+impl Function {
+    /// All of them with their names in the language and their numbers of arguments (`None`: one or more).
+    pub const ALL: [(Function, &'static str, Option<usize>); 23] = [
+        (Function::Sin, "sin", Some(1)),
+        (Function::Cos, "cos", Some(1)),
+        (Function::Tan, "tan", Some(1)),
+        (Function::Asin, "asin", Some(1)),
+        (Function::Acos, "acos", Some(1)),
+        (Function::Atan, "atan", Some(1)),
+        (Function::Atan2, "atan2", Some(2)),
+        (Function::Sinh, "sinh", Some(1)),
+        (Function::Cosh, "cosh", Some(1)),
+        (Function::Tanh, "tanh", Some(1)),
+        (Function::Exp, "exp", Some(1)),
+        (Function::Log, "log", Some(1)),
+        (Function::Sqrt, "sqrt", Some(1)),
+        (Function::Abs, "abs", Some(1)),
+        (Function::Sign, "sign", Some(1)),
+        (Function::Min, "min", None),
+        (Function::Max, "max", None),
+        (Function::Floor, "floor", Some(1)),
+        (Function::Step, "step", Some(1)),
+        (Function::Pulse, "pulse", Some(2)),
+        (Function::Ramp, "ramp", Some(1)),
+        (Function::Int, "int", Some(1)),
+        (Function::Der, "der", Some(1)),
+    ];
+
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        Function::ALL
+            .iter()
+            .find(|entry| entry.0 == self)
+            .map(|entry| entry.1)
+            .expect("invariant: Function::ALL lists every function")
+    }
+}
+
+/// A comparison or a logical operation, with values 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Relation {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+/// One node of an expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// An exact number.
+    Number(Arc<BigRational>),
+    /// `pi`
+    Pi,
+    /// A named quantity.
+    Symbol(SymbolId),
+    /// A sum of at least two terms; none is itself a sum; at most one number, last.
+    Sum(Box<[ExprId]>),
+    /// A product of at least two factors; none is itself a product; at most one number, first.
+    Product(Box<[ExprId]>),
+    /// A power; division is the power -1.
+    Power(ExprId, ExprId),
+    /// A function of the language.
+    Call(Function, Box<[ExprId]>),
+    /// A relation of two values.
+    Relation(Relation, ExprId, ExprId),
+    /// Logical negation.
+    Not(ExprId),
+    /// `if c then a else b`
+    If(ExprId, ExprId, ExprId),
+}
+
+impl Node {
+    /// The ids of the node's children.
+    pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
+        let (slice, fixed): (&[ExprId], [Option<ExprId>; 3]) = match self {
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => (&[], [None; 3]),
+            Node::Sum(list) | Node::Product(list) | Node::Call(_, list) => (list, [None; 3]),
+            Node::Power(a, b) | Node::Relation(_, a, b) => (&[], [Some(*a), Some(*b), None]),
+            Node::Not(a) => (&[], [Some(*a), None, None]),
+            Node::If(c, a, b) => (&[], [Some(*c), Some(*a), Some(*b)]),
+        };
+        slice.iter().copied().chain(fixed.into_iter().flatten())
+    }
+}
+
+/// The arena of all expressions and symbols of one compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: IndexSet<Node, FxBuildHasher>,
+    symbols: Vec<Symbol>,
+}
+
+impl Exprs {
+    /// Makes a new symbol; two symbols of one name are two symbols.
+    pub fn new_symbol(&mut self, name: impl Into<Arc<str>>, kind: SymbolKind) -> SymbolId {
+        let id = SymbolId(self.symbols.len() as u32);
+        self.symbols.push(Symbol {
+            name: name.into(),
+            kind,
+        });
+        id
+    }
+
+    /// A symbol's name and kind.
+    pub fn symbol_info(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.0 as usize]
+    }
+
+    /// How many symbols there are; ids run from 0.
+    pub fn symbol_count(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// The node behind an id.
+    pub fn node(&self, id: ExprId) -> &Node {
+        self.nodes
+            .get_index(id.0 as usize)
+            .expect("invariant: an ExprId belongs to the arena that made it")
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing has been built yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    fn intern(&mut self, node: Node) -> ExprId {
+        ExprId(self.nodes.insert_full(node).0 as u32)
+    }
+
+    /// The expression that is just this symbol.
+    pub fn symbol(&mut self, id: SymbolId) -> ExprId {
+        self.intern(Node::Symbol(id))
+    }
+
+    /// `pi`
+    pub fn pi(&mut self) -> ExprId {
+        self.intern(Node::Pi)
+    }
+
+    /// An exact number.
+    pub fn number(&mut self, value: BigRational) -> ExprId {
+        self.intern(Node::Number(Arc::new(value)))
+    }
+
+    /// An integer.
+    pub fn integer(&mut self, value: i64) -> ExprId {
+        self.number(BigRational::from_integer(BigInt::from(value)))
+    }
+
+    /// 0
+    pub fn zero(&mut self) -> ExprId {
+        self.integer(0)
+    }
+
+    /// 1
+    pub fn one(&mut self) -> ExprId {
+        self.integer(1)
+    }
+
+    /// The number that the expression is, if it is a number.
+    pub fn as_number(&self, id: ExprId) -> Option<&BigRational> {
+        match self.node(id) {
+            Node::Number(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the expression is the number 0 as written (not: simplifies to it).
+    pub fn is_zero(&self, id: ExprId) -> bool {
+        self.as_number(id).is_some_and(Zero::is_zero)
+    }
+
+    /// Whether the expression is the number 1 as written.
+    pub fn is_one(&self, id: ExprId) -> bool {
+        self.as_number(id).is_some_and(One::is_one)
+    }
+
+    /// A sum: flattened, numbers added up, zeros dropped; the order of the other terms is kept.
+    pub fn sum(&mut self, terms: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut number = BigRational::zero();
+        let mut flat = Vec::new();
+        for term in terms {
+            match self.node(term) {
+                Node::Number(value) => number += &**value,
+                Node::Sum(inner) => {
+                    for &id in inner.iter() {
+                        match self.node(id) {
+                            Node::Number(value) => number += &**value,
+                            _ => flat.push(id),
+                        }
+                    }
+                }
+                _ => flat.push(term),
+            }
+        }
+        if !number.is_zero() || flat.is_empty() {
+            let id = self.number(number);
+            flat.push(id);
+        }
+        if flat.len() == 1 {
+            return flat[0];
+        }
+        self.intern(Node::Sum(flat.into()))
+    }
+
+    /// `a + b`
+    pub fn add(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.sum([a, b])
+    }
+
+    /// `a - b`
+    pub fn sub(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let minus = self.neg(b);
+        self.sum([a, minus])
+    }
+
+    /// `-a`
+    pub fn neg(&mut self, a: ExprId) -> ExprId {
+        let minus_one = self.integer(-1);
+        self.product([minus_one, a])
+    }
+
+    /// A product: flattened, numbers multiplied, ones dropped, 0 absorbs; the order of the other factors is kept.
+    pub fn product(&mut self, factors: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut number = BigRational::one();
+        let mut flat = Vec::new();
+        for factor in factors {
+            match self.node(factor) {
+                Node::Number(value) => number *= &**value,
+                Node::Product(inner) => {
+                    for &id in inner.iter() {
+                        match self.node(id) {
+                            Node::Number(value) => number *= &**value,
+                            _ => flat.push(id),
+                        }
+                    }
+                }
+                _ => flat.push(factor),
+            }
+        }
+        if number.is_zero() {
+            return self.zero();
+        }
+        if !number.is_one() || flat.is_empty() {
+            let id = self.number(number);
+            flat.insert(0, id);
+        }
+        if flat.len() == 1 {
+            return flat[0];
+        }
+        self.intern(Node::Product(flat.into()))
+    }
+
+    /// `a * b`
+    pub fn mul(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.product([a, b])
+    }
+
+    /// `a / b`; the caller has reported a division by the number 0 (kept as the power `0^-1`).
+    pub fn div(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let minus_one = self.integer(-1);
+        let inverse = self.power(b, minus_one);
+        self.product([a, inverse])
+    }
+
+    /// `base ^ exponent`: numbers to small integer powers are evaluated exactly.
+    pub fn power(&mut self, base: ExprId, exponent: ExprId) -> ExprId {
+        if let Some(power) = self.as_number(exponent) {
+            if power.is_zero() {
+                return self.one();
+            }
+            if power.is_one() {
+                return base;
+            }
+            if power.is_integer() {
+                let power = power.to_integer();
+                if let (Some(value), Some(small)) = (self.as_number(base), power.to_i32())
+                    && small.abs() <= 4096
+                    && !(value.is_zero() && small < 0)
+                    && value.numer().bits().max(value.denom().bits()) * u64::from(small.unsigned_abs()) <= 65_536
+                {
+                    let value = value.pow(small);
+                    return self.number(value);
+                }
+                if let Node::Power(inner, inner_power) = *self.node(base)
+                    && let Some(inner_power) = self.as_number(inner_power)
+                    && inner_power.is_integer()
+                {
+                    let product = inner_power * BigRational::from_integer(power);
+                    let product = self.number(product);
+                    return self.power(inner, product);
+                }
+            }
+        }
+        self.intern(Node::Power(base, exponent))
+    }
+
+    /// A function of the language; `abs`, `sign` and `sqrt` of numbers are evaluated where exact.
+    pub fn call(&mut self, function: Function, arguments: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let arguments: Box<[ExprId]> = arguments.into_iter().collect();
+        if let [only] = *arguments
+            && let Some(value) = self.as_number(only).cloned()
+        {
+            match function {
+                Function::Abs => return self.number(value.abs()),
+                Function::Sign => return self.number(value.signum()),
+                Function::Floor => return self.number(value.floor()),
+                Function::Sqrt if !value.is_negative() => {
+                    let root = BigRational::new(value.numer().sqrt(), value.denom().sqrt());
+                    if &root * &root == value {
+                        return self.number(root);
+                    }
+                }
+                Function::Sin | Function::Tan | Function::Asin | Function::Atan | Function::Sinh | Function::Tanh
+                    if value.is_zero() =>
+                {
+                    return self.zero();
+                }
+                Function::Cos | Function::Cosh | Function::Exp if value.is_zero() => return self.one(),
+                _ => {}
+            }
+        }
+        self.intern(Node::Call(function, arguments))
+    }
+
+    /// A relation of two values.
+    pub fn relation(&mut self, relation: Relation, a: ExprId, b: ExprId) -> ExprId {
+        self.intern(Node::Relation(relation, a, b))
+    }
+
+    /// Logical negation.
+    pub fn not(&mut self, a: ExprId) -> ExprId {
+        self.intern(Node::Not(a))
+    }
+
+    /// `if condition then a else b`; a condition that is a number is decided at once.
+    pub fn if_else(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        match self.as_number(condition) {
+            Some(value) if value.is_zero() => b,
+            Some(_) => a,
+            None => self.intern(Node::If(condition, a, b)),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Text to syntax tree. Parsing never fails: it returns a tree and diagnostics.
+
+pub mod ast;
