@@ -1,6 +1,6 @@
 //! What the compiler tells a person: one plain type, shared by the terminal, JSON and the editor.
 
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceId, SourceMap, Span};
 
 /// How bad it is. Only an error stops the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,10 +106,6 @@ pub fn in_source_order(diagnostics: &mut Vec<Diagnostic>) {
 
 /// Renders diagnostics as a person reads them in a terminal.
 pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> String {
-    let mut cache = ariadne::FnCache::new(|id: &crate::source::SourceId| -> Result<String, String> {
-        Ok(sources.get(*id).text.to_string())
-    });
-    let _ = &mut cache;
     let mut out = Vec::new();
     for diagnostic in diagnostics {
         render_one(sources, diagnostic, color, &mut out);
@@ -117,6 +113,77 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn render_one(_sources: &SourceMap, diagnostic: &Diagnostic, _color: bool, out: &mut Vec<u8>) {
-    out.extend_from_slice(diagnostic.message.as_bytes());
+fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
+    use ariadne::{Config, IndexType, Label, Report, ReportKind};
+    let kind = match diagnostic.severity {
+        Severity::Error => ReportKind::Error,
+        Severity::Warning => ReportKind::Warning,
+        Severity::Information => ReportKind::Advice,
+    };
+    let Some(first) = diagnostic.labels.first() else {
+        let word = match diagnostic.severity {
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            Severity::Information => "Advice",
+        };
+        out.extend_from_slice(format!("[{}] {word}: {}\n", diagnostic.code, diagnostic.message).as_bytes());
+        for note in &diagnostic.notes {
+            out.extend_from_slice(format!("  Note: {note}\n").as_bytes());
+        }
+        if let Some(help) = &diagnostic.help {
+            out.extend_from_slice(format!("  Help: {help}\n").as_bytes());
+        }
+        return;
+    };
+    let range = |span: Span| (span.source, span.start as usize..span.end as usize);
+    let mut report = Report::build(kind, range(first.span))
+        .with_config(Config::default().with_color(color).with_index_type(IndexType::Byte))
+        .with_code(diagnostic.code)
+        .with_message(&diagnostic.message);
+    for label in &diagnostic.labels {
+        let mut shown = Label::new(range(label.span));
+        if !label.message.is_empty() {
+            shown = shown.with_message(&label.message);
+        }
+        report = report.with_label(shown);
+    }
+    for note in &diagnostic.notes {
+        report = report.with_note(note);
+    }
+    if let Some(help) = &diagnostic.help {
+        report = report.with_help(help);
+    }
+    let texts = diagnostic
+        .labels
+        .iter()
+        .map(|label| label.span.source)
+        .collect::<std::collections::BTreeSet<_>>();
+    let mut cache = RenderCache {
+        sources,
+        texts: texts
+            .into_iter()
+            .map(|id| (id, ariadne::Source::from(sources.get(id).text.to_string())))
+            .collect(),
+    };
+    report
+        .finish()
+        .write(&mut cache, &mut *out)
+        .expect("invariant: writing to memory does not fail");
+}
+
+struct RenderCache<'a> {
+    sources: &'a SourceMap,
+    texts: std::collections::BTreeMap<SourceId, ariadne::Source<String>>,
+}
+
+impl ariadne::Cache<SourceId> for RenderCache<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &SourceId) -> Result<&ariadne::Source<String>, impl std::fmt::Debug> {
+        self.texts.get(id).ok_or("no such source")
+    }
+
+    fn display<'b>(&self, id: &'b SourceId) -> Option<impl std::fmt::Display + 'b> {
+        Some(self.sources.get(*id).name.clone())
+    }
 }

@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+pub mod algebra;
 pub mod diagnostic;
 pub mod elaborate;
 pub mod expr;
