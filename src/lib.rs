@@ -5,6 +5,7 @@
 pub mod algebra;
 pub mod diagnostic;
 pub mod elaborate;
+pub mod equations;
 pub mod expr;
 pub mod source;
 pub mod syntax;

@@ -1,0 +1,208 @@
+//! The state equations of a model: what every emitter, analysis and solver reads.
+//!
+//! AFTER THIS POINT there are no ports, junctions or bonds: ordered assignments, residual blocks, an optional sparse mass
+//! matrix and the derivatives say everything; A..F are derived from them where they exist.
+
+use crate::elaborate::model::{Input, Parameter};
+use crate::expr::{ExprId, Exprs, SymbolId};
+use std::sync::Arc;
+
+/// The state equations of one model.
+///
+/// `assignments` in order, then `loops`, then `M x' = derivatives` (M the identity where `mass_matrix` is none) and
+/// `y = output_values`, over the symbols of states, inputs, input rates, parameters and time.
+#[derive(Clone, Debug)]
+pub struct StateSystem {
+    /// The model's name.
+    pub model: Arc<str>,
+    /// The arena of all expressions here.
+    pub exprs: Exprs,
+    /// The symbol of `time`.
+    pub time: SymbolId,
+    /// Parameters in declaration order, with their values.
+    pub parameters: Vec<Parameter>,
+    /// States in declaration order of their storage; states added for `int(..)` outputs last.
+    pub states: Vec<State>,
+    /// Inputs in declaration order.
+    pub inputs: Vec<Input>,
+    /// Symbols of the inputs' time derivatives, one an input.
+    pub input_rates: Vec<SymbolId>,
+    /// Outputs in declaration order.
+    pub outputs: Vec<Quantity>,
+    /// Shared subexpressions, evaluated in order before anything else.
+    pub assignments: Vec<Assignment>,
+    /// Algebraic loops that are left to be solved at run time.
+    pub loops: Vec<AlgebraicLoop>,
+    /// The matrix M of `M x' = derivatives`; none stands for the identity.
+    pub mass_matrix: Option<SparseMatrix<ExprId>>,
+    /// Right sides, one a state.
+    pub derivatives: Vec<ExprId>,
+    /// Values of the outputs.
+    pub output_values: Vec<ExprId>,
+    /// Affine in states, inputs and input rates with constant coefficients.
+    pub linear: bool,
+    /// A..F over the parameters, where they were asked for and are not too large.
+    pub symbolic: Option<LinearForm<ExprId>>,
+    /// A..F in numbers, exact arithmetic rounded once where the system is small.
+    pub numeric: Option<LinearForm<f64>>,
+    /// Storage without a state of its own.
+    pub dependent: Vec<DependentStorage>,
+}
+
+/// One state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// `mass.v`
+    pub name: Arc<str>,
+    /// The element that carries it: `mass`.
+    pub element: Arc<str>,
+    /// Which of its variables it is.
+    pub variable: StateVariable,
+    /// Its SI unit as text.
+    pub unit: Option<String>,
+    /// Its symbol.
+    pub symbol: SymbolId,
+    /// Its value at time 0 as an expression over the parameters.
+    pub start: ExprId,
+    /// The same as a number, with the parameters' values.
+    pub start_value: f64,
+}
+
+/// What a state is of its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateVariable {
+    /// The across variable.
+    Across,
+    /// The through variable.
+    Through,
+    /// The integral of the across variable.
+    IntegralOfAcross,
+    /// The integral of the through variable.
+    IntegralOfThrough,
+    /// The momentum of a bond element, the integral of its effort.
+    P,
+    /// The displacement of a bond element, the integral of its flow.
+    Q,
+    /// A state declared with `state z = int(..)`, or added for an `int(..)` output.
+    Integral,
+}
+
+impl StateVariable {
+    /// The word of the `equations` JSON schema (design section 4).
+    pub fn word(self) -> &'static str {
+        match self {
+            StateVariable::Across => "across",
+            StateVariable::Through => "through",
+            StateVariable::IntegralOfAcross => "int_across",
+            StateVariable::IntegralOfThrough => "int_through",
+            StateVariable::P => "p",
+            StateVariable::Q => "q",
+            StateVariable::Integral => "int",
+        }
+    }
+}
+
+/// A named value with its unit.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    /// The user's name.
+    pub name: Arc<str>,
+    /// Its SI unit as text.
+    pub unit: Option<String>,
+}
+
+/// A shared subexpression.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// Its symbol (kind `Assignment`), named `w1`, `w2`, ...
+    pub symbol: SymbolId,
+    /// Its value.
+    pub value: ExprId,
+}
+
+/// An algebraic loop.
+#[derive(Clone, Debug)]
+pub struct AlgebraicLoop {
+    /// Its unknowns.
+    pub unknowns: Vec<SymbolId>,
+    /// Residuals, as many as unknowns, to be made zero.
+    pub residuals: Vec<ExprId>,
+    /// Whether the residuals are linear in the unknowns.
+    pub linear: bool,
+}
+
+/// A sparse matrix by rows; columns ascend within a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseMatrix<T> {
+    /// Number of columns; the number of rows is that of `rows`.
+    pub columns: usize,
+    /// Nonzero entries of each row, with their columns.
+    pub rows: Vec<Vec<(u32, T)>>,
+}
+
+impl<T: Clone> SparseMatrix<T> {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> SparseMatrix<T> {
+        SparseMatrix {
+            columns,
+            rows: vec![Vec::new(); rows],
+        }
+    }
+
+    /// The entry in a row and a column, both from 0; none where it is zero.
+    pub fn get(&self, row: usize, column: usize) -> Option<&T> {
+        let row = &self.rows[row];
+        row.binary_search_by_key(&(column as u32), |entry| entry.0)
+            .ok()
+            .map(|at| &row[at].1)
+    }
+
+    /// Number of stored entries.
+    pub fn stored(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+
+    /// The same pattern with other values.
+    pub fn map<U>(&self, mut change: impl FnMut(&T) -> U) -> SparseMatrix<U> {
+        SparseMatrix {
+            columns: self.columns,
+            rows: self
+                .rows
+                .iter()
+                .map(|row| row.iter().map(|(column, value)| (*column, change(value))).collect())
+                .collect(),
+        }
+    }
+}
+
+/// `x' = A x + B u + E u' + x_offset`, `y = C x + D u + F u' + y_offset`; n states, m inputs, p outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearForm<T> {
+    /// n-by-n.
+    pub a: SparseMatrix<T>,
+    /// n-by-m.
+    pub b: SparseMatrix<T>,
+    /// p-by-n.
+    pub c: SparseMatrix<T>,
+    /// p-by-m.
+    pub d: SparseMatrix<T>,
+    /// n-by-m.
+    pub e: SparseMatrix<T>,
+    /// p-by-m.
+    pub f: SparseMatrix<T>,
+    /// One a state; none where all are zero. May depend on time.
+    pub x_offset: Option<Vec<T>>,
+    /// One an output; none where all are zero. May depend on time.
+    pub y_offset: Option<Vec<T>>,
+}
+
+/// A storage element without a state of its own, and what carries its energy instead (design 2.4).
+#[derive(Clone, Debug)]
+pub struct DependentStorage {
+    /// The dependent element.
+    pub element: Arc<str>,
+    /// The independent storage elements that determine it; empty where sources alone do.
+    pub on: Vec<Arc<str>>,
+    /// The equivalent parameter of the independent storage as an expression of the language.
+    pub equivalent: String,
+}
