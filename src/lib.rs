@@ -2,11 +2,20 @@
 
 #![warn(missing_docs)]
 
-pub mod algebra;
-pub mod diagnostic;
-pub mod elaborate;
-pub mod equations;
-pub mod expr;
 pub mod source;
-pub mod syntax;
+
+pub mod diagnostic;
+
 pub mod units;
+
+pub mod expr;
+
+pub mod algebra;
+
+pub mod syntax;
+
+pub mod elaborate;
+
+pub mod equations;
+
+pub mod analysis;

@@ -1,1 +1,12 @@
-//! TODO
+//! What the state equations say about the system: frequency response and poles.
+//!
+//! AFTER THIS POINT there are numbers only; nothing here changes the equations that were given.
+
+mod double_double;
+mod factor;
+pub mod poles;
+pub mod response;
+mod sparse_lu;
+
+pub use poles::poles;
+pub use response::{Response, ResponseRequest, response};
