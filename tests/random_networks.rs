@@ -1,0 +1,130 @@
+//! Random linear networks against an independent solution of them.
+
+#[path = "random_networks/mod.rs"]
+mod networks;
+
+use networks::convert::{copies, to_bonds};
+use networks::generate::{generate, generate_scalar_graph};
+use networks::network::{Network, Output, Term, Value};
+use networks::nodal::node_response;
+use networks::scalar::{Complex, Scalar};
+use networks::tableau::{Verdict, response, verdict};
+use networks::write::write;
+
+/// Two responses agree to far better than what the compiler is held to.
+fn assert_same(a: &[Vec<Complex>], b: &[Vec<Complex>], what: &str) {
+    for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+        let error = a.sub(*b).size();
+        assert!(
+            error <= 1e-16 * a.size().max(b.size()).max(1e-9),
+            "{what}: {a:?} and {b:?}"
+        );
+    }
+}
+
+#[test]
+fn tableau_and_nodal_analysis_agree() {
+    let mut compared = 0;
+    for seed in 0..400 {
+        let mut network = generate_scalar_graph(seed);
+        network.outputs = (0..network.junctions.len())
+            .map(|junction| Output {
+                value: vec![(Value::new(1, 0), Term::Common(junction, 0))],
+                derivative: false,
+            })
+            .collect();
+        if let (Some(a), Some(b)) = (response(&network, 3.7), node_response(&network, 3.7)) {
+            assert_same(&a, &b, &format!("seed {seed}\n{}", write(&network)));
+            compared += 1;
+        }
+    }
+    assert!(compared > 200, "only {compared} networks had a solution");
+}
+
+#[test]
+fn linear_graphs_and_their_bond_graphs_agree_in_the_reference() {
+    let mut compared = 0;
+    for seed in 0..400 {
+        let network = generate_scalar_graph(seed);
+        let bonds = to_bonds(&network);
+        let text = || format!("seed {seed}\n{}\n{}", write(&network), write(&bonds));
+        assert_eq!(verdict(&network), verdict(&bonds), "{}", text());
+        if let (Some(a), Some(b)) = (response(&network, 3.7), response(&bonds, 3.7)) {
+            assert_same(&a, &b, &text());
+            compared += 1;
+        }
+    }
+    assert!(compared > 200, "only {compared} networks had a solution");
+}
+
+#[test]
+fn copies_and_their_vector_graph_agree_in_the_reference() {
+    let mut compared = 0;
+    for seed in 0..200 {
+        let (scalar, vector) = copies(&generate_scalar_graph(seed), 2 + (seed % 2) as usize, seed);
+        let text = || format!("seed {seed}\n{}\n{}", write(&scalar), write(&vector));
+        // Springs between copies outnumber the entries of the one vector spring, so the orders may differ.
+        assert_eq!(kind_of(&verdict(&scalar)), kind_of(&verdict(&vector)), "{}", text());
+        if let (Some(a), Some(b)) = (response(&scalar, 3.7), response(&vector, 3.7)) {
+            assert_same(&a, &b, &text());
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "only {compared} networks had a solution");
+}
+
+/// The response at high frequency must grow as the exact degrees say.
+#[test]
+fn growth_and_order_fit_the_response_at_high_frequency() {
+    let mut checked = 0;
+    for seed in 0..300 {
+        let network = generate(seed);
+        let Verdict::WellPosed { growth, .. } = verdict(&network) else {
+            continue;
+        };
+        let largest = |omega: f64| -> f64 {
+            let values = response(&network, omega).expect("well-posed networks have a response");
+            values.iter().flatten().map(|value| value.size()).fold(0.0, f64::max)
+        };
+        let (low, high) = (largest(1e13), largest(1e14));
+        if low > 0.0 {
+            let slope = (high / low).log10();
+            assert!(
+                (slope - growth as f64).abs() < 0.05,
+                "seed {seed}: slope {slope}\n{}",
+                write(&network)
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "only {checked} networks were checked");
+}
+
+/// Which kind of network it is, in the order well-posed, needing u'', ill-posed, loose.
+fn kind_of(verdict: &Verdict) -> usize {
+    match verdict {
+        Verdict::WellPosed { growth, .. } if *growth >= 2 => 1,
+        Verdict::WellPosed { .. } => 0,
+        Verdict::IllPosed => 2,
+        Verdict::Loose => 3,
+    }
+}
+
+fn kinds(networks: impl Iterator<Item = Network>) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for network in networks {
+        counts[kind_of(&verdict(&network))] += 1;
+    }
+    counts
+}
+
+#[test]
+fn most_random_networks_are_well_posed_and_some_are_not() {
+    let [well, second, ill, loose] = kinds((0..500).map(generate));
+    println!("well-posed {well}, needing u'' {second}, ill-posed {ill}, loose {loose}");
+    assert!(well > 300, "only {well} of 500 are well-posed");
+    assert!(
+        second > 0 && ill > 10,
+        "the generator should also make {second} + {ill} faulty ones"
+    );
+}

@@ -1,0 +1,19 @@
+//! Random linear networks and an independent answer to them.
+//!
+//! Nothing here shares code or method with the compiler: [`network`] is a model of its own, [`generate`] makes random
+//! ones, [`write`] prints them as `.lgm` text, [`tableau`] states every junction and element equation as one sparse
+//! pencil, and [`eliminate`] solves it in the arithmetics of [`scalar`]. [`compare`] holds the compiler against that.
+
+// Each test crate that includes these modules uses a part of them.
+#![allow(dead_code)]
+
+pub mod compare;
+pub mod convert;
+pub mod eliminate;
+pub mod generate;
+pub mod network;
+pub mod nodal;
+pub mod scalar;
+pub mod shrink;
+pub mod tableau;
+pub mod write;
