@@ -37,6 +37,10 @@ pub trait Field {
     }
     /// How bad a pivot the element is: less is better; 0 for 1 and -1 in exact fields.
     fn pivot_cost(&self, a: &Self::Element) -> f64;
+    /// The absolute value, in a field that rounds, where small pivots must be avoided.
+    fn magnitude(&self, _a: &Self::Element) -> Option<f64> {
+        None
+    }
     /// Whether a size limit was passed; results are then worthless.
     fn exhausted(&self) -> bool {
         false
@@ -76,6 +80,9 @@ impl Field for Doubles {
     }
     fn pivot_cost(&self, a: &f64) -> f64 {
         1.0 / a.abs()
+    }
+    fn magnitude(&self, a: &f64) -> Option<f64> {
+        Some(a.abs())
     }
 }
 

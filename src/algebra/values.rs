@@ -1,0 +1,234 @@
+//! Fields in which the symbols have values, and the field of uncancelled shared expressions.
+
+use super::convert::{FromExpression, Sampled};
+use super::{Doubles, Field, PrimeField, Rationals};
+use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
+use num_rational::BigRational;
+use rustc_hash::FxHashMap;
+
+/// Exact rational numbers, each symbol having a value.
+#[derive(Clone, Debug, Default)]
+pub struct ExactValues {
+    /// The values; changing one does not change what was already read.
+    pub values: FxHashMap<SymbolId, BigRational>,
+    memo: FxHashMap<ExprId, BigRational>,
+}
+
+impl ExactValues {
+    /// The field with these values.
+    pub fn new(values: FxHashMap<SymbolId, BigRational>) -> ExactValues {
+        ExactValues {
+            values,
+            memo: FxHashMap::default(),
+        }
+    }
+}
+
+/// Double precision, each symbol having a value.
+#[derive(Clone, Debug, Default)]
+pub struct DoubleValues {
+    /// The values; changing one does not change what was already read.
+    pub values: FxHashMap<SymbolId, f64>,
+    /// The time at which functions of time are evaluated.
+    pub time: f64,
+    memo: FxHashMap<ExprId, f64>,
+}
+
+impl DoubleValues {
+    /// The field with these values at time 0.
+    pub fn new(values: FxHashMap<SymbolId, f64>) -> DoubleValues {
+        DoubleValues {
+            values,
+            time: 0.0,
+            memo: FxHashMap::default(),
+        }
+    }
+}
+
+/// Implements a field by that of its elements, which has no context.
+macro_rules! delegate {
+    ($context:ty, $element:ty, $field:expr) => {
+        impl Field for $context {
+            type Element = $element;
+
+            fn zero(&self) -> $element {
+                $field.zero()
+            }
+            fn one(&self) -> $element {
+                $field.one()
+            }
+            fn is_zero(&self, a: &$element) -> bool {
+                $field.is_zero(a)
+            }
+            fn add(&mut self, a: &$element, b: &$element) -> $element {
+                $field.add(a, b)
+            }
+            fn sub(&mut self, a: &$element, b: &$element) -> $element {
+                $field.sub(a, b)
+            }
+            fn mul(&mut self, a: &$element, b: &$element) -> $element {
+                $field.mul(a, b)
+            }
+            fn neg(&mut self, a: &$element) -> $element {
+                $field.neg(a)
+            }
+            fn invert(&mut self, a: &$element) -> $element {
+                $field.invert(a)
+            }
+            fn div(&mut self, a: &$element, b: &$element) -> $element {
+                $field.div(a, b)
+            }
+            fn pivot_cost(&self, a: &$element) -> f64 {
+                $field.pivot_cost(a)
+            }
+            fn magnitude(&self, a: &$element) -> Option<f64> {
+                $field.magnitude(a)
+            }
+        }
+    };
+}
+
+delegate!(ExactValues, BigRational, Rationals);
+delegate!(DoubleValues, f64, Doubles);
+
+impl FromExpression for ExactValues {
+    fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<BigRational, Evaluated> {
+        if let Some(known) = self.memo.get(&id) {
+            return Ok(known.clone());
+        }
+        let value = exprs
+            .evaluate_exact(&[id], &|symbol| self.values.get(&symbol).cloned())?
+            .swap_remove(0);
+        self.memo.insert(id, value.clone());
+        Ok(value)
+    }
+}
+
+impl FromExpression for DoubleValues {
+    fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<f64, Evaluated> {
+        if let Some(known) = self.memo.get(&id) {
+            return Ok(*known);
+        }
+        let value = exprs.evaluate_f64(&[id], self.time, &|symbol| self.values.get(&symbol).copied())?[0];
+        self.memo.insert(id, value);
+        Ok(value)
+    }
+}
+
+/// An expression with its image under a sampled point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The expression, in the arena of [`SharedExpressions`].
+    pub expression: ExprId,
+    /// Its value in the prime field; 0 exactly where the expression is the number 0.
+    pub image: u64,
+}
+
+/// The field of expressions that are shared but never expanded or cancelled: what is left when rational functions
+/// outgrow their limit.
+///
+/// Each element carries its image at a sampled point, so that what vanishes is recognised, though not expanded; for
+/// the same reason two elements of one image are one function, and the first expression found for it serves both.
+#[derive(Clone, Debug)]
+pub struct SharedExpressions {
+    /// The arena that elements live in.
+    pub exprs: Exprs,
+    point: Sampled,
+    by_image: FxHashMap<u64, ExprId>,
+}
+
+impl SharedExpressions {
+    /// The field over an arena, which [`SharedExpressions::into_exprs`] gives back.
+    pub fn new(mut exprs: Exprs, seed: u64) -> SharedExpressions {
+        let (zero, one) = (exprs.zero(), exprs.one());
+        let minus_one = exprs.integer(-1);
+        let by_image = [(0, zero), (1, one), (PrimeField::MODULUS - 1, minus_one)];
+        SharedExpressions {
+            exprs,
+            point: Sampled::new(seed),
+            by_image: by_image.into_iter().collect(),
+        }
+    }
+
+    /// The arena, with all that was built.
+    pub fn into_exprs(self) -> Exprs {
+        self.exprs
+    }
+
+    fn element(&mut self, image: u64, build: impl FnOnce(&mut Exprs) -> ExprId) -> Shared {
+        if let Some(known) = self.by_image.get(&image) {
+            return Shared {
+                expression: *known,
+                image,
+            };
+        }
+        let expression = match self.by_image.get(&PrimeField.neg(&image)) {
+            Some(opposite) => self.exprs.neg(*opposite),
+            None => build(&mut self.exprs),
+        };
+        self.by_image.insert(image, expression);
+        Shared { expression, image }
+    }
+}
+
+impl Field for SharedExpressions {
+    type Element = Shared;
+
+    fn zero(&self) -> Shared {
+        Shared {
+            expression: self.by_image[&0],
+            image: 0,
+        }
+    }
+    fn one(&self) -> Shared {
+        Shared {
+            expression: self.by_image[&1],
+            image: 1,
+        }
+    }
+    fn is_zero(&self, a: &Shared) -> bool {
+        a.image == 0
+    }
+    fn add(&mut self, a: &Shared, b: &Shared) -> Shared {
+        let image = PrimeField.add(&a.image, &b.image);
+        self.element(image, |exprs| exprs.add(a.expression, b.expression))
+    }
+    fn sub(&mut self, a: &Shared, b: &Shared) -> Shared {
+        let image = PrimeField.sub(&a.image, &b.image);
+        self.element(image, |exprs| exprs.sub(a.expression, b.expression))
+    }
+    fn mul(&mut self, a: &Shared, b: &Shared) -> Shared {
+        let image = PrimeField.mul(&a.image, &b.image);
+        self.element(image, |exprs| exprs.mul(a.expression, b.expression))
+    }
+    fn neg(&mut self, a: &Shared) -> Shared {
+        let image = PrimeField.neg(&a.image);
+        self.element(image, |exprs| exprs.neg(a.expression))
+    }
+    fn invert(&mut self, a: &Shared) -> Shared {
+        let image = PrimeField.invert(&a.image);
+        self.element(image, |exprs| {
+            let one = exprs.one();
+            exprs.div(one, a.expression)
+        })
+    }
+    fn div(&mut self, a: &Shared, b: &Shared) -> Shared {
+        let image = PrimeField.div(&a.image, &b.image);
+        self.element(image, |exprs| exprs.div(a.expression, b.expression))
+    }
+    fn pivot_cost(&self, a: &Shared) -> f64 {
+        if self.exprs.as_number(a.expression).is_none() {
+            2.0
+        } else {
+            PrimeField.pivot_cost(&a.image)
+        }
+    }
+}
+
+impl FromExpression for SharedExpressions {
+    /// The ids are those of the arena that the field was made from.
+    fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<Shared, Evaluated> {
+        let image = self.point.from_expression(exprs, id)?;
+        Ok(self.element(image, |_| id))
+    }
+}
