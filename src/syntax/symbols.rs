@@ -1,0 +1,23 @@
+//! Which names look like units. Only a misplaced unit is recognised by this list; the room `units` gives meaning.
+
+/// Symbols that take no prefix.
+const PLAIN: &[&str] = &["deg", "rpm", "min", "h", "kg", "rad", "l", "L"];
+
+/// Symbols that take a prefix.
+const PREFIXED: &[&str] = &[
+    "m", "g", "s", "A", "K", "mol", "cd", "N", "J", "W", "Pa", "bar", "V", "C", "F", "ohm", "S", "H", "Wb", "T", "Hz",
+    "eV", "lm", "lx",
+];
+
+/// SI prefixes.
+const PREFIXES: &[&str] = &["p", "n", "u", "m", "c", "d", "k", "M", "G", "T", "h", "da"];
+
+/// Whether a name is the symbol of a unit, with or without a prefix.
+pub fn is_unit(name: &str) -> bool {
+    PLAIN.contains(&name)
+        || PREFIXED.contains(&name)
+        || PREFIXES
+            .iter()
+            .filter_map(|prefix| name.strip_prefix(prefix))
+            .any(|rest| PREFIXED.contains(&rest))
+}
