@@ -2,6 +2,12 @@
 
 #![warn(missing_docs)]
 
+pub mod algebra;
+pub mod diagnostic;
+pub mod elaborate;
+pub mod equations;
+pub mod expr;
+pub mod import;
 pub mod source;
 
 pub mod diagnostic;

@@ -1,0 +1,37 @@
+//! Every example is a right text.
+
+use lgm::diagnostic::render;
+use lgm::source::SourceMap;
+use std::path::{Path, PathBuf};
+
+/// All `.lgm` files below `examples/`, sorted.
+fn examples() -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "lgm") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn every_example_parses() {
+    let mut faults = String::new();
+    for path in examples() {
+        let mut map = SourceMap::default();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let source = map.add(path.display().to_string(), text.as_str(), Some(path));
+        let (_, diagnostics) = lgm::syntax::parse(source, &text);
+        faults += &render(&map, &diagnostics, false);
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
