@@ -2,12 +2,6 @@
 
 #![warn(missing_docs)]
 
-pub mod algebra;
-pub mod diagnostic;
-pub mod elaborate;
-pub mod equations;
-pub mod expr;
-pub mod import;
 pub mod source;
 
 pub mod diagnostic;
@@ -25,3 +19,5 @@ pub mod elaborate;
 pub mod equations;
 
 pub mod analysis;
+
+pub mod import;
