@@ -9,7 +9,7 @@ use networks::network::{Network, Output, Term, Value};
 use networks::nodal::node_response;
 use networks::scalar::{Complex, Scalar};
 use networks::tableau::{Verdict, response, verdict};
-use networks::write::write;
+use networks::write::{write, write_with_component};
 
 /// Two responses agree to far better than what the compiler is held to.
 fn assert_same(a: &[Vec<Complex>], b: &[Vec<Complex>], what: &str) {
@@ -98,6 +98,32 @@ fn growth_and_order_fit_the_response_at_high_frequency() {
         }
     }
     assert!(checked > 100, "only {checked} networks were checked");
+}
+
+/// What the parser says of a text.
+fn parse_faults(text: &str) -> String {
+    let mut map = lgm::source::SourceMap::default();
+    let root = map.add("network.lgm", text, None);
+    let (_, diagnostics) = lgm::syntax::parse(root, text);
+    lgm::diagnostic::render(&map, &diagnostics, false)
+}
+
+#[test]
+fn every_text_parses() {
+    for seed in 0..500 {
+        let (_, vector) = copies(&generate_scalar_graph(seed), 2, seed);
+        let graph = generate_scalar_graph(seed);
+        let part = write_with_component(&graph, &|element| !graph.elements[element].law.is_source());
+        for text in [write(&generate(seed)), write(&vector), write(&to_bonds(&graph)), part] {
+            let faults = parse_faults(&text);
+            assert!(faults.is_empty(), "seed {seed}\n{faults}\n{text}");
+        }
+    }
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/headline")).unwrap() {
+        let path = entry.unwrap().path();
+        let faults = parse_faults(&std::fs::read_to_string(&path).unwrap());
+        assert!(faults.is_empty(), "{}\n{faults}", path.display());
+    }
 }
 
 /// Which kind of network it is, in the order well-posed, needing u'', ill-posed, loose.

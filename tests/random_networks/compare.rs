@@ -44,8 +44,11 @@ fn direct(u: f64, s: Complex, v: f64) -> Complex {
     Complex::new(u, 0.0).add(s.mul(Complex::new(v, 0.0)))
 }
 
-/// The frequency response of the matrices and what rounding their entries to doubles can change in it.
-pub fn matrix_response(linear: &Linear, inputs: usize, omega: f64) -> Option<(Vec<Vec<Complex>>, Vec<Vec<f64>>)> {
+/// Values, `[output][input]`, and for each what rounding the entries of the matrices to doubles can change in it.
+pub type Bounded = (Vec<Vec<Complex>>, Vec<Vec<f64>>);
+
+/// The frequency response of the matrices.
+pub fn matrix_response(linear: &Linear, inputs: usize, omega: f64) -> Option<Bounded> {
     let s = Complex::new(0.0, omega);
     let n = linear.a.len();
     let sides: Vec<Vec<Complex>> = (0..inputs)
