@@ -5,7 +5,9 @@ mod networks;
 
 use networks::convert::{copies, to_bonds};
 use networks::generate::{generate, generate_scalar_graph};
-use networks::network::{Network, Output, Term, Value};
+use networks::network::{
+    Connection, Domain, Element, Junction, JunctionKind, Law, Matrix, Network, Output, Slot, Term, Value,
+};
 use networks::nodal::node_response;
 use networks::scalar::{Complex, Scalar};
 use networks::tableau::{Verdict, response, verdict};
@@ -98,6 +100,82 @@ fn growth_and_order_fit_the_response_at_high_frequency() {
         }
     }
     assert!(checked > 100, "only {checked} networks were checked");
+}
+
+/// A series of R = 3, L = 0.5 and C = 0.125 at w = 2: the impedance is 3 + j(1 - 4) = 3 - 3j, so the current is (1 + j)/6.
+#[test]
+fn double_double_solves_a_series_circuit_to_thirty_digits() {
+    let mut network = Network {
+        inputs: 1,
+        ..Network::default()
+    };
+    for name in ["a", "b", "c"] {
+        network.junctions.push(Junction {
+            name: name.to_string(),
+            kind: JunctionKind::Node,
+            domain: Some(Domain::Electrical),
+            width: None,
+            hidden: false,
+        });
+    }
+    let node = |junction: usize| Some(Slot { junction, entry: None });
+    let source = vec![vec![(Value::new(1, 0), Term::Input(0))]];
+    for (name, law, kind, value, from, to, signals) in [
+        (
+            "s",
+            Law::AcrossSource,
+            "VoltageSource",
+            Value::new(1, 0),
+            node(0),
+            None,
+            source,
+        ),
+        (
+            "r",
+            Law::Resistance,
+            "Resistor",
+            Value::new(3, 0),
+            node(0),
+            node(1),
+            Vec::new(),
+        ),
+        (
+            "l",
+            Law::TType,
+            "Inductor",
+            Value::new(5, -1),
+            node(1),
+            node(2),
+            Vec::new(),
+        ),
+        (
+            "c",
+            Law::AType,
+            "Capacitor",
+            Value::new(125, -3),
+            node(2),
+            None,
+            Vec::new(),
+        ),
+    ] {
+        network.elements.push(Element {
+            name: name.to_string(),
+            law,
+            matrix: Matrix::scalar(value),
+            signals,
+            ports: vec![Connection::Branch { from, to }],
+            kind,
+            named: false,
+            hidden: false,
+        });
+    }
+    network.outputs.push(Output {
+        value: vec![(Value::new(6, 0), Term::Second(1, 0, 0))],
+        derivative: false,
+    });
+    let value = response(&network, 2.0).unwrap()[0][0];
+    assert!(value.sub(Complex::new(1.0, 1.0)).size() < 1e-30, "{value:?}");
+    assert_eq!(verdict(&network), Verdict::WellPosed { order: 2, growth: -1 });
 }
 
 /// What the parser says of a text.
