@@ -1,0 +1,9 @@
+//! What the tests of whole models share: the records of known answers, the program, arithmetic on A..F.
+
+// Every test binary compiles all of this and uses a part of it.
+#![allow(dead_code)]
+
+pub mod arithmetic;
+pub mod linear;
+pub mod program;
+pub mod records;
