@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
 
     /// A string without its quotes.
     pub fn unquoted(&self, text: &str) -> Arc<str> {
-        self.text(text.trim_matches('"'))
+        self.text(text.trim_matches(['"', '\'']))
     }
 
     /// The name written at `start`.
@@ -525,7 +525,7 @@ impl<'a> Context<'a> {
         if numerator.abs() > limit || denominator > limit {
             self.report(
                 Diagnostic::error("LGM0025", "the exponent of this unit is out of range")
-                    .label(place, "")
+                    .label(place, "raised too high")
                     .help("use an exponent between -1000 and 1000"),
             );
             return (1, 1);
@@ -563,7 +563,10 @@ impl<'a> Context<'a> {
                         "LGM0025",
                         "the exponent of a unit is a whole number or a fraction of whole numbers",
                     )
-                    .label(self.span(start, start + text.len()), "")
+                    .label(
+                        self.span(start, start + text.len()),
+                        "expected a whole number up to 1000",
+                    )
                     .help("write `m^2` or `m^(1/2)`"),
                 );
                 1

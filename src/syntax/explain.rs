@@ -1,7 +1,6 @@
 //! Says in a user's words why the parser stopped.
 //!
-//! Each common slip has a function of its own that recognises it from the tokens around the stop; what none of them
-//! recognises gets the general sentence, with a few things that could stand there instead.
+//! Common slips have texts of their own (slips.rs); the rest gets the general sentence, with a few things that could stand there instead.
 
 use super::build::Context;
 use super::driver::Stop;
@@ -99,31 +98,14 @@ impl<'t> Fault<'_, 't> {
         if self.tokens.iter().any(|token| token.1 == Token::Error) {
             return None;
         }
-        let slips: [fn(&Self) -> Option<Diagnostic>; 10] = [
-            Self::if_needs_parentheses,
-            Self::reserved_word,
-            Self::brackets,
-            Self::equation_with_two_equals,
-            Self::colon_and_equals,
-            Self::comparison_with_one_equals,
-            Self::several_in_one,
-            Self::unit_without_brackets,
-            Self::missing_operator,
-            Self::empty_place,
-        ];
-        Some(
-            slips
-                .iter()
-                .find_map(|slip| slip(self))
-                .unwrap_or_else(|| self.general()),
-        )
+        Some(self.slip().unwrap_or_else(|| self.general()))
     }
 
-    fn found(&self) -> Option<Spanned<'t>> {
+    pub(super) fn found(&self) -> Option<Spanned<'t>> {
         self.tokens.get(self.stop.index).copied().or(self.next)
     }
 
-    fn previous(&self) -> Option<Spanned<'t>> {
+    pub(super) fn previous(&self) -> Option<Spanned<'t>> {
         self.stop
             .index
             .checked_sub(1)
@@ -131,24 +113,24 @@ impl<'t> Fault<'_, 't> {
             .copied()
     }
 
-    fn previous_token(&self) -> Option<Token<'t>> {
+    pub(super) fn previous_token(&self) -> Option<Token<'t>> {
         self.previous().map(|token| token.1)
     }
 
-    fn is(&self, token: Token<'_>) -> bool {
+    pub(super) fn is(&self, token: Token<'_>) -> bool {
         self.found().is_some_and(|found| found.1 == token)
     }
 
-    fn span(&self, token: Spanned<'_>) -> Span {
+    pub(super) fn span(&self, token: Spanned<'_>) -> Span {
         self.context.span(token.0, token.2)
     }
 
-    fn words(&self, token: Spanned<'_>) -> &'t str {
+    pub(super) fn words(&self, token: Spanned<'_>) -> &'t str {
         self.context.words(self.span(token))
     }
 
     /// The place where the parser stopped, at least one character wide where there is one.
-    fn place(&self) -> Span {
+    pub(super) fn place(&self) -> Span {
         match (self.found(), self.previous()) {
             (Some(found), _) => self.span(found),
             (None, Some(previous)) => self.context.span(previous.2, previous.2),
@@ -156,7 +138,7 @@ impl<'t> Fault<'_, 't> {
         }
     }
 
-    fn found_words(&self) -> String {
+    pub(super) fn found_words(&self) -> String {
         match self.found() {
             Some(found) => format!("`{}`", self.words(found)),
             None if self.part == Part::Expression => "the end".to_string(),
@@ -165,7 +147,7 @@ impl<'t> Fault<'_, 't> {
     }
 
     /// Brackets that are open where the parser stopped, outermost first.
-    fn open(&self) -> Vec<Spanned<'t>> {
+    pub(super) fn open(&self) -> Vec<Spanned<'t>> {
         let mut open = Vec::new();
         for token in self.tokens.iter().take(self.stop.index) {
             match token.1 {
@@ -177,258 +159,6 @@ impl<'t> Fault<'_, 't> {
             }
         }
         open
-    }
-
-    // ---- Slips, the surest first -----------------------------------------------------------------------------------
-
-    /// `1 + if c then a else b`
-    fn if_needs_parentheses(&self) -> Option<Diagnostic> {
-        let inside = self.previous_token().is_some_and(|previous| {
-            use Token::*;
-            matches!(
-                previous,
-                Plus | Minus
-                    | Star
-                    | Slash
-                    | Caret
-                    | And
-                    | Or
-                    | Not
-                    | If
-                    | Then
-                    | Else
-                    | Less
-                    | LessEqual
-                    | Greater
-                    | GreaterEqual
-                    | EqualEqual
-                    | NotEqual
-            )
-        });
-        (self.is(Token::If) && inside && self.stop.expects_operand()).then(|| {
-            Diagnostic::error("LGM0045", "`if .. then .. else` needs parentheses here")
-                .label(self.place(), "inside a larger expression")
-                .help("write `(if .. then .. else ..)`")
-        })
-    }
-
-    /// `param node = 1;`
-    fn reserved_word(&self) -> Option<Diagnostic> {
-        let found = self.found().filter(|found| found.1.is_reserved())?;
-        if !self.stop.expects("name") || self.stop.index >= self.tokens.len() {
-            return None;
-        }
-        // An operator without its left side is no attempt at a name.
-        if matches!(found.1, Token::Then | Token::Else | Token::And | Token::Or) && self.stop.expects_operand() {
-            return None;
-        }
-        let word = self.words(found);
-        Some(
-            Diagnostic::error("LGM0031", format!("`{word}` is a reserved word and cannot be a name"))
-                .label(self.place(), "expected a name")
-                .help(format!("choose another name, such as `{word}_1`")),
-        )
-    }
-
-    /// `Mass(m x -> gnd`, `(a]`, `a)`
-    fn brackets(&self) -> Option<Diagnostic> {
-        let open = self.open();
-        let found = self.found();
-        let closes = found.is_some_and(|found| matches!(found.1, Token::ParenClose | Token::BracketClose));
-        let Some(&opening) = open.last() else {
-            if !closes {
-                return None;
-            }
-            let (closer, opener) = match found?.1 {
-                Token::ParenClose => (")", "("),
-                _ => ("]", "["),
-            };
-            return Some(
-                Diagnostic::error("LGM0033", format!("there is no `{opener}` that this `{closer}` closes"))
-                    .label(self.place(), "closes nothing")
-                    .help(format!("remove it, or write the `{opener}` that is missing")),
-            );
-        };
-        let closer = if opening.1 == Token::ParenOpen { ")" } else { "]" };
-        let opener = self.words(opening);
-        if closes && self.words(found?) != closer {
-            return Some(
-                Diagnostic::error("LGM0033", format!("`{opener}` is closed by `{}`", self.words(found?)))
-                    .label(self.place(), format!("expected `{closer}`"))
-                    .label(self.span(opening), "the bracket that is open")
-                    .help(format!("write `{closer}` here, or close the other bracket first")),
-            );
-        }
-        // Unclosed when the rest of the part does not close it either.
-        let mut level = open.len() as i64;
-        let mut lowest = level;
-        for token in self.tokens.iter().skip(self.stop.index) {
-            match token.1 {
-                Token::ParenOpen | Token::BracketOpen => level += 1,
-                Token::ParenClose | Token::BracketClose => level -= 1,
-                _ => {}
-            }
-            lowest = lowest.min(level);
-        }
-        if lowest < open.len() as i64 && lowest <= 0 || self.stop.expects_operand() && lowest < open.len() as i64 {
-            return None;
-        }
-        let previous = self.previous()?;
-        let place = self.context.span(previous.2, previous.2);
-        Some(
-            Diagnostic::error("LGM0032", format!("this `{opener}` is never closed"))
-                .label(place, format!("expected `{closer}` here"))
-                .label(self.span(opening), "opened here")
-                .help(format!("write `{closer}` after `{}`", self.words(previous))),
-        )
-    }
-
-    /// `through == R*across;` as an equation, `param m == 2;`
-    fn equation_with_two_equals(&self) -> Option<Diagnostic> {
-        let at = if self.is(Token::EqualEqual) && self.stop.expects("=") {
-            self.found()?
-        } else if self.part == Part::Law && self.stop.expects("=") {
-            *self
-                .tokens
-                .iter()
-                .take(self.stop.index)
-                .find(|token| token.1 == Token::EqualEqual)?
-        } else {
-            return None;
-        };
-        Some(
-            Diagnostic::error("LGM0037", "an equation is written with one `=`")
-                .label(self.span(at), "`==` compares two values")
-                .help("write `=`"),
-        )
-    }
-
-    /// `param m : 2;`, `mass = Mass(m) x -> gnd;`
-    fn colon_and_equals(&self) -> Option<Diagnostic> {
-        if self.is(Token::Colon) && self.stop.expects("=") && !self.stop.expects(":") {
-            let help = match (self.part, self.previous()) {
-                (Part::Statement, Some(previous)) => format!("write `{} = ..`", self.words(previous)),
-                _ => "write `=`".to_string(),
-            };
-            return Some(
-                Diagnostic::error("LGM0036", "a value is given with `=`")
-                    .label(self.place(), "`:` names a kind or a domain")
-                    .help(help),
-            );
-        }
-        let starts_with_name = self
-            .tokens
-            .first()
-            .is_some_and(|first| matches!(first.1, Token::Name(_)));
-        if self.is(Token::Equals) && self.stop.expects(":") {
-            let name = self.words(*self.tokens.first()?);
-            let diagnostic = Diagnostic::error(
-                "LGM0036",
-                format!("expected `:` after {}, found `=`", description_of_left(self, name)),
-            )
-            .label(self.place(), "");
-            return Some(if self.part == Part::Statement && starts_with_name {
-                diagnostic.help(format!(
-                    "write `{name} : Kind(..) a -> b;` for an element, `param {name} = ..;` or `signal {name} = ..;` for a value"
-                ))
-            } else {
-                diagnostic.help("write `:`")
-            });
-        }
-        None
-    }
-
-    /// `if a = b then`
-    fn comparison_with_one_equals(&self) -> Option<Diagnostic> {
-        (self.is(Token::Equals) && self.stop.expects("==")).then(|| {
-            Diagnostic::error("LGM0038", "`=` cannot stand in an expression")
-                .label(self.place(), "")
-                .help("to compare, write `==`; to give a value, write one `=` a statement")
-        })
-    }
-
-    /// `param a = 1, b = 2;`
-    fn several_in_one(&self) -> Option<Diagnostic> {
-        let first = *self.tokens.first()?;
-        let one_name = matches!(first.1, Token::Param | Token::Const | Token::Input);
-        (self.part == Part::Statement && one_name && self.is(Token::Comma) && self.open().is_empty()).then(|| {
-            let word = self.words(first);
-            let next = self
-                .tokens
-                .get(self.stop.index + 1)
-                .map_or("b", |token| self.words(*token));
-            Diagnostic::error("LGM0047", format!("one `{word}` declares one name"))
-                .label(self.place(), "expected `;`")
-                .help(format!("write `;` and a new `{word} {next} = ..;`"))
-        })
-    }
-
-    /// `2 kg`
-    fn unit_without_brackets(&self) -> Option<Diagnostic> {
-        let (previous, found) = (self.previous()?, self.found()?);
-        let Token::Name(name) = found.1 else { return None };
-        if !matches!(previous.1, Token::Number(_)) || !self.stop.expects("*") {
-            return None;
-        }
-        let number = self.words(previous);
-        let unit = super::symbols::is_unit(name);
-        Some(
-            Diagnostic::error(
-                "LGM0039",
-                format!("expected an operator or a unit in brackets after `{number}`"),
-            )
-            .label(self.place(), "")
-            .help(match unit {
-                true => format!("write `{number} [{name}]` for a unit, `{number}*{name}` for a product"),
-                false => format!("write `{number}*{name}`"),
-            }),
-        )
-    }
-
-    /// `a b`, `(a)(b)`
-    fn missing_operator(&self) -> Option<Diagnostic> {
-        let (previous, found) = (self.previous()?, self.found()?);
-        let operand = matches!(
-            found.1,
-            Token::Name(_) | Token::Number(_) | Token::ParenOpen | Token::In | Token::Vector | Token::Not
-        );
-        if !operand || !self.stop.expects("*") || self.stop.index >= self.tokens.len() {
-            return None;
-        }
-        Some(
-            Diagnostic::error(
-                "LGM0039",
-                format!(
-                    "expected an operator between `{}` and `{}`",
-                    self.words(previous),
-                    self.words(found)
-                ),
-            )
-            .label(self.place(), "")
-            .help("write `*` for a product, `,` for a further argument, `;` for a new statement"),
-        )
-    }
-
-    /// `param m = ;`, `f(a, )`, `a + ;`
-    fn empty_place(&self) -> Option<Diagnostic> {
-        if !self.stop.expects_operand() || !self.stop.expects("name") || self.stop.expects(";") {
-            return None;
-        }
-        let previous = self.previous()?;
-        let words = self.words(previous);
-        let help = match previous.1 {
-            Token::Comma => "write what belongs there, or remove the `,`".to_string(),
-            Token::Equals => "write a value, such as `2 [kg]` or `a + b`".to_string(),
-            _ => "write a number, a name, a call or something in parentheses".to_string(),
-        };
-        Some(
-            Diagnostic::error(
-                "LGM0048",
-                format!("expected an expression after `{words}`, found {}", self.found_words()),
-            )
-            .label(self.place(), "")
-            .help(help),
-        )
     }
 
     // ---- Everything else -------------------------------------------------------------------------------------------
@@ -443,8 +173,12 @@ impl<'t> Fault<'_, 't> {
             true => format!("{} cannot stand here", capital(&self.found_words())),
             false => format!("expected {expected}{after}, found {}", self.found_words()),
         };
+        let label = match expected.is_empty() {
+            true => "not expected here".to_string(),
+            false => format!("expected {expected}"),
+        };
         Diagnostic::error("LGM0046", message)
-            .label(self.place(), "")
+            .label(self.place(), label)
             .help(self.example())
     }
 
@@ -459,8 +193,9 @@ impl<'t> Fault<'_, 't> {
         if self.stop.expects("string") && !self.stop.expects_operand() {
             words.push("a path in quotes".to_string());
         }
-        for sign in [")", "]", "=", "->", ":", "{", "in", "then", "else", ",", ";", "}"] {
-            if self.stop.expects(sign) {
+        for sign in [")", "]", "=", ":", "->", "{", "in", "then", "else", ",", ";", "}"] {
+            // `in` is a name too.
+            if self.stop.expects(sign) && !(sign == "in" && self.stop.expects("name")) {
                 words.push(format!("`{sign}`"));
             }
         }
@@ -473,11 +208,25 @@ impl<'t> Fault<'_, 't> {
     }
 
     /// A right example of the part, for the help line.
-    fn example(&self) -> &'static str {
+    pub(super) fn example(&self) -> &'static str {
         use Token::*;
         let first = self.tokens.first().map(|token| token.1);
+        if self.is(Colon) && self.part != Part::Header && self.stop.index > 1 {
+            return "a range `a:b` stands only in `for i in a:b`, `sum(i in a:b, ..)` and `root(z in a:b, ..)`";
+        }
+        if self.stop.expects("then") || self.stop.expects("else") {
+            return "write `if condition then value else value`";
+        }
+        let before = self.tokens.get(..self.stop.index).unwrap_or(self.tokens);
+        if before.iter().any(|token| token.1 == In) && !self.open().is_empty() {
+            return "write `sum(i in 1:N, expression)` or `root(z in a:b, expression)`";
+        }
         match (self.part, first) {
             (Part::Import, _) => "write `import \"path.lgm\";` for a file, `import name;` for a library module",
+            (Part::Header, Some(Model)) if self.is(ParenOpen) => {
+                "a model takes no arguments: declare `param R = ..;` in its body"
+            }
+            (Part::Statement, Some(Signal)) => "write `signal e = expression;`",
             (Part::Header, Some(Model)) => "a model starts with `model Name {`",
             (Part::Header, Some(Component)) => "a component starts with `component Name(R [ohm], const N) {`",
             (Part::Header, Some(Element)) => "an element starts with `element Name(m [kg]) : domain {`",
@@ -495,7 +244,7 @@ impl<'t> Fault<'_, 't> {
             (Part::Statement, Some(Node | Zero | One | Port)) => "write `node a, b[3] : electrical;`",
             (Part::Statement, Some(Param | Const)) => "write `param m = 2 [kg];`",
             (Part::Statement, Some(Input)) => "write `input F [N] = 1;`",
-            (Part::Statement, Some(Signal | Output)) => "write `output v = across(mass);`",
+            (Part::Statement, Some(Output)) => "write `output v = across(mass);`",
             (Part::Statement, Some(State)) => "write `state z = int(expr), start = 0;`",
             (Part::Statement, Some(Name(_) | In | Vector)) => {
                 "write `name : Kind(value) a -> b;` for an element, `A -> B -> C;` for bonds"
@@ -506,14 +255,6 @@ impl<'t> Fault<'_, 't> {
             (Part::Expression, _) => "write one expression, such as `2 [kg]`, `[1, 2]` or `sin(2*pi*time)`",
             (Part::Header, _) => "write `{` and the body",
         }
-    }
-}
-
-/// How the left side of `x = ..` is called in a message.
-fn description_of_left(fault: &Fault<'_, '_>, name: &str) -> String {
-    match fault.part {
-        Part::Statement => format!("`{name}`"),
-        _ => "this".to_string(),
     }
 }
 

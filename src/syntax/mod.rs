@@ -14,6 +14,7 @@ mod driver;
 mod explain;
 mod nesting;
 mod recover;
+mod slips;
 mod symbols;
 #[cfg(test)]
 mod tests;

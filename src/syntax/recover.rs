@@ -445,10 +445,26 @@ impl<'t> Recovery<'_, 't> {
             return;
         }
         self.explain(part, start, end, &stop);
+        self.keep_declaration(start, stopped);
         // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
         self.position = (stopped.max(start + 1)..end)
             .find(|&index| self.first_on_line(index) && self.looks_like_instance(index))
             .unwrap_or(end);
+    }
+
+    /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
+    /// so that its uses are not reported as well.
+    fn keep_declaration(&mut self, start: usize, stopped: usize) {
+        let word = matches!(
+            self.at(start),
+            Some(Token::Param | Token::Const | Token::Input | Token::Signal | Token::State | Token::Output)
+        );
+        if word && stopped >= start + 2 && matches!(self.at(start + 1), Some(Token::Name(_))) {
+            self.keep(start, start + 2);
+            self.keep_made(Token::Equals);
+            self.keep_made(Token::Missing);
+            self.keep_made(Token::Semicolon);
+        }
     }
 
     /// One past the last token of the entry that starts at `start`.

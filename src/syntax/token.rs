@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
 pub enum Token<'t> {
-    // These five never reach the grammar: the lexer below turns them into comments, errors or other tokens.
+    // These six never reach the grammar: the lexer below turns them into comments, errors or other tokens.
     /// `// ..`, `/// ..`
     #[regex(r"//[^\n]*", allow_greedy = true)]
     LineComment(&'t str),
@@ -20,6 +20,9 @@ pub enum Token<'t> {
     /// A string that its line does not end.
     #[regex(r#""[^"\n]*"#)]
     OpenText(&'t str),
+    /// A string in single quotes.
+    #[regex(r"'[^'\n]*'")]
+    SingleQuoted(&'t str),
     /// `.5`
     #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
     LeadingDot(&'t str),
@@ -46,6 +49,8 @@ pub enum Token<'t> {
     StartSetting,
     /// An expression follows.
     StartExpression,
+    /// Put by recovery where a declaration has a faulty value.
+    Missing,
 
     /// A plain name.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
@@ -296,13 +301,22 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 );
                 Token::Error
             }
+            Ok(Token::SingleQuoted(quoted)) => {
+                lexed.diagnostics.push(
+                    Diagnostic::error("LGM0002", "a string stands in double quotes")
+                        .label(place(end), "single quotes")
+                        .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
+                );
+                Token::Text(quoted)
+            }
             Ok(Token::LeadingDot(digits)) => {
                 lexed.diagnostics.push(
                     Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
                         .label(place(end), "no digit before the dot")
                         .help(format!("write `0{digits}`")),
                 );
-                Token::Number(digits)
+                // Its value no longer matters; without the dot it is a number.
+                Token::Number(&digits[1..])
             }
             Ok(Token::Number(digits)) => match trailing_dot(text, end) {
                 None => Token::Number(digits),
@@ -321,7 +335,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 let (token, right) = foreign(sign);
                 lexed.diagnostics.push(
                     Diagnostic::error("LGM0004", format!("`{sign}` is not a sign of this language"))
-                        .label(place(end), "")
+                        .label(place(end), format!("in this language: `{right}`"))
                         .help(format!("write `{right}`")),
                 );
                 token
@@ -388,18 +402,28 @@ fn foreign(sign: &str) -> (Token<'static>, &'static str) {
 fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: usize) -> (usize, Token<'t>) {
     let letter = text[start..].chars().next().unwrap_or(' ');
     if !letter.is_alphanumeric() {
-        let mut diagnostic = Diagnostic::error(
-            "LGM0005",
-            format!("`{}` is not a sign of this language", letter.escape_debug()),
-        )
-        .label(Span::new(source, start, start + letter.len_utf8()), "");
+        let shown = match letter.is_control() {
+            true => letter.escape_unicode().to_string(),
+            false => letter.to_string(),
+        };
+        let mut diagnostic = Diagnostic::error("LGM0005", format!("`{shown}` is not a sign of this language"))
+            .label(Span::new(source, start, start + letter.len_utf8()), "not expected here");
         if let Some(right) = likely_meaning(letter) {
             diagnostic = diagnostic.help(format!("write `{right}`"));
         } else {
             diagnostic = diagnostic.help("remove it");
         }
         lexed.diagnostics.push(diagnostic);
-        return (letter.len_utf8(), Token::Error);
+        let token = match letter {
+            '·' | '×' | '⋅' => Token::Star,
+            '−' | '–' => Token::Minus,
+            '→' => Token::Arrow,
+            '≤' => Token::LessEqual,
+            '≥' => Token::GreaterEqual,
+            '≠' => Token::NotEqual,
+            _ => Token::Error,
+        };
+        return (letter.len_utf8(), token);
     }
     let rest = &text[start..];
     let length = rest
