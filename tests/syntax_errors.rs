@@ -127,9 +127,10 @@ error_cases! {
     missing_operator: "model M { param a = 2 b; param c = (a)(b); param d = a b; param e = 2(a + b); }\n";
     conditional_expressions: "model M { signal a = 1 + if b > 0 then 1 else 2; signal c = if a then 1; signal d = if a 1 else 2; signal e = if a then if b then 1 else 2 else 3; }\n";
     loops: "model M { for i = 1:3 { r[i] : R(1); } for i in 1 { r : R(1); } for 1:3 { one A; } for i in 1:N one B; param a = 1; }\n";
+    two_else_blocks: "model M {\n  const N = 2;\n  if N > 1 { one A; } else { one B; } else { one C; }\n  param a = 1;\n}\nmodel K { one D; }\n";
     blocks: "model M { if a > 1 one A; if { one B; } else { one C; } else { one D; } experiment { stop: 5; points = 3 } param a = 1; }\n";
     experiment: "model M {\n  experiment {\n    stop = 5 [s]\n    points = 501;\n    plot [v];\n  }\n  param a = 1;\n}\n";
-    instances: "model M {\n  a : Mass(m) x -> ;\n  b : x -> gnd;\n  c : Mass(m) x, gnd;\n  d : Mass m x -> gnd;\n  e : Mass(m) x -> gnd start = 1;\n  f : Mass(m) x -> y -> z;\n  g.h : Mass(m) x -> gnd;\n  mass Mass(m) x -> gnd;\n}\n";
+    instances: "model M {\n  a : Mass(m) x -> ;\n  b : x -> gnd;\n  c : Mass(m) x, gnd;\n  d : Mass m x -> gnd;\n  e : Mass(m) x -> gnd start = 1;\n  f : Mass(m) x -> y -> z;\n  g.h : Mass(m) x -> gnd;\n  mass Mass(m) x -> gnd;\n  r : Resistor 5 x -> gnd;\n}\n";
     chains: "model M { A -> ; A -> B C; -> A; A - B; A > B; A; }\n";
     heads: "model {\n  param a = 1;\n}\nmodel M(R) { param a = R; }\nelement E(k [N/m] { through = k*across; }\ncomponent C R { param a = 1; }\nelement Good(k) { through = k*across; }\n";
     elements: "element E(k) : translational {\n  through = ;\n  k*across;\n  param a = 2;\n  mode i;\n  through = k*across;\n}\nmodal B(k) : translational { port a; mode i; mode j; mass 2; stiffness = 3; }\n";

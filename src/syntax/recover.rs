@@ -25,6 +25,7 @@ pub fn file<'t>(
         position: 0,
         kept: Vec::new(),
         surplus: 0,
+        split_end: 0,
         diagnostics,
         items: Vec::new(),
     };
@@ -61,6 +62,8 @@ struct Recovery<'a, 't> {
     kept: Vec<Spanned<'t>>,
     /// Opening minus closing braces from the current item to the next one.
     surplus: i64,
+    /// Where the entry ends that was split last; the rest of it ends there too.
+    split_end: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
     items: Vec<Item>,
 }
@@ -202,7 +205,7 @@ impl<'t> Recovery<'_, 't> {
             .label(span, "statements belong between the braces of a model")
             .help("write `model Name { .. }` around the statements; if there is one, look for a `}` too many above"),
             _ => Diagnostic::error("LGM0044", format!("expected a model or another item, found `{words}`"))
-                .label(span, "")
+                .label(span, "no item starts like this")
                 .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
         };
         self.diagnostics.push(diagnostic);
@@ -249,9 +252,20 @@ impl<'t> Recovery<'_, 't> {
         match driver::run(self.context, Token::StartItem, &self.kept) {
             Ok(Parsed::File(items)) => self.items.extend(items),
             Ok(_) => {}
-            // The parts are right alone; should they not fit together, the caller notices if nothing was said.
-            Err(_) => {}
+            // The parts are right alone, and should fit together. Were they not to, it must not pass in silence.
+            Err(stop) => {
+                let fault = Fault {
+                    context: self.context,
+                    part: Part::Statement,
+                    tokens: &self.kept,
+                    next: None,
+                    stop: &stop,
+                };
+                self.diagnostics.extend(fault.explain());
+            }
         }
+        // Before the checks of the next item discard what the actions found in this one.
+        self.diagnostics.extend(self.context.take_diagnostics());
     }
 
     fn import(&mut self) {
@@ -347,13 +361,13 @@ impl<'t> Recovery<'_, 't> {
         loop {
             match self.peek() {
                 Some(Token::BraceClose) => {
-                    let (column, opened) = (self.column(self.position), self.line_column(opener));
-                    if self.first_on_line(self.position) && self.surplus > 0 && column < opened {
+                    let first = self.first_on_line(self.position);
+                    if first && self.surplus > 0 && self.column(self.position) < self.line_column(opener) {
                         // It belongs to a block further out.
                         self.unclosed(after);
                         return;
                     }
-                    if self.first_on_line(self.position) && self.surplus < 0 && column > opened {
+                    if first && self.surplus < 0 && self.column(self.position) > self.line_column(opener) {
                         let (start, _, end) = self.all[self.position];
                         self.diagnostics.push(
                             Diagnostic::error("LGM0035", "this `}` closes nothing")
@@ -424,7 +438,11 @@ impl<'t> Recovery<'_, 't> {
             Body::Domain => (Part::Domain, Token::StartDomain),
             Body::Settings => (Part::Setting, Token::StartSetting),
         };
-        let end = self.entry_end(start);
+        let end = if start < self.split_end {
+            self.split_end
+        } else {
+            self.entry_end(start)
+        };
         let Err(stop) = self.check(word, start, end) else {
             self.keep(start, end);
             self.position = end;
@@ -442,14 +460,21 @@ impl<'t> Recovery<'_, 't> {
                 .push(explain::missing_semicolon(self.context, part, &self.kept[kept..]));
             self.keep_made(Token::Semicolon);
             self.position = stopped;
+            self.split_end = end;
             return;
         }
-        self.explain(part, start, end, &stop);
-        self.keep_declaration(start, stopped);
         // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
         self.position = (stopped.max(start + 1)..end)
             .find(|&index| self.first_on_line(index) && self.looks_like_instance(index))
             .unwrap_or(end);
+        let braces = self.all[start..self.position]
+            .iter()
+            .any(|token| token.1 == Token::BraceOpen);
+        self.split_end = if braces { 0 } else { end };
+        self.explain(part, start, self.position, &stop);
+        if part == Part::Statement {
+            self.keep_declaration(start, stopped);
+        }
     }
 
     /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
@@ -523,6 +548,10 @@ impl<'t> Recovery<'_, 't> {
             let from = at + usize::from(self.at(at + 1) == Some(Token::If));
             right &= self.head(at, from, brace);
             self.body(body, at, brace + 1);
+            if from == at {
+                // A second plain `else` belongs to nothing.
+                break;
+            }
         }
         if !right {
             self.kept.truncate(mark);

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 impl Fault<'_, '_> {
     /// The first slip that fits, the surest first.
     pub(super) fn slip(&self) -> Option<Diagnostic> {
-        let slips: [fn(&Self) -> Option<Diagnostic>; 13] = [
+        let slips: [fn(&Self) -> Option<Diagnostic>; 14] = [
             Self::misplaced_word,
             Self::if_needs_parentheses,
             Self::reserved_word,
@@ -18,6 +18,7 @@ impl Fault<'_, '_> {
             Self::comparison_with_one_equals,
             Self::several_in_one,
             Self::kind_left_out,
+            Self::arguments_without_parentheses,
             Self::law_without_equals,
             Self::unit_without_brackets,
             Self::missing_operator,
@@ -36,7 +37,10 @@ impl Fault<'_, '_> {
             Part::Statement if found.1 == Token::Else => {
                 return Some(
                     Diagnostic::error("LGM0050", "`else` without an `if` in front of it")
-                        .label(self.place(), "no block that ends here starts with `if`")
+                        .label(
+                            self.place(),
+                            "expected a statement; an `if` block has one `else`, at its end",
+                        )
                         .help("write `if condition { .. } else { .. }`"),
                 );
             }
@@ -221,7 +225,7 @@ impl Fault<'_, '_> {
             .and_then(|index| self.tokens.get(index))?;
         let first = *self.tokens.first()?;
         let named = self.part == Part::Statement && matches!(first.1, Token::Name(_));
-        let found = self.is(Token::Arrow) || self.is(Token::BracketOpen) || self.is(Token::Dot);
+        let found = self.is(Token::Arrow) || self.is(Token::Dot);
         (named && colon.1 == Token::Colon && found).then(|| {
             let name = self.words(first);
             let end = self.words(self.previous().unwrap_or(first));
@@ -229,6 +233,32 @@ impl Fault<'_, '_> {
                 .label(self.place(), format!("`{end}` was read as the kind"))
                 .help(format!("write `{name} : Kind(value) {end} -> ..;`"))
         })
+    }
+
+    /// `r : Resistor 5 a -> b;`, `m : Mass m x -> gnd;`
+    fn arguments_without_parentheses(&self) -> Option<Diagnostic> {
+        if self.part != Part::Statement || !self.tokens.iter().any(|token| token.1 == Token::Colon) {
+            return None;
+        }
+        let (found, previous) = (self.found()?, self.previous()?);
+        let colon_before = |steps: usize| {
+            let index = self.stop.index.checked_sub(steps);
+            index
+                .and_then(|index| self.tokens.get(index))
+                .is_some_and(|token| token.1 == Token::Colon)
+        };
+        let (kind, value) = match found.1 {
+            Token::Number(_) | Token::BracketOpen if colon_before(2) => (previous, found),
+            Token::Name(_) if colon_before(3) => (self.tokens[self.stop.index - 2], previous),
+            _ => return None,
+        };
+        let (kind, words) = (self.words(kind), self.words(value));
+        let words = if value.1 == Token::BracketOpen { "[..]" } else { words };
+        Some(
+            Diagnostic::error("LGM0052", format!("the values of `{kind}` stand in parentheses"))
+                .label(self.span(value), "expected `(` in front of this")
+                .help(format!("write `{kind}({words})`")),
+        )
     }
 
     /// `mass 2;`
