@@ -1,5 +1,6 @@
 //! The arithmetic that reduction is written over, once for all number systems.
 
+use super::solve::{Row, Singular, eliminate};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -40,6 +41,18 @@ pub trait Field {
     /// The absolute value, in a field that rounds, where small pivots must be avoided.
     fn magnitude(&self, _a: &Self::Element) -> Option<f64> {
         None
+    }
+    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`super::solve()`]
+    /// is what to call; a field may know a better way than its own operations, and overrides this.
+    fn solve_block(
+        &mut self,
+        matrix: Vec<Row<Self::Element>>,
+        right: Vec<Row<Self::Element>>,
+    ) -> Result<Vec<Row<Self::Element>>, Singular>
+    where
+        Self: Sized,
+    {
+        eliminate(self, matrix, right)
     }
     /// Whether a size limit was passed; results are then worthless.
     fn exhausted(&self) -> bool {

@@ -1,20 +1,25 @@
 //! Exact arithmetic over the parameters: fields, polynomials, rational functions, sparse linear solves.
 
+mod blocks;
 mod convert;
 mod division;
 mod express;
 mod field;
+mod fraction_free;
 mod gcd;
 mod images;
 mod integer;
 mod parts;
 mod polynomial;
 mod rational_function;
+mod solve;
 mod values;
 
 pub use convert::{FromExpression, Kernels, Meaning, Sampled};
 pub use field::{Doubles, Field, PrimeField, Rationals};
+pub use fraction_free::solve_rational_functions;
 pub use gcd::{Budget, gcd, gcd_list};
 pub use polynomial::{Polynomial, Variable};
 pub use rational_function::{RationalFunction, RationalFunctions};
+pub use solve::{Row, Singular, eliminate, solve};
 pub use values::{DoubleValues, ExactValues, Shared, SharedExpressions};

@@ -1,8 +1,10 @@
 //! Rational functions over the integers, always fully cancelled.
 
 use super::convert::Kernels;
+use super::fraction_free::solve_rational_functions;
 use super::gcd::{Budget, gcd};
 use super::polynomial::{Polynomial, Variable};
+use super::solve::{Row, Singular};
 use super::{Field, PrimeField};
 use crate::expr::ExprId;
 use num_bigint::BigInt;
@@ -190,6 +192,15 @@ impl RationalFunctions {
         self.div(&top, &bottom)
     }
 
+    /// Whether a variable with a relation occurs.
+    pub(super) fn mentions_relations(&self, f: &RationalFunction) -> bool {
+        self.kernels.has_relations()
+            && [&f.numerator, &f.denominator]
+                .into_iter()
+                .flat_map(Polynomial::variables)
+                .any(|variable| self.kernels.square(variable).is_some())
+    }
+
     /// Replaces squares of kernels by what they are equal to.
     fn apply_relations(&mut self, f: RationalFunction) -> RationalFunction {
         if !self.kernels.has_relations() {
@@ -359,6 +370,13 @@ impl Field for RationalFunctions {
             };
         }
         (a.numerator.term_count() + a.denominator.term_count()) as f64 - 1.0
+    }
+    fn solve_block(
+        &mut self,
+        matrix: Vec<Row<RationalFunction>>,
+        right: Vec<Row<RationalFunction>>,
+    ) -> Result<Vec<Row<RationalFunction>>, Singular> {
+        solve_rational_functions(self, matrix, right)
     }
     fn exhausted(&self) -> bool {
         self.budget.exhausted()

@@ -7,6 +7,8 @@
 //! into [`Exprs`]) and no structural constant (`const`, `for`, `sum` have been expanded).
 
 mod fold;
+pub mod print;
+mod print_latex;
 
 use indexmap::IndexSet;
 use num_bigint::BigInt;

@@ -1,0 +1,418 @@
+//! Sparse linear systems over any field, block by block, with pivots chosen for little fill.
+
+use super::Field;
+use super::blocks::blocks;
+use std::collections::BTreeSet;
+
+/// A sparse row: columns ascending with their entries.
+pub type Row<E> = Vec<(u32, E)>;
+
+/// A matrix is singular: a row and a column that are left without a pivot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Singular {
+    /// The row, from 0.
+    pub row: u32,
+    /// The column, from 0.
+    pub column: u32,
+}
+
+/// Solves `A X = B` for a square sparse A; the rows of X belong to the columns of A.
+///
+/// The matrix is brought to block triangular form first, so that a million small blocks take linear time; each block
+/// goes to [`Field::solve_block`].
+pub fn solve<F: Field>(
+    field: &mut F,
+    matrix: Vec<Row<F::Element>>,
+    right: Vec<Row<F::Element>>,
+) -> Result<Vec<Row<F::Element>>, Singular> {
+    assert_eq!(matrix.len(), right.len(), "a right side for each row was promised");
+    let matrix: Vec<Row<F::Element>> = matrix
+        .into_iter()
+        .map(|row| row.into_iter().filter(|entry| !field.is_zero(&entry.1)).collect())
+        .collect();
+    let mut right = right;
+    let mut solution: Vec<Row<F::Element>> = vec![Vec::new(); matrix.len()];
+    let mut local = vec![u32::MAX; matrix.len()];
+    for block in blocks(&matrix)? {
+        if field.exhausted() {
+            return Ok(solution);
+        }
+        for (index, column) in block.columns.iter().enumerate() {
+            local[*column as usize] = index as u32;
+        }
+        let mut inner = Vec::with_capacity(block.rows.len());
+        let mut sides = Vec::with_capacity(block.rows.len());
+        for row in &block.rows {
+            let mut side = std::mem::take(&mut right[*row as usize]);
+            side.retain(|entry| !field.is_zero(&entry.1));
+            let mut entries = Vec::new();
+            for (column, value) in &matrix[*row as usize] {
+                let position = local[*column as usize];
+                if position != u32::MAX {
+                    entries.push((position, value.clone()));
+                } else {
+                    side = subtract_multiple(field, &side, value, &solution[*column as usize]);
+                }
+            }
+            entries.sort_unstable_by_key(|entry| entry.0);
+            inner.push(entries);
+            sides.push(side);
+        }
+        let found = if block.rows.len() == 1 {
+            vec![divide_row(field, &sides[0], &inner[0][0].1)]
+        } else {
+            field.solve_block(inner, sides).map_err(|fault| Singular {
+                row: block.rows[fault.row as usize],
+                column: block.columns[fault.column as usize],
+            })?
+        };
+        for (column, values) in block.columns.iter().zip(found) {
+            solution[*column as usize] = values;
+            local[*column as usize] = u32::MAX;
+        }
+    }
+    Ok(solution)
+}
+
+fn divide_row<F: Field>(field: &mut F, row: &Row<F::Element>, divisor: &F::Element) -> Row<F::Element> {
+    row.iter()
+        .map(|(column, value)| (*column, field.div(value, divisor)))
+        .collect()
+}
+
+/// `target - factor*source`; what cancels is dropped.
+fn subtract_multiple<F: Field>(
+    field: &mut F,
+    target: &[(u32, F::Element)],
+    factor: &F::Element,
+    source: &[(u32, F::Element)],
+) -> Row<F::Element> {
+    let mut result = Vec::with_capacity(target.len() + source.len());
+    let (mut i, mut j) = (0, 0);
+    loop {
+        match (target.get(i), source.get(j)) {
+            (None, None) => return result,
+            (Some(a), b) if b.is_none_or(|b| a.0 < b.0) => {
+                result.push(a.clone());
+                i += 1;
+            }
+            (a, Some(b)) => {
+                j += 1;
+                let product = field.mul(factor, &b.1);
+                let value = match a {
+                    Some(a) if a.0 == b.0 => {
+                        i += 1;
+                        let value = field.sub(&a.1, &product);
+                        if cancelled(field, &a.1, &value) {
+                            field.zero()
+                        } else {
+                            value
+                        }
+                    }
+                    _ => field.neg(&product),
+                };
+                if !field.is_zero(&value) {
+                    result.push((b.0, value));
+                }
+            }
+            (Some(_), None) => unreachable!("invariant: an entry without a counterpart is taken above"),
+        }
+    }
+}
+
+/// In a field that rounds, a difference that is nothing but rounding error stands for 0.
+fn cancelled<F: Field>(field: &F, before: &F::Element, after: &F::Element) -> bool {
+    match (field.magnitude(before), field.magnitude(after)) {
+        (Some(before), Some(after)) => after <= 4.0 * f64::EPSILON * before,
+        _ => false,
+    }
+}
+
+/// What elimination does with rows; columns from the matrix's size on belong to the right sides.
+pub(super) trait Rows {
+    type Element: Clone;
+
+    /// How bad a pivot is.
+    fn cost(&self, pivot: &Self::Element) -> f64;
+    /// Its size, where small pivots must be avoided.
+    fn magnitude(&self, pivot: &Self::Element) -> Option<f64>;
+    /// The target row with its entry in the pivot's column eliminated.
+    fn combine(&mut self, target: Row<Self::Element>, source: &Row<Self::Element>, column: u32) -> Row<Self::Element>;
+    /// Whether to stop.
+    fn exhausted(&self) -> bool;
+}
+
+/// Eliminates below pivots; the pivots' rows and columns in order, each row holding only columns of later pivots
+/// besides its own. Cut short where work is exhausted.
+pub(super) fn eliminate_rows<R: Rows>(
+    operations: &mut R,
+    size: usize,
+    rows: &mut [Row<R::Element>],
+) -> Result<Vec<(u32, u32)>, Singular> {
+    let mut active = Active::new(size, rows);
+    let mut order = Vec::with_capacity(size);
+    while order.len() < size && !operations.exhausted() {
+        let (pivot_row, pivot_column) = active.choose(operations, rows)?;
+        order.push((pivot_row, pivot_column));
+        active.remove(pivot_row, pivot_column, &rows[pivot_row as usize]);
+        let source = std::mem::take(&mut rows[pivot_row as usize]);
+        for target in std::mem::take(&mut active.rows_of[pivot_column as usize]) {
+            let row = &mut rows[target as usize];
+            let there = row.binary_search_by_key(&pivot_column, |entry| entry.0).is_ok();
+            if active.row_done[target as usize] || !there {
+                continue;
+            }
+            let before = std::mem::take(row);
+            let pattern: Vec<u32> = before.iter().map(|entry| entry.0).collect();
+            *row = operations.combine(before, &source, pivot_column);
+            active.update(target, &pattern, row);
+            if operations.exhausted() {
+                break;
+            }
+        }
+        rows[pivot_row as usize] = source;
+    }
+    Ok(order)
+}
+
+/// The rows and columns without a pivot, by their counts of entries.
+struct Active {
+    size: usize,
+    row_done: Vec<bool>,
+    column_done: Vec<bool>,
+    column_count: Vec<u32>,
+    /// Rows that have, or once had, an entry in the column.
+    rows_of: Vec<Vec<u32>>,
+    by_row_count: BTreeSet<(u32, u32)>,
+    by_column_count: BTreeSet<(u32, u32)>,
+}
+
+/// How many of the shortest rows and columns are searched for a pivot.
+const SEARCHED: usize = 4;
+
+impl Active {
+    fn new<E>(size: usize, rows: &[Row<E>]) -> Active {
+        let mut rows_of = vec![Vec::new(); size];
+        for (row, entries) in rows.iter().enumerate() {
+            for (column, _) in entries.iter().take_while(|entry| (entry.0 as usize) < size) {
+                rows_of[*column as usize].push(row as u32);
+            }
+        }
+        let column_count: Vec<u32> = rows_of.iter().map(|list| list.len() as u32).collect();
+        Active {
+            size,
+            row_done: vec![false; size],
+            column_done: vec![false; size],
+            by_row_count: (0..size).map(|row| (rows[row].len() as u32, row as u32)).collect(),
+            by_column_count: (0..size).map(|column| (column_count[column], column as u32)).collect(),
+            column_count,
+            rows_of,
+        }
+    }
+
+    fn in_matrix<'a, E>(&self, row: &'a Row<E>) -> impl Iterator<Item = &'a (u32, E)> + use<'a, E> {
+        let size = self.size;
+        row.iter().take_while(move |entry| (entry.0 as usize) < size)
+    }
+
+    /// The pivot of least fill (Markowitz), then of least cost, among the shortest rows and columns.
+    fn choose<R: Rows>(&mut self, operations: &R, rows: &[Row<R::Element>]) -> Result<(u32, u32), Singular> {
+        let mut best: Option<(u64, f64, u32, u32)> = None;
+        let mut consider = |row: u32, column: u32, value: &R::Element| {
+            let length = rows[row as usize].len() as u64 - 1;
+            let fill = length * (u64::from(self.column_count[column as usize]) - 1);
+            let cost = operations.cost(value);
+            let better = best.is_none_or(|(least, lowest, ..)| fill < least || (fill == least && cost < lowest));
+            if better {
+                best = Some((fill, cost, row, column));
+            }
+        };
+        let largest = |row: u32| {
+            self.in_matrix(&rows[row as usize])
+                .filter_map(|entry| operations.magnitude(&entry.1))
+                .fold(0.0, f64::max)
+        };
+        let acceptable =
+            |value: &R::Element, largest: f64| operations.magnitude(value).is_none_or(|size| size >= 0.1 * largest);
+        for (_, row) in self.by_row_count.iter().take(SEARCHED) {
+            let threshold = largest(*row);
+            let mut any = false;
+            for (column, value) in self.in_matrix(&rows[*row as usize]) {
+                any = true;
+                if acceptable(value, threshold) {
+                    consider(*row, *column, value);
+                }
+            }
+            if !any {
+                // The column is one that no row is left for, or any other that is left.
+                let column = self.by_column_count.first().map_or(0, |entry| entry.1);
+                return Err(Singular { row: *row, column });
+            }
+        }
+        for (_, column) in self.by_column_count.iter().take(SEARCHED) {
+            let list = &self.rows_of[*column as usize];
+            for row in list.iter().filter(|row| !self.row_done[**row as usize]) {
+                let entries = &rows[*row as usize];
+                if let Ok(place) = entries.binary_search_by_key(column, |entry| entry.0)
+                    && acceptable(&entries[place].1, largest(*row))
+                {
+                    consider(*row, *column, &entries[place].1);
+                }
+            }
+        }
+        let (.., row, column) = best.expect("invariant: the largest entry of a row is an acceptable pivot");
+        Ok((row, column))
+    }
+
+    fn remove<E>(&mut self, row: u32, column: u32, entries: &Row<E>) {
+        self.row_done[row as usize] = true;
+        self.column_done[column as usize] = true;
+        self.by_row_count.remove(&(entries.len() as u32, row));
+        let size = self.size;
+        for (other, _) in entries.iter().take_while(|entry| (entry.0 as usize) < size) {
+            self.recount(*other, -1);
+        }
+        self.by_column_count
+            .remove(&(self.column_count[column as usize], column));
+    }
+
+    fn recount(&mut self, column: u32, change: i32) {
+        let count = &mut self.column_count[column as usize];
+        let old = *count;
+        *count = count.wrapping_add_signed(change);
+        let new = *count;
+        if self.by_column_count.remove(&(old, column)) {
+            self.by_column_count.insert((new, column));
+        }
+    }
+
+    /// Notes fill and cancellation in a row; its entry in the pivot's column is gone.
+    fn update<E>(&mut self, row: u32, before: &[u32], after: &Row<E>) {
+        self.by_row_count.remove(&(before.len() as u32, row));
+        self.by_row_count.insert((after.len() as u32, row));
+        let inside = |column: u32| (column as usize) < self.size;
+        let (mut i, mut j) = (0, 0);
+        let mut changes: Vec<(u32, i32)> = Vec::new();
+        loop {
+            let old = before.get(i).copied().filter(|column| inside(*column));
+            let new = after.get(j).map(|entry| entry.0).filter(|column| inside(*column));
+            match (old, new) {
+                (None, None) => break,
+                (Some(old), Some(new)) if old == new => {
+                    i += 1;
+                    j += 1;
+                }
+                (Some(old), new) if new.is_none_or(|new| old < new) => {
+                    changes.push((old, -1));
+                    i += 1;
+                }
+                (_, Some(new)) => {
+                    changes.push((new, 1));
+                    j += 1;
+                }
+                (Some(_), None) => unreachable!("invariant: an entry without a counterpart is taken above"),
+            }
+        }
+        for (column, change) in changes {
+            if self.column_done[column as usize] {
+                continue;
+            }
+            self.recount(column, change);
+            if change > 0 && !self.rows_of[column as usize].contains(&row) {
+                self.rows_of[column as usize].push(row);
+            }
+        }
+    }
+}
+
+/// Elimination by the field's own operations.
+struct FieldRows<'a, F: Field> {
+    field: &'a mut F,
+    /// The inverse of the latest pivot, where dividing is dear.
+    inverse: Option<(u32, F::Element)>,
+}
+
+impl<F: Field> Rows for FieldRows<'_, F> {
+    type Element = F::Element;
+
+    fn cost(&self, pivot: &F::Element) -> f64 {
+        self.field.pivot_cost(pivot)
+    }
+    fn magnitude(&self, pivot: &F::Element) -> Option<f64> {
+        self.field.magnitude(pivot)
+    }
+    fn combine(&mut self, mut target: Row<F::Element>, source: &Row<F::Element>, column: u32) -> Row<F::Element> {
+        let own = entry(&target, column);
+        let pivot = &source[entry(source, column)].1;
+        let factor = if self.field.magnitude(pivot).is_some() {
+            self.field.div(&target[own].1, pivot)
+        } else {
+            if self.inverse.as_ref().is_none_or(|known| known.0 != column) {
+                self.inverse = Some((column, self.field.invert(pivot)));
+            }
+            let inverse = &self.inverse.as_ref().expect("invariant: just made").1;
+            self.field.mul(&target[own].1, inverse)
+        };
+        target.remove(own);
+        let mut source = source.clone();
+        source.remove(entry(&source, column));
+        subtract_multiple(self.field, &target, &factor, &source)
+    }
+    fn exhausted(&self) -> bool {
+        self.field.exhausted()
+    }
+}
+
+/// The place of a column that the row has.
+pub(super) fn entry<E>(row: &Row<E>, column: u32) -> usize {
+    row.binary_search_by_key(&column, |entry| entry.0)
+        .expect("invariant: the row has an entry in the pivot's column")
+}
+
+/// The rows of a matrix with their right sides behind, in columns from the size on.
+pub(super) fn augmented<E>(matrix: Vec<Row<E>>, right: Vec<Row<E>>) -> Vec<Row<E>> {
+    let size = matrix.len() as u32;
+    matrix
+        .into_iter()
+        .zip(right)
+        .map(|(mut row, side)| {
+            row.extend(side.into_iter().map(|(column, value)| (column + size, value)));
+            row
+        })
+        .collect()
+}
+
+/// Solves one block by elimination in the field's own operations.
+pub fn eliminate<F: Field>(
+    field: &mut F,
+    matrix: Vec<Row<F::Element>>,
+    right: Vec<Row<F::Element>>,
+) -> Result<Vec<Row<F::Element>>, Singular> {
+    let size = matrix.len();
+    let mut rows = augmented(matrix, right);
+    let mut operations = FieldRows {
+        field: &mut *field,
+        inverse: None,
+    };
+    let order = eliminate_rows(&mut operations, size, &mut rows)?;
+    let mut solution: Vec<Row<F::Element>> = vec![Vec::new(); size];
+    if field.exhausted() {
+        return Ok(solution);
+    }
+    for (row, column) in order.into_iter().rev() {
+        let entries = &rows[row as usize];
+        let first_side = entries.partition_point(|entry| (entry.0 as usize) < size);
+        let mut side: Row<F::Element> = entries[first_side..]
+            .iter()
+            .map(|(column, value)| (column - size as u32, value.clone()))
+            .collect();
+        for (other, value) in &entries[..first_side] {
+            if *other != column {
+                side = subtract_multiple(field, &side, value, &solution[*other as usize]);
+            }
+        }
+        let pivot = &entries[entry(entries, column)].1;
+        solution[column as usize] = divide_row(field, &side, pivot);
+    }
+    Ok(solution)
+}
