@@ -16,6 +16,12 @@ pub mod syntax;
 
 pub mod elaborate;
 
+pub mod bond;
+
+pub mod causality;
+
+pub mod reduce;
+
 pub mod equations;
 
 pub mod analysis;

@@ -155,6 +155,12 @@ impl SharedExpressions {
         self.exprs
     }
 
+    /// The element that an expression of the arena is.
+    pub fn read(&mut self, id: ExprId) -> Result<Shared, Evaluated> {
+        let image = self.point.from_expression(&self.exprs, id)?;
+        Ok(self.element(image, |_| id))
+    }
+
     fn element(&mut self, image: u64, build: impl FnOnce(&mut Exprs) -> ExprId) -> Shared {
         if let Some(known) = self.by_image.get(&image) {
             return Shared {

@@ -1,7 +1,28 @@
 //! Reduced graph to state equations.
+//!
+//! Each number system that is asked for makes one run of reduction and assembly: rational functions of the parameters
+//! for the symbolic matrices (or shared expressions where those grow too large), exact rationals or doubles for
+//! the numeric ones. AFTER THIS POINT see [`StateSystem`].
 
+mod assemble;
+mod build;
+mod dependents;
+mod formulate;
+mod matrices;
+mod outputs;
+mod refusal;
+mod shared;
+mod starts;
+mod states;
 mod system;
+mod verify;
 
+#[cfg(test)]
+mod tests;
+
+pub use formulate::{Options, decide, formulate};
+pub use states::StateRequest;
 pub use system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, State, StateSystem, StateVariable,
 };
+pub use verify::verify;

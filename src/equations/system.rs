@@ -83,6 +83,10 @@ pub enum StateVariable {
     P,
     /// The displacement of a bond element, the integral of its flow.
     Q,
+    /// The effort of a bond compliance, under `--states power`.
+    Effort,
+    /// The flow of a bond inertance, under `--states power`.
+    Flow,
     /// A state declared with `state z = int(..)`, or added for an `int(..)` output.
     Integral,
 }
@@ -97,6 +101,8 @@ impl StateVariable {
             StateVariable::IntegralOfThrough => "int_through",
             StateVariable::P => "p",
             StateVariable::Q => "q",
+            StateVariable::Effort => "effort",
+            StateVariable::Flow => "flow",
             StateVariable::Integral => "int",
         }
     }

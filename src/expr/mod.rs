@@ -6,6 +6,7 @@
 //! AFTER THIS POINT an expression holds no unit (all numbers are SI), no source name (symbols are ids
 //! into [`Exprs`]) and no structural constant (`const`, `for`, `sum` have been expanded).
 
+mod affine;
 mod fold;
 pub mod print;
 mod print_latex;
@@ -17,7 +18,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-pub use fold::Evaluated;
+pub use affine::Affine;
+pub use fold::{Evaluated, to_f64};
+pub use print::text;
 
 /// An expression in an [`Exprs`] arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,1 +1,62 @@
-//! TODO
+//! Dependent storage and algebraic loops: graph and causality to explicit rates.
+//!
+//! AFTER THIS POINT there are no ports with unknown variables: the rate of every independent storage, the co-energy of
+//! every dependent one, and every variable that somebody asked for are rows over [`Known`] columns.
+
+mod explicit;
+
+use crate::causality::elimination::Row;
+use crate::elaborate::model::PortId;
+
+pub(crate) use explicit::substitute;
+pub use explicit::{Refusal, reduce};
+
+/// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Number of independent storage ports.
+    pub storage: usize,
+    /// Number of source ports.
+    pub sources: usize,
+}
+
+impl Known {
+    /// Column of the co-energy of the k-th independent storage port.
+    pub fn co_energy(self, k: usize) -> u32 {
+        k as u32
+    }
+
+    /// Column of the value of the k-th source port.
+    pub fn source(self, k: usize) -> u32 {
+        (self.storage + k) as u32
+    }
+
+    /// Column of the rate of the k-th source port.
+    pub fn source_rate(self, k: usize) -> u32 {
+        (self.storage + self.sources + k) as u32
+    }
+
+    /// Number of columns.
+    pub fn columns(self) -> usize {
+        self.storage + 2 * self.sources
+    }
+}
+
+/// The reduced graph over a field: rows over the columns of [`Known`].
+#[derive(Clone, Debug)]
+pub struct Reduced<E> {
+    /// The columns.
+    pub known: Known,
+    /// Independent storage ports, in declaration order.
+    pub independent: Vec<PortId>,
+    /// Dependent storage ports, in declaration order.
+    pub dependent: Vec<PortId>,
+    /// Source ports, in declaration order.
+    pub sources: Vec<PortId>,
+    /// `z_i'`, one row an independent port.
+    pub rates: Vec<Row<E>>,
+    /// `z_d = S_di z_i + S_du u`, one row a dependent port.
+    pub dependent_co_energy: Vec<Row<E>>,
+    /// The asked-for columns of the junction structure, in the order of the request.
+    pub wanted: Vec<Row<E>>,
+}

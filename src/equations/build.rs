@@ -1,0 +1,209 @@
+//! The state system without its equations: the names, units and starts of states, inputs and outputs.
+
+use super::formulate::parameter_values;
+use super::states::StateRequest;
+use super::system::{Quantity, State, StateSystem, StateVariable};
+use crate::causality::Causality;
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm, Variable};
+use crate::expr::{ExprId, Exprs, SymbolKind, to_f64};
+use crate::units::Dimension;
+use std::sync::Arc;
+
+/// The system without its equations: parameters, states, inputs, outputs.
+pub(crate) fn frame(
+    model: &Model,
+    mut exprs: Exprs,
+    causality: &Causality,
+    request: StateRequest,
+    added: &[usize],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> StateSystem {
+    let mut states = Vec::with_capacity(causality.independent.len() + model.integrals.len() + added.len());
+    for port in &causality.independent {
+        let state = storage_state(model, &mut exprs, *port, request, diagnostics);
+        states.push(state);
+    }
+    for integral in &model.integrals {
+        let zero = exprs.zero();
+        let name: Arc<str> = model.path_name(integral.path).into();
+        states.push(State {
+            name: name.clone(),
+            element: name,
+            variable: StateVariable::Integral,
+            unit: integral.unit.clone(),
+            symbol: integral.symbol,
+            start: integral.start.unwrap_or(zero),
+            start_value: 0.0,
+        });
+    }
+    for output in added {
+        let output = &model.outputs[*output];
+        states.push(State {
+            name: output.name.clone(),
+            element: output.name.clone(),
+            variable: StateVariable::Integral,
+            unit: output.unit.clone(),
+            symbol: exprs.new_symbol(output.name.clone(), SymbolKind::State),
+            start: exprs.zero(),
+            start_value: 0.0,
+        });
+    }
+    let values = parameter_values(model);
+    for state in &mut states {
+        state.start_value = exprs
+            .evaluate_exact(&[state.start], &|symbol| values.get(&symbol).cloned())
+            .map_or(f64::NAN, |list| to_f64(&list[0]));
+    }
+    let input_rates = model
+        .inputs
+        .iter()
+        .map(|input| exprs.new_symbol(format!("der({})", input.name), SymbolKind::InputRate))
+        .collect();
+    StateSystem {
+        model: model.name.clone(),
+        exprs,
+        time: model.time,
+        parameters: model.parameters.clone(),
+        states,
+        inputs: model.inputs.clone(),
+        input_rates,
+        outputs: model
+            .outputs
+            .iter()
+            .map(|output| Quantity {
+                name: output.name.clone(),
+                unit: output.unit.clone(),
+            })
+            .collect(),
+        assignments: Vec::new(),
+        loops: Vec::new(),
+        mass_matrix: None,
+        derivatives: Vec::new(),
+        output_values: Vec::new(),
+        linear: true,
+        symbolic: None,
+        numeric: None,
+        dependent: Vec::new(),
+    }
+}
+
+/// The state of one independent storage port.
+fn storage_state(
+    model: &Model,
+    exprs: &mut Exprs,
+    port: PortId,
+    request: StateRequest,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> State {
+    let info = &model.ports[port.index()];
+    let element = &model.elements[info.element.index()];
+    let Law::Storage { co_energy, .. } = &element.law else {
+        unreachable!("invariant: only storage is independent")
+    };
+    let choice = request.choice(element.state_choice);
+    let domain = info.domain.map(|id| &model.domains[id.index()]);
+    let (variable, symbol, unit) = match (domain, choice) {
+        (Some(domain), choice) => {
+            let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+            match (is_across, choice) {
+                (true, StateChoice::CoEnergy) => (
+                    StateVariable::Across,
+                    domain.across.to_string(),
+                    domain.across_unit.clone(),
+                ),
+                (false, StateChoice::CoEnergy) => (
+                    StateVariable::Through,
+                    domain.through.to_string(),
+                    domain.through_unit.clone(),
+                ),
+                (true, StateChoice::Energy) => (
+                    StateVariable::IntegralOfThrough,
+                    format!("int_{}", domain.through),
+                    domain.through_dimension.and_then(integral_unit),
+                ),
+                (false, StateChoice::Energy) => (
+                    StateVariable::IntegralOfAcross,
+                    format!("int_{}", domain.across),
+                    domain.across_dimension.and_then(integral_unit),
+                ),
+            }
+        }
+        (None, StateChoice::Energy) => match co_energy {
+            Variable::Flow => (StateVariable::P, "p".to_string(), None),
+            Variable::Effort => (StateVariable::Q, "q".to_string(), None),
+        },
+        (None, StateChoice::CoEnergy) => match co_energy {
+            Variable::Flow => (StateVariable::Flow, "f".to_string(), None),
+            Variable::Effort => (StateVariable::Effort, "e".to_string(), None),
+        },
+    };
+    let path: Arc<str> = model.path_name(element.path).into();
+    let mut name = format!("{path}.{symbol}");
+    if let Some(port_name) = &info.name {
+        name = format!("{path}.{port_name}.{symbol}");
+    }
+    if let Some(entry) = info.entry {
+        name.push_str(&format!("[{entry}]"));
+    }
+    let start = start_of(model, exprs, port, choice, diagnostics);
+    State {
+        element: path,
+        variable,
+        unit,
+        symbol: exprs.new_symbol(name.clone(), SymbolKind::State),
+        name: name.into(),
+        start,
+        start_value: 0.0,
+    }
+}
+
+/// The start of the state that was chosen, from the start of the state that the storage naturally carries.
+fn start_of(
+    model: &Model,
+    exprs: &mut Exprs,
+    port: PortId,
+    choice: StateChoice,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> ExprId {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let zero = exprs.zero();
+    if element.start.iter().all(Option::is_none) {
+        return zero;
+    }
+    let at = (port.0 - element.ports.start) as usize;
+    let starts: Vec<ExprId> = element.start.iter().map(|start| start.unwrap_or(zero)).collect();
+    if choice == element.state_choice {
+        return starts[at];
+    }
+    let Law::Storage { value, form, .. } = &element.law else {
+        unreachable!("invariant: only storage has states")
+    };
+    let multiplies = (choice == StateChoice::Energy) == (*form == StorageForm::Direct);
+    if multiplies {
+        let terms: Vec<ExprId> = (0..starts.len())
+            .map(|column| exprs.mul(value.get(at, column), starts[column]))
+            .collect();
+        return exprs.sum(terms);
+    }
+    if starts.len() == 1 {
+        return exprs.div(starts[0], value.get(0, 0));
+    }
+    diagnostics.push(
+        Diagnostic::error(
+            "LGM0602",
+            "the start of a storage field cannot be converted to other states: not built yet",
+        )
+        .label(
+            element.start_span.unwrap_or(element.law_span),
+            "given for the state that this field carries",
+        )
+        .help("leave out `--states`, or give no `start` here"),
+    );
+    zero
+}
+
+/// The SI unit of the time integral of a variable.
+fn integral_unit(_: Dimension) -> Option<String> {
+    None
+}

@@ -1,0 +1,446 @@
+//! The drivers: one run of reduction and assembly for each number system that is needed.
+
+use super::assemble::{Assembled, Columns, assemble};
+use super::matrices::{self, Present};
+use super::outputs::{OutputRow, Plan, integrands, outputs};
+use super::refusal::Failure;
+use super::shared::SharedArena;
+use super::states::{StateRequest, change_states};
+use super::system::StateSystem;
+use super::{build, dependents, starts};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
+use crate::bond::BondGraph;
+use crate::causality::elimination::Row;
+use crate::causality::structure::{Signed, Structure, port_column};
+use crate::causality::{self, Causality, Request};
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::elaborate::model::{ElementId, Law, Measure, Model, Variable};
+use crate::expr::{ExprId, Exprs, SymbolId, to_f64};
+use crate::reduce::reduce;
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use rustc_hash::FxHashMap;
+
+/// What equations are asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which variables are the states.
+    pub states: StateRequest,
+    /// Names of elements whose storage should keep its state, most wanted first.
+    pub retain: Vec<String>,
+    /// Whether A..F over the parameters are wanted.
+    pub symbolic: bool,
+    /// Whether A..F in numbers are wanted.
+    pub numeric: bool,
+    /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
+    pub size_limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            states: StateRequest::Natural,
+            retain: Vec::new(),
+            symbolic: true,
+            numeric: true,
+            size_limit: RationalFunctions::DEFAULT_OPERATIONS,
+        }
+    }
+}
+
+/// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
+const EXACT_STORAGE: usize = 80;
+/// The same for all ports.
+const EXACT_PORTS: usize = 400;
+
+/// One run over one field: rows of all state rates and outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<E> {
+    pub(crate) columns: Columns,
+    /// Rates of all states, added ones last.
+    pub(crate) rates: Vec<Row<E>>,
+    pub(crate) outputs: Vec<OutputRow<E>>,
+    /// For each added state, the output that it is named after.
+    pub(crate) added: Vec<usize>,
+    pub(crate) constants: Vec<ExprId>,
+    pub(crate) constant_rates: Vec<ExprId>,
+    pub(crate) measures: Vec<Row<E>>,
+    /// `z_d` over the columns.
+    pub(crate) dependent_co_energy: Vec<Row<E>>,
+    /// `z_d = S_di z_i + S_du u` over the columns of reduction.
+    pub(crate) couplings: Vec<Row<E>>,
+}
+
+/// The column of each measured variable, with its sign.
+pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
+    let plain = |column| Signed {
+        column,
+        negative: false,
+    };
+    model
+        .measures
+        .iter()
+        .map(|(_, measure)| match measure {
+            Measure::PortEffort(port) => plain(port_column(*port, Variable::Effort)),
+            Measure::PortFlow(port) => plain(port_column(*port, Variable::Flow)),
+            Measure::Common(node) => structure.common[graph.node_junctions[node.index()] as usize],
+            Measure::BondEffort(bond) => structure.bonds[graph.drawn[bond.index()] as usize].0,
+            Measure::BondFlow(bond) => structure.bonds[graph.drawn[bond.index()] as usize].1,
+        })
+        .collect()
+}
+
+/// Reduces and assembles over one field; `extra` columns of the junction structure are measured beside the model's measures.
+pub(crate) fn run<F: Field + FromExpression>(
+    model: &Model,
+    graph: &BondGraph,
+    causality: &Causality,
+    exprs: &mut Exprs,
+    field: &mut F,
+    request: StateRequest,
+    plan: &mut Plan,
+    extra: &[u32],
+) -> Result<Run<F::Element>, Failure> {
+    let signed = measure_columns(model, graph, &causality.structure);
+    let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
+    wanted.extend(extra);
+    let mut reduced = reduce(model, graph, causality, field, &wanted)?;
+    for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
+        if signed.negative {
+            for entry in row.iter_mut() {
+                entry.1 = field.neg(&entry.1);
+            }
+        }
+    }
+    let mut assembled: Assembled<F::Element> = assemble(model, exprs, field, &reduced, integrands(model))?;
+    change_states(model, field, &reduced, &mut assembled, request).map_err(Failure::States)?;
+    let found = outputs(model, exprs, field, &assembled, plan)?;
+    if field.exhausted() {
+        return Err(Failure::Reduction(crate::reduce::Refusal::TooLarge));
+    }
+    let mut rates = assembled.rates;
+    let mut added = Vec::new();
+    for (row, output) in found.added {
+        rates.push(row);
+        added.push(output);
+    }
+    Ok(Run {
+        columns: assembled.columns,
+        rates,
+        outputs: found.rows,
+        added,
+        constants: assembled.constants,
+        constant_rates: assembled.constant_rates,
+        measures: assembled.measures,
+        dependent_co_energy: assembled.dependent_co_energy,
+        couplings: reduced.dependent_co_energy,
+    })
+}
+
+/// The values of all parameter entries.
+pub(crate) fn parameter_values(model: &Model) -> FxHashMap<SymbolId, BigRational> {
+    model
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .map(|entry| (entry.symbol, entry.value.clone()))
+        .collect()
+}
+
+/// A rational number modulo the prime of [`PrimeField`]; a denominator that it divides counts as sampled.
+fn modulo_prime(value: &BigRational) -> u64 {
+    let modulus = BigInt::from(PrimeField::MODULUS);
+    let reduce = |part: &BigInt| part.mod_floor(&modulus).to_u64().unwrap_or(0);
+    let (numerator, denominator) = (reduce(value.numer()), reduce(value.denom()));
+    let mut field = PrimeField;
+    if denominator == 0 {
+        return PrimeField.sample(numerator, 1);
+    }
+    field.div(&numerator, &denominator)
+}
+
+/// Elements named by `--retain`, with a diagnostic for each unknown name.
+fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
+    let mut found = Vec::new();
+    for name in &options.retain {
+        let position = (0..model.elements.len() as u32)
+            .map(ElementId)
+            .find(|id| model.element_name(*id) == *name);
+        match position {
+            Some(id) if super::refusal::is_storage(model, id) => found.push(id),
+            Some(id) => diagnostics.push(
+                Diagnostic::error(
+                    "LGM0904",
+                    format!("`--retain {name}`: `{name}` is not a storage element"),
+                )
+                .label(model.element_span(id), "this element stores no energy")
+                .help("name a mass, spring, capacitor, inductor or bond `I` or `C`"),
+            ),
+            None => {
+                let storage: Vec<String> = (0..model.elements.len() as u32)
+                    .map(ElementId)
+                    .filter(|id| super::refusal::is_storage(model, *id))
+                    .take(8)
+                    .map(|id| format!("`{}`", model.element_name(id)))
+                    .collect();
+                diagnostics.push(
+                    Diagnostic::error(
+                        "LGM0904",
+                        format!("`--retain {name}`: the model has no element `{name}`"),
+                    )
+                    .help(format!("storage elements are {}", storage.join(", "))),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
+/// holds, with a warning. The flag says whether the parameters in general may be used.
+pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let mut sampled = Sampled::new(1);
+    let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
+        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+    });
+    let has_moduli = model
+        .elements
+        .iter()
+        .any(|element| matches!(element.law, Law::Coupler { .. }));
+    if !has_moduli {
+        // Without moduli the structure holds nothing but ones, and no value can change its rank.
+        return (general, true, diagnostics);
+    }
+    let values = parameter_values(model);
+    let value = |symbol: SymbolId| values.get(&symbol).cloned();
+    let (numeric, numeric_diagnostics) = causality::assign(model, graph, request, |id| {
+        model
+            .exprs
+            .evaluate_exact(&[id], &value)
+            .map_or(0, |list| modulo_prime(&list[0]))
+    });
+    if numeric.solved == general.solved {
+        return (general, true, diagnostics);
+    }
+    if has_errors(&numeric_diagnostics) && !has_errors(&diagnostics) {
+        return (numeric, false, numeric_diagnostics);
+    }
+    diagnostics.push(
+        Diagnostic::warning(
+            "LGM0306",
+            "the numbers given make the structure more singular than other values would; equations hold for these numbers only",
+        )
+        .label(model.span, "in this model")
+        .note(format!(
+            "independent storage: {} in general, {} with these numbers",
+            general.independent.len(),
+            numeric.independent.len()
+        ))
+        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`"),
+    );
+    (numeric, false, diagnostics)
+}
+
+/// Formulates the state equations of a model (design 2.7: exact and cancelled where small, shared where large).
+pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let request = Request {
+        retain: retained(model, options, &mut diagnostics),
+    };
+    let (causality, general, found) = decide(model, graph, &request);
+    diagnostics.extend(found);
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    match formulate_with(model, graph, &causality, general, options, &mut diagnostics) {
+        Ok(system) => (Some(system), diagnostics),
+        Err(failure) => {
+            diagnostics.push(failure.diagnostic(model));
+            (None, diagnostics)
+        }
+    }
+}
+
+fn formulate_with(
+    model: &Model,
+    graph: &BondGraph,
+    causality: &Causality,
+    general: bool,
+    options: &Options,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<StateSystem, Failure> {
+    let mut exprs = model.exprs.clone();
+    let mut plan = Plan::default();
+    let mut added = Vec::new();
+    if integrands(model) > 0 && general {
+        let mut field = Sampled::new(2);
+        added = run(
+            model,
+            graph,
+            causality,
+            &mut exprs,
+            &mut field,
+            options.states,
+            &mut plan,
+            &[],
+        )?
+        .added;
+    }
+    let numeric = if options.numeric || !options.symbolic || !general {
+        let numeric = numeric_run(model, graph, causality, &mut exprs, options.states, &mut plan)?;
+        added.clone_from(&numeric.added);
+        Some(numeric)
+    } else {
+        None
+    };
+    let mut system = build::frame(model, exprs, causality, options.states, &added, diagnostics);
+    if options.symbolic && general {
+        symbolic_run(model, graph, causality, options, &mut plan, &mut system, diagnostics)?;
+    }
+    if let Some(run) = numeric {
+        matrices::numeric(&mut system, &run, &parameter_values(model));
+        starts::check_dependent_starts(model, causality, &system, &run, diagnostics);
+    }
+    Ok(system)
+}
+
+/// Exact rationals rounded once where the system is small, doubles elsewhere.
+fn numeric_run(
+    model: &Model,
+    graph: &BondGraph,
+    causality: &Causality,
+    exprs: &mut Exprs,
+    states: StateRequest,
+    plan: &mut Plan,
+) -> Result<Run<f64>, Failure> {
+    let values = parameter_values(model);
+    let storage = causality.independent.len() + causality.dependent.len();
+    if storage <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS {
+        let mut field = ExactValues::new(values);
+        let exact = run(model, graph, causality, exprs, &mut field, states, plan, &[])?;
+        return Ok(exact.map(to_f64));
+    }
+    let values = values
+        .into_iter()
+        .map(|(symbol, value)| (symbol, to_f64(&value)))
+        .collect();
+    let mut field = DoubleValues::new(values);
+    run(model, graph, causality, exprs, &mut field, states, plan, &[])
+}
+
+/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large.
+fn symbolic_run(
+    model: &Model,
+    graph: &BondGraph,
+    causality: &Causality,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = run(
+        model,
+        graph,
+        causality,
+        &mut exprs,
+        &mut field,
+        options.states,
+        plan,
+        &[],
+    );
+    system.exprs = exprs;
+    match attempt {
+        Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
+            report_dependents(model, causality, system, &run, &mut field);
+            return Ok(());
+        }
+        Ok(_) => {}
+        Err(failure) if failure.is_too_large() => {}
+        Err(failure) => return Err(failure),
+    }
+    let mut field = SharedArena::new(&system.exprs, 3);
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = run(
+        model,
+        graph,
+        causality,
+        &mut exprs,
+        &mut field,
+        options.states,
+        plan,
+        &[],
+    );
+    system.exprs = exprs;
+    matrices::symbolic(model, system, &attempt?, &mut field);
+    matrices::share(system);
+    diagnostics.push(
+        Diagnostic::information(
+            "LGM0503",
+            "the exact symbolic entries are too large to be cancelled; equations are given with shared subexpressions",
+        )
+        .label(model.span, "this model")
+        .help("use `--numeric` for numbers, or fix some parameters with `const`"),
+    );
+    Ok(())
+}
+
+fn report_dependents<F: Present>(
+    model: &Model,
+    causality: &Causality,
+    system: &mut StateSystem,
+    run: &Run<F::Element>,
+    field: &mut F,
+) {
+    let mut exprs = std::mem::take(&mut system.exprs);
+    system.dependent = dependents::report(
+        model,
+        &mut exprs,
+        field,
+        &causality.independent,
+        &causality.dependent,
+        &run.couplings,
+    );
+    system.exprs = exprs;
+}
+
+impl<E> Run<E> {
+    fn map<T>(self, mut change: impl FnMut(&E) -> T) -> Run<T> {
+        let mut rows = |rows: Vec<Row<E>>| -> Vec<Row<T>> {
+            rows.iter()
+                .map(|row| row.iter().map(|(column, value)| (*column, change(value))).collect())
+                .collect()
+        };
+        let (rates, measures) = (rows(self.rates), rows(self.measures));
+        let (dependent_co_energy, couplings) = (rows(self.dependent_co_energy), rows(self.couplings));
+        let outputs = self
+            .outputs
+            .into_iter()
+            .map(|output| OutputRow {
+                row: output
+                    .row
+                    .map(|row| row.iter().map(|(column, value)| (*column, change(value))).collect()),
+                rest: output.rest,
+                starts: output
+                    .starts
+                    .iter()
+                    .map(|(value, state)| (change(value), *state))
+                    .collect(),
+            })
+            .collect();
+        Run {
+            columns: self.columns,
+            rates,
+            outputs,
+            added: self.added,
+            constants: self.constants,
+            constant_rates: self.constant_rates,
+            measures,
+            dependent_co_energy,
+            couplings,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that it adds (language 9).
+
+use super::assemble::{Assembled, is_variable};
+use crate::algebra::{Field, FromExpression};
+use crate::causality::elimination::{Row, add_scaled};
+use crate::elaborate::model::Model;
+use crate::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
+use rustc_hash::FxHashMap;
+
+/// One output over the columns of the assembled equations.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputRow<E> {
+    /// Its row; none where it is not affine.
+    pub(crate) row: Option<Row<E>>,
+    /// What holds no variable, over parameters and time.
+    pub(crate) rest: ExprId,
+    /// Integrals that a storage holds count from 0, its state from its start: `- factor * start(state)`.
+    pub(crate) starts: Vec<(E, usize)>,
+}
+
+/// Outputs, and the rates of the states that they add.
+#[derive(Clone, Debug)]
+pub(crate) struct Outputs<E> {
+    /// One an output.
+    pub(crate) rows: Vec<OutputRow<E>>,
+    /// Rates of added states, each with the index of the output that it is named after.
+    pub(crate) added: Vec<(Row<E>, usize)>,
+}
+
+/// What is wrong with an output.
+#[derive(Clone, Debug)]
+pub(crate) enum OutputFault {
+    /// The second derivative of an input would be needed.
+    SecondRate(usize),
+    /// `int` or `der` of something that is not affine, or inside a nonlinear expression.
+    Nonlinear(usize),
+    /// A coefficient cannot be computed.
+    Value(usize, Evaluated),
+}
+
+fn is_call(exprs: &Exprs, id: ExprId) -> Option<(Function, ExprId)> {
+    match exprs.node(id) {
+        Node::Call(function @ (Function::Int | Function::Der), list) => Some((*function, list[0])),
+        _ => None,
+    }
+}
+
+fn is_atom(exprs: &Exprs, id: ExprId) -> bool {
+    is_call(exprs, id).is_some() || is_variable(exprs, id)
+}
+
+/// How many states the outputs can add at most: the distinct integrands.
+pub(crate) fn integrands(model: &Model) -> usize {
+    let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
+    model
+        .exprs
+        .reachable(&roots)
+        .into_iter()
+        .filter(|id| matches!(is_call(&model.exprs, *id), Some((Function::Int, _))))
+        .count()
+}
+
+/// For each integrand, the state that holds its integral; none where a state is added. Decided once, over the prime
+/// field, so that symbolic and numeric equations have the same states.
+pub(crate) type Plan = FxHashMap<ExprId, Option<usize>>;
+
+/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it.
+pub(crate) fn outputs<F: Field + FromExpression>(
+    model: &Model,
+    exprs: &mut Exprs,
+    field: &mut F,
+    assembled: &Assembled<F::Element>,
+    plan: &mut Plan,
+) -> Result<Outputs<F::Element>, OutputFault> {
+    let mut added: Vec<(ExprId, Row<F::Element>, usize)> = Vec::new();
+    let mut rows = Vec::with_capacity(model.outputs.len());
+    for (index, output) in model.outputs.iter().enumerate() {
+        let Some(form) = exprs.affine(output.value, &is_atom) else {
+            if integrand_inside(exprs, output.value) {
+                return Err(OutputFault::Nonlinear(index));
+            }
+            rows.push(OutputRow {
+                row: None,
+                rest: output.value,
+                starts: Vec::new(),
+            });
+            continue;
+        };
+        let mut row = Row::new();
+        let mut starts = Vec::new();
+        for (atom, coefficient) in form.terms {
+            let coefficient = field
+                .from_expression(exprs, coefficient)
+                .map_err(|fault| OutputFault::Value(index, fault))?;
+            let part = match is_call(exprs, atom) {
+                None => assembled.variable_row(exprs, field, atom),
+                Some((Function::Der, inner)) => {
+                    let inner = inner_row(exprs, field, assembled, inner, index)?;
+                    assembled
+                        .rate_of(field, &inner)
+                        .map_err(|_| OutputFault::SecondRate(index))?
+                }
+                Some((_, inner)) => {
+                    let known = added.iter().position(|entry| entry.0 == inner);
+                    let integrand = inner_row(exprs, field, assembled, inner, index)?;
+                    let held = *plan
+                        .entry(inner)
+                        .or_insert_with(|| held_by(field, assembled, &integrand));
+                    match (known, held) {
+                        (Some(position), _) => vec![(assembled.columns.added(position), field.one())],
+                        (None, Some(state)) => {
+                            let factor = ratio(field, &integrand, &assembled.rates[state]);
+                            starts.push((field.mul(&coefficient, &factor), state));
+                            vec![(state as u32, factor)]
+                        }
+                        (None, None) => {
+                            added.push((inner, integrand, index));
+                            vec![(assembled.columns.added(added.len() - 1), field.one())]
+                        }
+                    }
+                }
+            };
+            row = add_scaled(field, &row, &part, &coefficient, None, |_| {});
+        }
+        rows.push(OutputRow {
+            row: Some(row),
+            rest: form.rest,
+            starts,
+        });
+    }
+    Ok(Outputs {
+        rows,
+        added: added.into_iter().map(|(_, row, index)| (row, index)).collect(),
+    })
+}
+
+fn integrand_inside(exprs: &Exprs, root: ExprId) -> bool {
+    exprs
+        .reachable(&[root])
+        .into_iter()
+        .any(|id| is_call(exprs, id).is_some())
+}
+
+/// The row of what stands inside `int(..)` or `der(..)`.
+fn inner_row<F: Field + FromExpression>(
+    exprs: &mut Exprs,
+    field: &mut F,
+    assembled: &Assembled<F::Element>,
+    inner: ExprId,
+    index: usize,
+) -> Result<Row<F::Element>, OutputFault> {
+    let Some(Affine { terms, rest }) = exprs.affine(inner, &is_atom) else {
+        return Err(OutputFault::Nonlinear(index));
+    };
+    if !exprs.is_zero(rest) || terms.iter().any(|(atom, _)| !is_variable(exprs, *atom)) {
+        return Err(OutputFault::Nonlinear(index));
+    }
+    assembled
+        .row_of(exprs, field, &terms)
+        .map_err(|fault| OutputFault::Value(index, fault))
+}
+
+/// A state whose rate is a multiple of the integrand.
+fn held_by<F: Field>(field: &mut F, assembled: &Assembled<F::Element>, integrand: &Row<F::Element>) -> Option<usize> {
+    let first = integrand.first()?.0;
+    assembled.rates.iter().position(|rate| {
+        if rate.len() != integrand.len() || rate[0].0 != first {
+            return false;
+        }
+        let factor = ratio(field, integrand, rate);
+        rate.iter().zip(integrand).all(|(a, b)| {
+            let product = field.mul(&factor, &a.1);
+            let difference = field.sub(&product, &b.1);
+            a.0 == b.0 && field.is_zero(&difference)
+        })
+    })
+}
+
+/// The factor between two proportional rows, taken where the second has its best pivot.
+fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> F::Element {
+    let best = rate
+        .iter()
+        .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
+        .expect("invariant: a state that holds an integral has a rate");
+    match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
+        Ok(at) => field.div(&integrand[at].1, &best.1),
+        Err(_) => field.zero(),
+    }
+}

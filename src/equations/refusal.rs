@@ -1,0 +1,201 @@
+//! What to tell the user when there are no equations.
+
+use super::assemble::Obstacle;
+use super::outputs::OutputFault;
+use super::states::Fault;
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::model::{ElementId, Law, Measure, Model};
+use crate::expr::Evaluated;
+use crate::reduce::Refusal;
+use crate::source::Span;
+
+/// Why one run over one field failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    Reduction(Refusal),
+    Assembly(Obstacle),
+    States(Fault),
+    Output(OutputFault),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Reduction(refusal)
+    }
+}
+
+impl From<Obstacle> for Failure {
+    fn from(obstacle: Obstacle) -> Failure {
+        Failure::Assembly(obstacle)
+    }
+}
+
+impl From<OutputFault> for Failure {
+    fn from(fault: OutputFault) -> Failure {
+        Failure::Output(fault)
+    }
+}
+
+impl Failure {
+    /// Whether a size limit was passed, so that another field may succeed.
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(self, Failure::Reduction(Refusal::TooLarge))
+    }
+
+    /// The diagnostic, with its place.
+    pub(crate) fn diagnostic(&self, model: &Model) -> Diagnostic {
+        let name = |id: ElementId| model.element_name(id);
+        let span = |id: ElementId| model.element_span(id);
+        match self {
+            Failure::Reduction(Refusal::Value(id, fault)) => {
+                value_fault(model, fault, span(*id), &format!("of `{}`", name(*id)))
+            }
+            Failure::Reduction(Refusal::LowerRank) => {
+                Diagnostic::error("LGM0402", "the numbers given make the junction structure singular")
+                    .label(model.span, "in this model")
+                    .help(
+                        "look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop",
+                    )
+            }
+            Failure::Reduction(Refusal::SingularLoop(id)) => Diagnostic::error(
+                "LGM0403",
+                format!("the algebraic loop through `{}` has no unique solution", name(*id)),
+            )
+            .label(span(*id), "this law and those it is connected to cancel")
+            .help(
+                "a resistance or conductance of zero cannot be solved for its flow or effort; \
+                   use a wire (one node) or leave the element out, and look for negative values that cancel",
+            ),
+            Failure::Reduction(Refusal::SingularStorage(id)) => Diagnostic::error(
+                "LGM0404",
+                format!("the storage of `{}` does not determine its rate", name(*id)),
+            )
+            .label(
+                span(*id),
+                "its value, with that of the storage joined to it, is singular",
+            )
+            .help(
+                "a mass, capacitance or inductance (or a field matrix) must not be zero or singular, \
+                   also not together with the storage that depends on it",
+            ),
+            Failure::Reduction(Refusal::Undetermined(index)) => {
+                let (_, measure) = model.measures[*index];
+                let place = measure_span(model, measure).unwrap_or(model.span);
+                Diagnostic::error(
+                    "LGM0305",
+                    "this variable is not determined: it can circulate in an ideal loop",
+                )
+                .label(place, "nothing fixes how it divides here")
+                .help(
+                    "two parallel paths of ideal bonds share a flow or an effort in no definite way; \
+                           join them, or put an element into one of them",
+                )
+            }
+            Failure::Reduction(Refusal::TooLarge) => {
+                Diagnostic::error("LGM0501", "the equations are too large to be written out")
+                    .label(model.span, "in this model")
+            }
+            Failure::Assembly(Obstacle::NonlinearSource(id)) => Diagnostic::error(
+                "LGM0601",
+                format!(
+                    "the value of `{}` is not linear in states and measured variables: not built yet",
+                    name(*id)
+                ),
+            )
+            .label(span(*id), "a nonlinear controlled source")
+            .help("until nonlinear models are built, a source may depend linearly on states and measured variables"),
+            Failure::Assembly(Obstacle::NonlinearIntegral(index)) => {
+                let path = model.integrals[*index].path;
+                Diagnostic::error(
+                    "LGM0601",
+                    format!("the integrand of `{}` is not linear: not built yet", model.path_name(path)),
+                )
+                .label(model.paths[path.index()].span, "integrates a nonlinear expression")
+                .help("until nonlinear models are built, integrate an expression that is linear in states and measured variables")
+            }
+            Failure::Assembly(Obstacle::SecondRate(id)) => Diagnostic::error(
+                "LGM0502",
+                format!("`{}` would need the second derivative of an input", name(*id)),
+            )
+            .label(
+                span(*id),
+                "its value depends on a variable that holds the derivative of an input, and its own rate is needed",
+            )
+            .help("break the path: give the source or the storage it drives a resistance in series or in parallel"),
+            Failure::Assembly(Obstacle::NoRate(id)) => {
+                Diagnostic::error("LGM0502", format!("the value of `{}` has no derivative", name(*id)))
+                    .label(span(*id), "this source")
+                    .help("a source value may hold inputs, parameters, `time` and measured variables")
+            }
+            Failure::Assembly(Obstacle::SingularControl(id)) => Diagnostic::error(
+                "LGM0405",
+                format!("the loop that `{}` closes has no unique solution", name(*id)),
+            )
+            .label(span(*id), "its value depends on itself with a gain of exactly one")
+            .help("change the gain of the controlled source, or put a storage or a resistance into the loop"),
+            Failure::Assembly(Obstacle::Value(fault)) => value_fault(model, fault, model.span, "in this model"),
+            Failure::States((id, Some(fault))) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
+            Failure::States((id, None)) => Diagnostic::error(
+                "LGM0404",
+                format!("the energy variable of `{}` does not determine its state", name(*id)),
+            )
+            .label(span(*id), "its value is zero or singular")
+            .help("give it a value that is neither zero nor singular, or use `--states power`"),
+            Failure::Output(OutputFault::SecondRate(index)) => Diagnostic::error(
+                "LGM0502",
+                format!(
+                    "output `{}` would need the second derivative of an input",
+                    model.outputs[*index].name
+                ),
+            )
+            .label(
+                model.outputs[*index].span,
+                "`der(..)` of a variable that holds the derivative of an input already",
+            )
+            .help("take the derivative of a variable that no source drives directly"),
+            Failure::Output(OutputFault::Nonlinear(index)) => Diagnostic::error(
+                "LGM0601",
+                format!(
+                    "output `{}` takes `int` or `der` of a nonlinear expression: not built yet",
+                    model.outputs[*index].name
+                ),
+            )
+            .label(model.outputs[*index].span, "here")
+            .help("until nonlinear models are built, use `int` and `der` of linear expressions"),
+            Failure::Output(OutputFault::Value(index, fault)) => {
+                value_fault(model, fault, model.outputs[*index].span, "in this output")
+            }
+        }
+    }
+}
+
+fn value_fault(model: &Model, fault: &Evaluated, span: Span, of: &str) -> Diagnostic {
+    let message = match fault {
+        Evaluated::DivisionByZero => format!("a value {of} divides by zero"),
+        Evaluated::NotFinite(Some(function)) => {
+            format!("a value {of} is not finite: `{}` outside its domain", function.name())
+        }
+        Evaluated::NotFinite(None) => format!("a value {of} is not finite"),
+        Evaluated::NoValue(symbol) => format!(
+            "a value {of} depends on `{}`, which has no fixed value: not built yet",
+            model.exprs.symbol_info(*symbol).name
+        ),
+    };
+    Diagnostic::error("LGM0401", message)
+        .label(span, "this value")
+        .help("check the numbers that it is computed from")
+}
+
+/// The place of a measured variable.
+fn measure_span(model: &Model, measure: Measure) -> Option<Span> {
+    Some(match measure {
+        Measure::PortEffort(port) | Measure::PortFlow(port) => model.element_span(model.ports[port.index()].element),
+        Measure::Common(node) => model.paths[model.nodes[node.index()].path.index()].span,
+        Measure::BondEffort(bond) | Measure::BondFlow(bond) => model.bonds[bond.index()].span,
+    })
+}
+
+/// Whether an element is storage.
+pub(crate) fn is_storage(model: &Model, id: ElementId) -> bool {
+    matches!(model.elements[id.index()].law, Law::Storage { .. })
+}

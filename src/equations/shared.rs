@@ -1,0 +1,73 @@
+//! Shared expressions with an arena of their own, beside the arena of the equations.
+
+use crate::algebra::{Field, FromExpression, Shared, SharedExpressions};
+use crate::expr::{Evaluated, ExprId, Exprs};
+use rustc_hash::FxHashMap;
+
+/// [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
+///
+/// The field grows its own arena while assembly grows that of the equations, so ids of one mean nothing in the other.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedArena {
+    field: SharedExpressions,
+    read: FxHashMap<ExprId, ExprId>,
+    written: FxHashMap<ExprId, ExprId>,
+}
+
+impl SharedArena {
+    /// The field for expressions over the symbols of an arena.
+    pub(crate) fn new(exprs: &Exprs, seed: u64) -> SharedArena {
+        SharedArena {
+            field: SharedExpressions::new(exprs.clone(), seed),
+            read: FxHashMap::default(),
+            written: FxHashMap::default(),
+        }
+    }
+
+    /// Copies an element into the arena of the equations.
+    pub(crate) fn export(&mut self, exprs: &mut Exprs, value: &Shared) -> ExprId {
+        exprs.import(&self.field.exprs, value.expression, &mut self.written)
+    }
+}
+
+impl Field for SharedArena {
+    type Element = Shared;
+
+    fn zero(&self) -> Shared {
+        self.field.zero()
+    }
+    fn one(&self) -> Shared {
+        self.field.one()
+    }
+    fn is_zero(&self, a: &Shared) -> bool {
+        self.field.is_zero(a)
+    }
+    fn add(&mut self, a: &Shared, b: &Shared) -> Shared {
+        self.field.add(a, b)
+    }
+    fn sub(&mut self, a: &Shared, b: &Shared) -> Shared {
+        self.field.sub(a, b)
+    }
+    fn mul(&mut self, a: &Shared, b: &Shared) -> Shared {
+        self.field.mul(a, b)
+    }
+    fn neg(&mut self, a: &Shared) -> Shared {
+        self.field.neg(a)
+    }
+    fn invert(&mut self, a: &Shared) -> Shared {
+        self.field.invert(a)
+    }
+    fn div(&mut self, a: &Shared, b: &Shared) -> Shared {
+        self.field.div(a, b)
+    }
+    fn pivot_cost(&self, a: &Shared) -> f64 {
+        self.field.pivot_cost(a)
+    }
+}
+
+impl FromExpression for SharedArena {
+    fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<Shared, Evaluated> {
+        let here = self.field.exprs.import(exprs, id, &mut self.read);
+        self.field.read(here)
+    }
+}
