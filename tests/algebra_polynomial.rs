@@ -90,7 +90,7 @@ fn check_gcd(a: &Polynomial, b: &Polynomial, c: &Polynomial) -> Result<(), TestC
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn ring_axioms(a in polynomial(6, 6, 3), b in polynomial(9, 6, 2), c in polynomial(4, 6, 3)) {

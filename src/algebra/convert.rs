@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 /// Results are memoised by [`ExprId`], so that one context serves one arena of expressions (or that arena grown).
 pub trait FromExpression: Field {
     /// The element that an expression is.
+    #[allow(clippy::wrong_self_convention)] // The context is what reads; no element is converted from it.
     fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<Self::Element, Evaluated>;
 }
 

@@ -90,7 +90,7 @@ impl Polynomial {
     /// The value in the prime field.
     pub fn evaluate_prime(&self, value: impl Fn(Variable) -> u64) -> u64 {
         let mut field = PrimeField;
-        let powers = self.power_table(|variable| value(variable), &1, |a, b| PrimeField.mul(a, b));
+        let powers = self.power_table(value, &1, |a, b| PrimeField.mul(a, b));
         let mut sum = 0;
         for term in 0..self.term_count() {
             let mut product = self.coefficients[term].modulo_prime();
@@ -104,7 +104,7 @@ impl Polynomial {
 
     /// The value over the rational numbers.
     pub fn evaluate(&self, value: impl Fn(Variable) -> BigRational) -> BigRational {
-        let powers = self.power_table(|variable| value(variable), &BigRational::one(), |a, b| a * b);
+        let powers = self.power_table(value, &BigRational::one(), |a, b| a * b);
         let mut sum = BigRational::zero();
         for term in 0..self.term_count() {
             let mut product = BigRational::from_integer(self.coefficients[term].big());

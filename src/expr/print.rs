@@ -319,7 +319,7 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
         format!("{}.{}", &digits[..point as usize], &digits[point as usize..])
     } else if exponent < 0 && point > -4 {
         format!("0.{}{digits}", "0".repeat(-point as usize))
-    } else if exponent >= 0 && exponent < 5 {
+    } else if (0..5).contains(&exponent) {
         format!("{digits}{}", "0".repeat(exponent as usize))
     } else if length == 1 {
         format!("{digits}e{exponent}")
