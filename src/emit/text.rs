@@ -1,0 +1,390 @@
+//! The equations as a person reads them in a terminal.
+
+use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
+use crate::elaborate::model::{Parameter, ParameterEntry};
+use crate::equations::{AlgebraicLoop, LinearForm, SparseMatrix, StateSystem, StateVariable};
+use crate::expr::ExprId;
+use std::fmt::Write;
+
+/// How to lay the text out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What to show of the matrices.
+    pub matrices: MatrixOptions,
+    /// Brackets that span several lines; plain `[ ]` otherwise.
+    pub unicode: bool,
+    /// Matrices wider than this are given entry by entry.
+    pub width: usize,
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions {
+            matrices: MatrixOptions::default(),
+            unicode: true,
+            width: 120,
+        }
+    }
+}
+
+/// Writes the equations: what there is, the equations one by one, the matrices where they exist.
+pub fn text(system: &StateSystem, options: &TextOptions) -> String {
+    let mut out = format!("model {}\n", system.model);
+    declarations(system, &mut out);
+    equations(system, &mut out);
+    dependent_storage(system, &mut out);
+    match Matrices::of(system, options.matrices) {
+        Some(Matrices::Symbolic(form)) => {
+            let zero = |id: ExprId| system.exprs.is_zero(id);
+            matrices(
+                system,
+                form,
+                options,
+                &|id| expression(&system.exprs, id),
+                &zero,
+                &mut out,
+            );
+        }
+        Some(Matrices::Numeric(form)) => {
+            let zero = |value: f64| value == 0.0;
+            matrices(system, form, options, &|value| significant(value, 6), &zero, &mut out);
+        }
+        None => out.push_str(no_matrices(system, options.matrices)),
+    }
+    out
+}
+
+/// Why there are no matrices to show.
+fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
+    if !system.linear {
+        "\nThe equations are not linear with constant coefficients, so there are no matrices.\n"
+    } else if options.numeric {
+        "\nThe system is too large for matrices in numbers.\n"
+    } else {
+        "\nThe system is too large for matrices in symbols.\n"
+    }
+}
+
+/// Lines of cells, each column as wide as its widest cell, without trailing blanks.
+fn table(rows: &[Vec<String>], out: &mut String) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, " {cell:<width$}");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
+    if !rows.is_empty() {
+        let _ = write!(out, "\n{title}\n");
+        table(&rows, out);
+    }
+}
+
+fn declarations(system: &StateSystem, out: &mut String) {
+    let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
+    let parameters = system.parameters.iter().map(|parameter| {
+        let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
+        let unit = parameter
+            .unit
+            .as_deref()
+            .filter(|unit| *unit != "1")
+            .unwrap_or_default();
+        let value = format!("= {value} {unit}");
+        let mut row = vec![parameter.name.to_string(), value];
+        if parameter.entries.iter().any(|entry| entry.derived.is_some()) {
+            let derived = shaped(parameter, &|entry| match entry.derived {
+                Some(id) => expression(&system.exprs, id),
+                None => shortest(double(&entry.value)),
+            });
+            row.push(format!(" from {derived}"));
+        }
+        row
+    });
+    section("parameters", parameters.collect(), out);
+    let states = system.states.iter().map(|state| {
+        let what = match state.variable {
+            StateVariable::IntegralOfAcross => format!("integral of across {}", state.element),
+            StateVariable::IntegralOfThrough => format!("integral of through {}", state.element),
+            StateVariable::Integral => "an integral".to_string(),
+            other => format!("{} of {}", other.word(), state.element),
+        };
+        let start = format!(" {what}, starts at {}", shortest(state.start_value));
+        vec![state.name.to_string(), unit(&state.unit), start]
+    });
+    section("states", states.collect(), out);
+    let inputs = system.inputs.iter();
+    let inputs = inputs.map(|input| vec![input.name.to_string(), unit(&input.unit)]);
+    section("inputs", inputs.collect(), out);
+    let outputs = system.outputs.iter();
+    let outputs = outputs.map(|output| vec![output.name.to_string(), unit(&output.unit)]);
+    section("outputs", outputs.collect(), out);
+}
+
+/// A number, a list or a list of rows, by the shape of the parameter.
+fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> String {
+    let row = |entries: &[ParameterEntry]| {
+        let list: Vec<String> = entries.iter().map(entry).collect();
+        format!("[{}]", list.join(", "))
+    };
+    match parameter.shape[..] {
+        [] => entry(&parameter.entries[0]),
+        [_] => row(&parameter.entries),
+        _ => {
+            let rows: Vec<String> = parameter.entries.chunks(parameter.shape[1].max(1)).map(row).collect();
+            format!("[{}]", rows.join(", "))
+        }
+    }
+}
+
+fn equations(system: &StateSystem, out: &mut String) {
+    let exprs = &system.exprs;
+    let equation = |left: String, right: ExprId| vec![left, format!("= {}", expression(exprs, right))];
+    let assignments = system.assignments.iter().map(|assignment| {
+        let name = &exprs.symbol_info(assignment.symbol).name;
+        equation(name.to_string(), assignment.value)
+    });
+    section("assignments, in this order", assignments.collect(), out);
+    for each in &system.loops {
+        algebraic_loop(system, each, out);
+    }
+    let derivatives = system.derivatives.iter().enumerate();
+    let derivatives = derivatives.map(|(row, value)| equation(left_side(system, row), *value));
+    section("equations", derivatives.collect(), out);
+    let outputs = system.outputs.iter().zip(&system.output_values);
+    let outputs = outputs.map(|(output, value)| equation(output.name.to_string(), *value));
+    section("output equations", outputs.collect(), out);
+}
+
+/// `der(x)`, or the row of the mass matrix times the derivatives.
+fn left_side(system: &StateSystem, row: usize) -> String {
+    let Some(mass) = &system.mass_matrix else {
+        return format!("der({})", system.states[row].name);
+    };
+    let terms = mass.rows[row].iter().map(|(column, factor)| {
+        let rate = format!("der({})", system.states[*column as usize].name);
+        if system.exprs.is_one(*factor) {
+            rate
+        } else {
+            format!("({})*{rate}", expression(&system.exprs, *factor))
+        }
+    });
+    let terms: Vec<String> = terms.collect();
+    if terms.is_empty() {
+        "0".to_string()
+    } else {
+        terms.join(" + ")
+    }
+}
+
+fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, out: &mut String) {
+    let names: Vec<&str> = each
+        .unknowns
+        .iter()
+        .map(|unknown| &*system.exprs.symbol_info(*unknown).name)
+        .collect();
+    let kind = if each.linear { "linear" } else { "nonlinear" };
+    let _ = write!(out, "\nalgebraic loop, {kind}: solve for {}\n", names.join(", "));
+    for residual in &each.residuals {
+        let _ = writeln!(out, "  0 = {}", expression(&system.exprs, *residual));
+    }
+}
+
+fn dependent_storage(system: &StateSystem, out: &mut String) {
+    if system.dependent.is_empty() {
+        return;
+    }
+    out.push_str("\ndependent storage\n");
+    for dependent in &system.dependent {
+        let masters: Vec<&str> = dependent.on.iter().map(|name| &**name).collect();
+        let masters = match masters[..] {
+            [] => "the sources alone".to_string(),
+            _ => masters.join(" and "),
+        };
+        let _ = write!(out, "  {} follows {masters}", dependent.element);
+        if !dependent.equivalent.is_empty() {
+            let _ = write!(out, ": equivalent {}", dependent.equivalent);
+        }
+        out.push('\n');
+    }
+}
+
+/// Names of the rows and of the columns of a matrix.
+fn labels(system: &StateSystem, matrix: &str) -> (Vec<String>, Vec<String>) {
+    let states = || system.states.iter().map(|state| state.name.to_string()).collect();
+    let inputs = || system.inputs.iter().map(|input| input.name.to_string()).collect();
+    let rates = || {
+        let rates = system.inputs.iter();
+        rates.map(|input| format!("der({})", input.name)).collect()
+    };
+    let outputs = || system.outputs.iter().map(|output| output.name.to_string()).collect();
+    match matrix {
+        "A" => (states(), states()),
+        "B" => (states(), inputs()),
+        "C" => (outputs(), states()),
+        "D" => (outputs(), inputs()),
+        "E" => (states(), rates()),
+        _ => (outputs(), rates()),
+    }
+}
+
+fn matrices<T: Copy>(
+    system: &StateSystem,
+    form: &LinearForm<T>,
+    options: &TextOptions,
+    entry: &dyn Fn(T) -> String,
+    is_zero: &dyn Fn(T) -> bool,
+    out: &mut String,
+) {
+    let is_empty = |matrix: &SparseMatrix<T>| !matrix.rows.iter().flatten().any(|(_, value)| !is_zero(*value));
+    let term = |matrix: &SparseMatrix<T>, text: &str| {
+        if is_empty(matrix) {
+            String::new()
+        } else {
+            text.to_string()
+        }
+    };
+    let offset = |offset: &Option<Vec<T>>, text: &str| offset.as_ref().map_or(String::new(), |_| text.to_string());
+    let _ = write!(
+        out,
+        "\nmatrix form\n  der(x) = A*x + B*u{}{}\n  y = C*x + D*u{}{}\n",
+        term(&form.e, " + E*der(u)"),
+        offset(&form.x_offset, " + x_offset"),
+        term(&form.f, " + F*der(u)"),
+        offset(&form.y_offset, " + y_offset"),
+    );
+    for (name, member) in members() {
+        let matrix = member(form);
+        let rare = matches!(name, "E" | "F");
+        if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
+            continue;
+        }
+        let (rows, columns) = labels(system, name);
+        // Long names of states may be what makes a matrix wide; the rows have the same names in the same order.
+        let shown = (!options.matrices.lists_entries(system))
+            .then(|| {
+                whole_matrix(name, matrix, &rows, Some(&columns), options, entry)
+                    .or_else(|| whole_matrix(name, matrix, &rows, None, options, entry))
+            })
+            .flatten();
+        out.push('\n');
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, matrix, entry, is_zero)));
+    }
+    for (name, offset, matrix) in [("x_offset", &form.x_offset, "A"), ("y_offset", &form.y_offset, "C")] {
+        let Some(offset) = offset else { continue };
+        let column = SparseMatrix {
+            columns: 1,
+            rows: offset.iter().map(|value| vec![(0, *value)]).collect(),
+        };
+        let shown = (!options.matrices.lists_entries(system))
+            .then(|| whole_matrix(name, &column, &labels(system, matrix).0, None, options, entry))
+            .flatten();
+        out.push('\n');
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, &column, entry, is_zero)));
+    }
+}
+
+/// The matrix with aligned columns and labels; none where it is wider than the width option.
+fn whole_matrix<T: Copy>(
+    name: &str,
+    matrix: &SparseMatrix<T>,
+    row_labels: &[String],
+    column_labels: Option<&[String]>,
+    options: &TextOptions,
+    entry: &dyn Fn(T) -> String,
+) -> Option<String> {
+    let length = |text: &str| text.chars().count();
+    // Every column takes two characters at least, which spares a huge matrix from being printed in vain.
+    if 2 * matrix.columns > options.width {
+        return None;
+    }
+    let cells: Vec<Vec<String>> = matrix
+        .rows
+        .iter()
+        .map(|row| {
+            let mut cells = vec!["0".to_string(); matrix.columns];
+            for (column, value) in row {
+                cells[*column as usize] = entry(*value);
+            }
+            cells
+        })
+        .collect();
+    let widths: Vec<usize> = (0..matrix.columns)
+        .map(|column| {
+            let label = column_labels.map_or(0, |labels| length(&labels[column]));
+            let cells = cells.iter().map(|row| length(&row[column]));
+            cells.max().unwrap_or(0).max(label)
+        })
+        .collect();
+    let label_width = row_labels.iter().map(|label| length(label)).max().unwrap_or(0);
+    let line_width = 2 + label_width + 3 + widths.iter().sum::<usize>() + 2 * (widths.len() - 1) + 2;
+    if line_width > options.width {
+        return None;
+    }
+    let mut out = String::new();
+    let title = format!("{name} =");
+    match column_labels {
+        None => {
+            let _ = writeln!(out, "{title}");
+        }
+        Some(labels) => {
+            let labels: Vec<String> = labels
+                .iter()
+                .zip(&widths)
+                .map(|(label, width)| format!("{label:>width$}"))
+                .collect();
+            let _ = writeln!(out, "{title:<0$}{1}", label_width + 5, labels.join("  "));
+        }
+    }
+    let last = cells.len() - 1;
+    for (at, (row, label)) in cells.iter().zip(row_labels).enumerate() {
+        let (open, close) = match (options.unicode, at) {
+            (true, 0) if last > 0 => ('⎡', '⎤'),
+            (true, _) if last > 0 && at == last => ('⎣', '⎦'),
+            (true, _) if last > 0 => ('⎢', '⎥'),
+            _ => ('[', ']'),
+        };
+        let row: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:>width$}"))
+            .collect();
+        let _ = writeln!(out, "  {label:<label_width$} {open} {} {close}", row.join("  "));
+    }
+    Some(out)
+}
+
+/// `A[1,3] = ...` for every entry that is not zero, counted from 1 as in the language.
+fn entry_list<T: Copy>(
+    name: &str,
+    matrix: &SparseMatrix<T>,
+    entry: &dyn Fn(T) -> String,
+    is_zero: &dyn Fn(T) -> bool,
+) -> String {
+    let mut out = format!("{name} is {} by {}", matrix.rows.len(), matrix.columns);
+    let entries: Vec<(usize, u32, T)> = matrix
+        .rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row + 1, column + 1, *value)))
+        .filter(|(_, _, value)| !is_zero(*value))
+        .collect();
+    if entries.is_empty() {
+        out.push_str(", all zero\n");
+        return out;
+    }
+    out.push_str(", zero but for\n");
+    for (row, column, value) in entries {
+        let _ = writeln!(out, "  {name}[{row},{column}] = {}", entry(value));
+    }
+    out
+}
