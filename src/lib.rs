@@ -26,4 +26,6 @@ pub mod equations;
 
 pub mod analysis;
 
+pub mod emit;
+
 pub mod import;
