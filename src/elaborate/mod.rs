@@ -1,3 +1,81 @@
 //! Syntax tree to flat model: names, imports, components, arrays, units, laws.
+//!
+//! The work is done in this order, and each step needs those before it:
+//! [`load`] reads the texts; `names` checks what can be said of a definition by itself; `expand` makes the
+//! frames, nodes, elements and components of the model (bodies are walked in place, never copied); `bonds`
+//! joins the chains; `laws` classifies each element's equations, once for every definition and shape;
+//! `outputs` evaluates what is measured; `connect` checks the graph.
+//!
+//! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`model`].
 
+mod arguments;
+mod arithmetic;
+mod bonds;
+mod branches;
+mod classify;
+mod connect;
+mod evaluate;
+mod expand;
+mod functions;
+mod integers;
+mod laws;
+mod linear;
+mod load;
+mod lookup;
+mod measures;
 pub mod model;
+mod names;
+mod nearest;
+mod outputs;
+mod quantities;
+mod recursion;
+mod scopes;
+mod settings;
+mod state;
+mod stdlib;
+mod symmetry;
+mod values;
+
+pub use load::{Program, load};
+pub use settings::Settings;
+
+use crate::diagnostic::{Diagnostic, has_errors, in_source_order};
+use crate::source::SourceMap;
+use model::Model;
+
+/// The names of the models of the root text in order.
+pub fn model_names(program: &Program) -> Vec<String> {
+    program.models().map(|model| model.name.text.to_string()).collect()
+}
+
+/// Elaborates one model of the program; `None` where an error was found, or where there is no model.
+///
+/// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
+/// in `--set`, `LGM0903` for a malformed `--set`.
+pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
+    let mut diagnostics = names::check(program);
+    let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
+    // A component that holds itself, or a model too large, is not even begun.
+    let endless = diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130"));
+    let Some(chosen) = chosen.filter(|_| !endless) else {
+        in_source_order(&mut diagnostics);
+        return (None, diagnostics);
+    };
+    let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
+    work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
+    work.run();
+    let state::Elaborator {
+        mut diagnostics,
+        model,
+        arena,
+        ..
+    } = work;
+    let failed = has_errors(&diagnostics);
+    in_source_order(&mut diagnostics);
+    if failed {
+        return (None, diagnostics);
+    }
+    let mut model = model;
+    model.exprs = arena.exprs;
+    (Some(model), diagnostics)
+}

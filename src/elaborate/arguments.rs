@@ -1,0 +1,306 @@
+//! Arguments and port bindings of instances.
+
+use super::model::JunctionKind;
+use super::quantities::argument_for;
+use super::state::{Elaborator, NodeView, Place, Thing};
+use super::values::{DimId, Value};
+use crate::diagnostic::Diagnostic;
+use crate::expr::ExprId;
+use crate::syntax::ast::{self, Attribute, Formal, Instance, Name, PortDecl, StatementKind};
+
+impl<'a> Elaborator<'a> {
+    /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
+    pub fn check_arguments(&mut self, instance: &'a Instance, formals: &'a [Formal], definition: &'a Name) -> bool {
+        let names = || formals.iter().map(|formal| &*formal.name.text);
+        let signature = || format!("{}({})", definition.text, names().collect::<Vec<_>>().join(", "));
+        let mut good = true;
+        for (at, argument) in instance.arguments.iter().enumerate() {
+            let position = match &argument.name {
+                None => at,
+                Some(name) => match formals.iter().position(|formal| formal.name.text == name.text) {
+                    Some(position) => position,
+                    None => {
+                        let mut diagnostic =
+                            Diagnostic::error("LGM0131", format!("`{}` has no parameter `{}`", definition.text, name.text))
+                                .label(name.span, "no such parameter")
+                                .label(definition.span, "declared here");
+                        diagnostic.help = super::nearest::did_you_mean(&name.text, names());
+                        self.report(diagnostic);
+                        good = false;
+                        continue;
+                    }
+                },
+            };
+            if position >= formals.len() {
+                let diagnostic = Diagnostic::error("LGM0132", format!("`{}` takes fewer arguments", definition.text))
+                    .label(argument.value.span, "one too many")
+                    .label(definition.span, "declared here")
+                    .help(format!("its parameters are `{}`", signature()));
+                self.report(diagnostic);
+                good = false;
+                break;
+            }
+            let earlier = instance.arguments[..at].iter().enumerate().find(|(before, other)| match &other.name {
+                None => *before == position,
+                Some(name) => name.text == formals[position].name.text,
+            });
+            if let Some((_, other)) = earlier {
+                let name = &formals[position].name.text;
+                let diagnostic = Diagnostic::error("LGM0133", format!("the parameter `{name}` is given twice"))
+                    .label(argument.value.span, "given again here")
+                    .label(other.value.span, "first given here");
+                self.report(diagnostic);
+                good = false;
+            }
+        }
+        for (at, formal) in formals.iter().enumerate() {
+            if formal.default.is_none() && good && argument_for(instance, formal, at).is_none() {
+                let diagnostic = Diagnostic::error(
+                    "LGM0134",
+                    format!("`{}` needs a value for `{}`", instance.declared.name.text, formal.name.text),
+                )
+                .label(instance.kind.span, format!("`{}` is missing", formal.name.text))
+                .label(formal.name.span, "declared here, without a default")
+                .help(format!("write `{}`", signature()));
+                self.report(diagnostic);
+                good = false;
+            }
+        }
+        good
+    }
+
+    /// Whether the bindings of a component name its ports; the ports themselves are bound where they are declared.
+    pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
+        if let Some((from, to)) = instance.branches.first() {
+            let diagnostic = Diagnostic::error("LGM0301", format!("the component `{}` is not a branch", component.name.text))
+                .label(from.span.to(to.span), "a branch is written here")
+                .label(component.name.span, "this is a component")
+                .help(format!(
+                    "bind its ports: `{} : {}(..) ({});`",
+                    instance.declared.name.text,
+                    component.name.text,
+                    port_names(component).into_iter().map(|name| format!("{name} = ..")).collect::<Vec<_>>().join(", ")
+                ));
+            self.report(diagnostic);
+        }
+        for binding in instance.bindings.iter().flatten() {
+            let names = port_names(component);
+            if !names.contains(&&*binding.name.text) {
+                let mut diagnostic = Diagnostic::error(
+                    "LGM0135",
+                    format!("`{}` has no port `{}`", component.name.text, binding.name.text),
+                )
+                .label(binding.name.span, "no such port")
+                .label(component.name.span, "declared here");
+                diagnostic.help = super::nearest::did_you_mean(&binding.name.text, names);
+                self.report(diagnostic);
+            }
+        }
+        if let Some(attribute) = instance.attributes.first() {
+            let diagnostic = Diagnostic::error("LGM0136", format!("a component takes no `{}`", attribute.name.text))
+                .label(attribute.name.span, "this belongs to a storage element")
+                .help("give the component a parameter for it, and hand that on inside");
+            self.report(diagnostic);
+        }
+    }
+
+    /// Declares a port of a component: it is the node that the instance binds it to.
+    pub fn component_port(&mut self, port: &'a PortDecl, place: Place) {
+        let name = &port.declared.name;
+        let about = self.frames[place.frame.0 as usize];
+        let Some(shape) = self.node_shape(&port.declared, place) else {
+            return self.set_thing(name, None, Thing::Failed, place);
+        };
+        let domain = match &port.domain {
+            Some(written) => match self.domain(written) {
+                Some(domain) => Some(domain),
+                None => return self.set_thing(name, None, Thing::Failed, place),
+            },
+            None => None,
+        };
+        let Some(instance) = about.instance else {
+            // `names` has reported a port of a model.
+            return self.set_thing(name, None, Thing::Failed, place);
+        };
+        let mut matching = instance.bindings.iter().flatten().filter(|binding| binding.name.text == name.text);
+        let (first, second) = (matching.next(), matching.next());
+        let thing = match first {
+            Some(binding) => {
+                if let Some(again) = second {
+                    let diagnostic = Diagnostic::error("LGM0133", format!("the port `{}` is bound twice", name.text))
+                        .label(again.name.span, "bound again here")
+                        .label(binding.name.span, "first bound here");
+                    self.report(diagnostic);
+                }
+                self.bound(binding, port, &shape, domain, about.outer)
+            }
+            None => {
+                let diagnostic = Diagnostic::error(
+                    "LGM0302",
+                    format!("the port `{}` of `{}` is not connected", name.text, instance.declared.name.text),
+                )
+                .label(instance.declared.span, format!("nothing is bound to `{}`", name.text))
+                .label(name.span, "the port is declared here")
+                .help(format!("write `({} = ..)` behind the parameters, with a node or `gnd`", name.text));
+                self.report(diagnostic);
+                Thing::Failed
+            }
+        };
+        self.set_thing(name, None, thing, place);
+    }
+
+    fn bound(
+        &mut self,
+        binding: &'a Attribute,
+        port: &'a PortDecl,
+        shape: &super::state::NodeShape,
+        domain: Option<super::model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        let view = match self.thing(&binding.value, outer) {
+            Thing::Nodes(view) => view,
+            Thing::Failed | Thing::Absent => return Thing::Failed,
+            _ => {
+                let diagnostic = Diagnostic::error("LGM0118", "a port is bound to a node")
+                    .label(binding.value.span, "this is not a node")
+                    .label(port.declared.span, "the port is declared here");
+                self.report(diagnostic);
+                return Thing::Failed;
+            }
+        };
+        if view.is_ground() {
+            return Thing::Nodes(view);
+        }
+        let given = &self.shapes[view.shape as usize];
+        if given.width != shape.width || given.sizes != shape.sizes {
+            let (given, wanted) = (shape_words(given), shape_words(shape));
+            let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
+                .label(binding.value.span, format!("this is {given}"))
+                .label(port.declared.span, format!("the port is {wanted}"));
+            self.report(diagnostic);
+            return Thing::Failed;
+        }
+        let node = self.model.nodes.get(view.base as usize);
+        if let (Some(wanted), Some(found)) = (domain, node.and_then(|node| node.domain))
+            && wanted != found
+        {
+            let name = |id: super::model::DomainId| self.model.domains[id.index()].name.clone();
+            let (found, wanted) = (name(found), name(wanted));
+            let diagnostic = Diagnostic::error("LGM0303", format!("{} node is bound to {} port", article(&found), article(&wanted)))
+                .label(binding.value.span, format!("this is {found}"))
+                .label(port.declared.span, format!("the port is {wanted}"));
+            self.report(diagnostic);
+            return Thing::Failed;
+        }
+        Thing::Nodes(NodeView {
+            base: view.base,
+            shape: view.shape,
+        })
+    }
+
+    /// The start values of a storage or a state: one an entry.
+    pub fn start_of(&mut self, attributes: &'a [Attribute], width: usize, place: Place) -> Option<Vec<Option<ExprId>>> {
+        let attribute = attributes.iter().find(|attribute| &*attribute.name.text == "start")?;
+        let value = self.eval(&attribute.value, place);
+        let entries = value.entries().to_vec();
+        if value.is_error() {
+            return None;
+        }
+        let exprs: Vec<ExprId> = entries.iter().map(|entry| entry.expr).collect();
+        if exprs.iter().any(|expr| self.varies(*expr)) {
+            let diagnostic = Diagnostic::error("LGM0409", "a start value may depend on parameters only")
+                .label(attribute.value.span, "this changes with time");
+            self.report(diagnostic);
+            return None;
+        }
+        match (entries.len(), &value) {
+            (count, _) if count == width => Some(exprs.into_iter().map(Some).collect()),
+            (_, Value::Scalar(scalar)) => Some(vec![Some(scalar.expr); width]),
+            _ => {
+                let diagnostic = Diagnostic::error("LGM0202", format!("{} starts a storage of width {width}", value.shape_text()))
+                    .label(attribute.value.span, format!("this is {}", value.shape_text()));
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Whether an expression depends on anything but parameters.
+    pub fn varies(&mut self, expr: ExprId) -> bool {
+        use crate::expr::{Node, SymbolKind};
+        // Children come before their parents, so one pass over the new expressions is enough.
+        for at in self.varying.len()..self.arena.exprs.len() {
+            let node = self.arena.exprs.node(ExprId(at as u32));
+            let varies = match node {
+                Node::Symbol(symbol) => self.arena.exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
+                Node::Call(function, _) if is_time_function(*function) => true,
+                node => node.children().any(|child| self.varying[child.0 as usize]),
+            };
+            self.varying.push(varies);
+        }
+        self.varying[expr.0 as usize]
+    }
+
+    /// The dimension of a domain's across (or through) variable.
+    pub fn domain_dimension(&mut self, domain: super::model::DomainId, across: bool) -> DimId {
+        let about = &self.model.domains[domain.index()];
+        let dimension = if across { about.across_dimension } else { about.through_dimension };
+        self.dims.optional(dimension)
+    }
+}
+
+fn is_time_function(function: crate::expr::Function) -> bool {
+    use crate::expr::Function;
+    matches!(function, Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der)
+}
+
+/// The names of a component's ports, those in conditions included.
+fn port_names(component: &ast::Component) -> Vec<&str> {
+    fn collect<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Port(list) => names.extend(list.iter().map(|port| &*port.declared.name.text)),
+                StatementKind::For(block) => collect(&block.body, names),
+                StatementKind::If(block) => {
+                    for (_, branch) in &block.branches {
+                        collect(branch, names);
+                    }
+                    collect(&block.otherwise, names);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut names = Vec::new();
+    collect(&component.body, &mut names);
+    names
+}
+
+/// The shape of a node as a person reads it.
+pub(super) fn shape_words(shape: &super::state::NodeShape) -> String {
+    let each = match shape.vector {
+        true => format!("a vector node of width {}", shape.width),
+        false => "a scalar node".to_string(),
+    };
+    match &shape.sizes[..] {
+        [] => each,
+        sizes => {
+            let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+            format!("an array of size [{}], each {each}", sizes.join(", "))
+        }
+    }
+}
+
+/// `a` or `an` with a word.
+pub(super) fn article(word: &str) -> String {
+    let vowel = word.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {word}", if vowel { "an" } else { "a" })
+}
+
+/// The words for a kind of junction.
+pub(super) fn junction_words(kind: JunctionKind) -> &'static str {
+    match kind {
+        JunctionKind::Zero => "a 0-junction",
+        JunctionKind::One => "a 1-junction",
+    }
+}

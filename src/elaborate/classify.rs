@@ -1,0 +1,410 @@
+//! From the equations of an element to its law: what kind it is, and its matrices.
+//!
+//! Equations are linear in effort and flow of n scalar ports and their rates. With `E0 e + F0 f + E1 e' +
+//! F1 f' = c` the pattern of the four matrices says which law it is; no name is looked at.
+
+use super::linear::{Linear, NotLinear, linear_forms};
+use super::model::{Dissipator, Law, Matrix, StorageForm, Variable};
+use crate::expr::{ExprId, Exprs, SymbolId};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use rustc_hash::FxHashMap;
+
+/// Why a law has no class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The equation of this number is not linear.
+    NotLinear(usize),
+    /// Equations and ports.
+    Count(usize, usize),
+    /// The equations depend on each other.
+    Dependent,
+    /// A linear law of a form that has no class yet, in words.
+    Form(&'static str),
+}
+
+/// The equations of a law over n ports, sorted by variable and order.
+pub(super) struct Rows {
+    ports: usize,
+    /// Effort and flow at order 0, and at order 1: each n by n.
+    effort: Matrix,
+    flow: Matrix,
+    effort_rate: Matrix,
+    flow_rate: Matrix,
+    /// The right side.
+    given: Vec<ExprId>,
+}
+
+impl Rows {
+    /// Sorts equations that are 0; variable 2j is the effort of port j, variable 2j + 1 its flow.
+    pub fn new(
+        exprs: &mut Exprs,
+        equations: &[ExprId],
+        variables: &FxHashMap<SymbolId, u32>,
+        ports: usize,
+    ) -> Result<Rows, Fault> {
+        if equations.len() != ports {
+            return Err(Fault::Count(equations.len(), ports));
+        }
+        let zero = exprs.zero();
+        let empty = Matrix {
+            rows: ports,
+            columns: ports,
+            entries: vec![zero; ports * ports],
+        };
+        let mut rows = Rows {
+            ports,
+            effort: empty.clone(),
+            flow: empty.clone(),
+            effort_rate: empty.clone(),
+            flow_rate: empty,
+            given: Vec::with_capacity(ports),
+        };
+        for (at, equation) in equations.iter().enumerate() {
+            let form = match linear_forms(exprs, &[*equation], variables) {
+                Ok(mut list) => list.remove(0),
+                Err(NotLinear) => return Err(Fault::NotLinear(at)),
+            };
+            rows.add(exprs, at, form)?;
+        }
+        Ok(rows)
+    }
+
+    fn add(&mut self, exprs: &mut Exprs, row: usize, form: Linear) -> Result<(), Fault> {
+        let terms: Vec<((u32, i8), ExprId)> =
+            form.terms.into_iter().filter(|term| !is_zero(exprs, term.1)).collect();
+        let Some(lowest) = terms.iter().map(|term| term.0.1).min() else {
+            return Err(Fault::Dependent);
+        };
+        // An integral is a variable of order -1: the equation differentiated once has none.
+        let shift = if lowest < 0 { -lowest } else { 0 };
+        if shift > 0 && !exprs.is_zero(form.constant) {
+            return Err(Fault::Form("it mixes an integral with a given value"));
+        }
+        for ((variable, order), coefficient) in terms {
+            let place = row * self.ports + (variable / 2) as usize;
+            let matrix = match (variable % 2 == 0, order + shift) {
+                (true, 0) => &mut self.effort,
+                (false, 0) => &mut self.flow,
+                (true, 1) => &mut self.effort_rate,
+                (false, 1) => &mut self.flow_rate,
+                _ => return Err(Fault::Form("it holds a second derivative or a double integral")),
+            };
+            matrix.entries[place] = coefficient;
+        }
+        self.given.push(exprs.neg(form.constant));
+        Ok(())
+    }
+}
+
+/// The law of the rows; `splits` are the numbers of scalar ports after which a declared port ends.
+pub(super) fn classify(exprs: &mut Exprs, rows: Rows, splits: &[usize]) -> Result<Law, Fault> {
+    let empty = |exprs: &Exprs, matrix: &Matrix| matrix.entries.iter().all(|entry| exprs.is_zero(*entry));
+    let (no_effort, no_flow) = (empty(exprs, &rows.effort), empty(exprs, &rows.flow));
+    let (no_effort_rate, no_flow_rate) = (empty(exprs, &rows.effort_rate), empty(exprs, &rows.flow_rate));
+    let homogeneous = rows.given.iter().all(|entry| exprs.is_zero(*entry));
+    match (no_effort, no_flow, no_effort_rate, no_flow_rate) {
+        (false, true, true, true) | (true, false, true, true) => source(exprs, &rows, no_flow),
+        (_, _, false, _) | (_, _, _, false) if !homogeneous => {
+            Err(Fault::Form("it adds a given value to the law of a storage"))
+        }
+        (true, false, false, true) => storage(exprs, Variable::Effort, &rows.flow, &rows.effort_rate),
+        (false, true, true, false) => storage(exprs, Variable::Flow, &rows.effort, &rows.flow_rate),
+        (false, false, true, true) if !homogeneous => {
+            Err(Fault::Form("it adds a given value to the law of a dissipator; use a source beside it"))
+        }
+        (false, false, true, true) => match coupler(exprs, &rows, splits) {
+            Some(law) => Ok(law),
+            None => dissipator(exprs, &rows),
+        },
+        _ => Err(Fault::Form(
+            "it mixes the variables of a storage with others; use several elements between the same nodes",
+        )),
+    }
+}
+
+fn source(exprs: &mut Exprs, rows: &Rows, effort: bool) -> Result<Law, Fault> {
+    let (given, matrix) = match effort {
+        true => (Variable::Effort, &rows.effort),
+        false => (Variable::Flow, &rows.flow),
+    };
+    let right = Matrix {
+        rows: rows.ports,
+        columns: 1,
+        entries: rows.given.clone(),
+    };
+    let values = solve(exprs, matrix, &right).ok_or(Fault::Dependent)?;
+    Ok(Law::Source {
+        given,
+        values: values.entries,
+    })
+}
+
+/// `conjugate w + rate z' = 0`, as `w = M z'` or as `z' = K w`, whichever is the shorter to write.
+fn storage(exprs: &mut Exprs, co_energy: Variable, conjugate: &Matrix, rate: &Matrix) -> Result<Law, Fault> {
+    let direct = solve(exprs, conjugate, rate).map(|value| negated(exprs, &value));
+    let inverse = solve(exprs, rate, conjugate).map(|value| negated(exprs, &value));
+    let (form, value) = shorter(exprs, (StorageForm::Direct, direct), (StorageForm::Inverse, inverse))?;
+    Ok(Law::Storage { co_energy, value, form })
+}
+
+fn dissipator(exprs: &mut Exprs, rows: &Rows) -> Result<Law, Fault> {
+    let resistance = solve(exprs, &rows.effort, &rows.flow).map(|value| negated(exprs, &value));
+    let conductance = solve(exprs, &rows.flow, &rows.effort).map(|value| negated(exprs, &value));
+    if let Ok((resists, value)) = shorter(exprs, (true, resistance), (false, conductance)) {
+        return Ok(Law::Dissipator(match resists {
+            true => Dissipator::Resistance(value),
+            false => Dissipator::Conductance(value),
+        }));
+    }
+    let probe = Probe::default();
+    let both = beside(&rows.effort, &rows.flow);
+    let numbers = probe.matrix(exprs, &both).ok_or(Fault::Dependent)?;
+    if rank(numbers, rows.ports, 2 * rows.ports) < rows.ports {
+        return Err(Fault::Dependent);
+    }
+    Ok(Law::Dissipator(Dissipator::Implicit(rows.effort.clone(), rows.flow.clone())))
+}
+
+/// A coupler conserves power: with x at the first ports and y at the others, `y = K x` and `conj(x) = -K' conj(y)`.
+fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
+    use Variable::{Effort, Flow};
+    let n = rows.ports;
+    let mut best: Option<(usize, Law)> = None;
+    for split in splits {
+        for (input, output) in [(Effort, Effort), (Flow, Flow), (Flow, Effort), (Effort, Flow)] {
+            let column = |port: usize, variable: Variable| match variable {
+                Effort => (&rows.effort, port),
+                Flow => (&rows.flow, port),
+            };
+            // Wanted: conj(x) at the first ports and y at the others; given: x and conj(y).
+            let pick = |wanted: bool| {
+                let mut entries = Vec::with_capacity(n * n);
+                for row in 0..n {
+                    for port in 0..n {
+                        let variable = if port < *split { input.conjugate() } else { output };
+                        let variable = if wanted { variable } else { variable.conjugate() };
+                        let (matrix, at) = column(port, variable);
+                        entries.push(matrix.get(row, at));
+                    }
+                }
+                Matrix {
+                    rows: n,
+                    columns: n,
+                    entries,
+                }
+            };
+            let (wanted, given) = (pick(true), pick(false));
+            if !conserves(exprs, &wanted, &given, *split) {
+                continue;
+            }
+            let Some(solved) = solve(exprs, &wanted, &given) else {
+                continue;
+            };
+            let solved = negated(exprs, &solved);
+            let mut entries = Vec::with_capacity((n - split) * split);
+            for row in *split..n {
+                for port in 0..*split {
+                    entries.push(solved.get(row, port));
+                }
+            }
+            let matrix = Matrix {
+                rows: n - split,
+                columns: *split,
+                entries,
+            };
+            let size = size(exprs, &matrix);
+            if best.as_ref().is_none_or(|found| size < found.0) {
+                best = Some((size, Law::Coupler { input, output, matrix }));
+            }
+        }
+    }
+    best.map(|found| found.1)
+}
+
+/// Whether `wanted u + given w = 0` is a coupler with its first group of ports before `split`: decided exactly,
+/// at random values of the formal parameters.
+fn conserves(exprs: &Exprs, wanted: &Matrix, given: &Matrix, split: usize) -> bool {
+    let n = wanted.rows;
+    let probe = Probe::default();
+    let (Some(wanted), Some(given)) = (probe.matrix(exprs, wanted), probe.matrix(exprs, given)) else {
+        return false;
+    };
+    let Some(solved) = solve_numbers(wanted, given, n) else {
+        return false;
+    };
+    // u = -solved w, and power is the sum of u w over the ports: skew, and 0 within each group.
+    (0..n).all(|i| {
+        (0..n).all(|j| {
+            let (a, b) = (&solved[i * n + j], &solved[j * n + i]);
+            let same_group = (i < split) == (j < split);
+            (a + b).is_zero() && (!same_group || a.is_zero())
+        })
+    })
+}
+
+fn negated(exprs: &mut Exprs, matrix: &Matrix) -> Matrix {
+    Matrix {
+        rows: matrix.rows,
+        columns: matrix.columns,
+        entries: matrix.entries.iter().map(|entry| exprs.neg(*entry)).collect(),
+    }
+}
+
+fn shorter<F>(exprs: &Exprs, a: (F, Option<Matrix>), b: (F, Option<Matrix>)) -> Result<(F, Matrix), Fault> {
+    match (a.1, b.1) {
+        (Some(x), Some(y)) if size(exprs, &x) <= size(exprs, &y) => Ok((a.0, x)),
+        (_, Some(y)) => Ok((b.0, y)),
+        (Some(x), None) => Ok((a.0, x)),
+        (None, None) => Err(Fault::Dependent),
+    }
+}
+
+/// How long a matrix is to write.
+fn size(exprs: &Exprs, matrix: &Matrix) -> usize {
+    matrix.entries.iter().map(|entry| exprs.reachable(&[*entry]).len()).sum()
+}
+
+fn beside(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut entries = Vec::with_capacity(a.entries.len() + b.entries.len());
+    for row in 0..a.rows {
+        entries.extend((0..a.columns).map(|column| a.get(row, column)));
+        entries.extend((0..b.columns).map(|column| b.get(row, column)));
+    }
+    Matrix {
+        rows: a.rows,
+        columns: a.columns + b.columns,
+        entries,
+    }
+}
+
+/// Values for symbols, by which expressions are told from 0.
+#[derive(Default)]
+struct Probe;
+
+impl Probe {
+    fn value(symbol: SymbolId) -> BigRational {
+        // Any values do that no law singles out; they are the same in every run.
+        let word = u64::from(symbol.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        BigRational::new(BigInt::from(word % 10_007 + 2), BigInt::from((word >> 20) % 9_973 + 3))
+    }
+
+    fn matrix(&self, exprs: &Exprs, matrix: &Matrix) -> Option<Vec<BigRational>> {
+        exprs.evaluate_exact(&matrix.entries, &|symbol| Some(Probe::value(symbol))).ok()
+    }
+}
+
+fn is_zero(exprs: &Exprs, id: ExprId) -> bool {
+    match exprs.as_number(id) {
+        Some(number) => number.is_zero(),
+        None => match exprs.evaluate_exact(&[id], &|symbol| Some(Probe::value(symbol))) {
+            Ok(list) => list[0].is_zero(),
+            Err(_) => false,
+        },
+    }
+}
+
+/// The inverse of a square matrix times another, by elimination over expressions; `None` where it is singular.
+pub(super) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Option<Matrix> {
+    let (n, m) = (matrix.rows, right.columns);
+    let mut rows: Vec<Vec<ExprId>> = (0..n)
+        .map(|row| {
+            let left = (0..n).map(|column| matrix.get(row, column));
+            left.chain((0..m).map(|column| right.get(row, column))).collect()
+        })
+        .collect();
+    for column in 0..n {
+        // A pivot that is a number, 1 if there is one, keeps the results short.
+        let pivot = (column..n)
+            .filter(|row| !is_zero(exprs, rows[*row][column]))
+            .min_by_key(|row| {
+                let entry = rows[*row][column];
+                match exprs.as_number(entry) {
+                    Some(number) if number.is_one() => 0,
+                    Some(_) => 1,
+                    None => 1 + exprs.reachable(&[entry]).len(),
+                }
+            })?;
+        rows.swap(column, pivot);
+        let divisor = rows[column][column];
+        if !exprs.is_one(divisor) {
+            for entry in rows[column].iter_mut().filter(|entry| **entry != divisor) {
+                *entry = exprs.div(*entry, divisor);
+            }
+            for entry in rows[column].iter_mut().filter(|entry| **entry == divisor) {
+                *entry = exprs.one();
+            }
+        }
+        for row in 0..n {
+            let factor = rows[row][column];
+            if row == column || is_zero(exprs, factor) {
+                continue;
+            }
+            for at in 0..n + m {
+                let product = exprs.mul(factor, rows[column][at]);
+                let difference = exprs.sub(rows[row][at], product);
+                rows[row][at] = if is_zero(exprs, difference) { exprs.zero() } else { difference };
+            }
+        }
+    }
+    let entries = rows.into_iter().flat_map(|row| row.into_iter().skip(n)).collect();
+    Some(Matrix {
+        rows: n,
+        columns: m,
+        entries,
+    })
+}
+
+fn solve_numbers(mut a: Vec<BigRational>, mut b: Vec<BigRational>, n: usize) -> Option<Vec<BigRational>> {
+    for column in 0..n {
+        let pivot = (column..n).find(|row| !a[row * n + column].is_zero())?;
+        for at in 0..n {
+            a.swap(column * n + at, pivot * n + at);
+            b.swap(column * n + at, pivot * n + at);
+        }
+        let inverse = a[column * n + column].recip();
+        for at in 0..n {
+            a[column * n + at] *= &inverse;
+            b[column * n + at] *= &inverse;
+        }
+        for row in (0..n).filter(|row| *row != column) {
+            let factor = a[row * n + column].clone();
+            if factor.is_zero() {
+                continue;
+            }
+            for at in 0..n {
+                let (x, y) = (&factor * &a[column * n + at], &factor * &b[column * n + at]);
+                a[row * n + at] -= x;
+                b[row * n + at] -= y;
+            }
+        }
+    }
+    Some(b)
+}
+
+/// The rank of a matrix of numbers.
+pub(super) fn rank(mut a: Vec<BigRational>, rows: usize, columns: usize) -> usize {
+    let mut rank = 0;
+    for column in 0..columns {
+        let Some(pivot) = (rank..rows).find(|row| !a[row * columns + column].is_zero()) else {
+            continue;
+        };
+        for at in 0..columns {
+            a.swap(rank * columns + at, pivot * columns + at);
+        }
+        let inverse = a[rank * columns + column].recip();
+        for row in rank + 1..rows {
+            let factor = &a[row * columns + column] * &inverse;
+            if factor.is_zero() {
+                continue;
+            }
+            for at in column..columns {
+                let product = &factor * &a[rank * columns + at];
+                a[row * columns + at] -= product;
+            }
+        }
+        rank += 1;
+    }
+    rank
+}

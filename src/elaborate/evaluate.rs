@@ -1,0 +1,412 @@
+//! Evaluation of expressions of the language to values with dimensions.
+
+use super::lookup::pair;
+use super::state::{Elaborator, Env, EnvId, Place, Thing, ValueSlot};
+use super::values::{DimId, Scalar, Value, decimal};
+use crate::diagnostic::Diagnostic;
+use crate::expr::Relation;
+use crate::source::Span;
+use crate::syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
+
+/// The longest `sum` that is written out.
+const LONGEST_SUM: i64 = 10_000_000;
+
+impl<'a> Elaborator<'a> {
+    /// The value of an expression.
+    pub fn eval(&mut self, expr: &'a Expr, place: Place) -> Value {
+        match &expr.kind {
+            ExprKind::Number(text, unit) => self.literal(expr.span, text, unit.as_ref()),
+            ExprKind::Name(name) => self.name_value(name, place),
+            ExprKind::Missing => Value::Error,
+            _ => {
+                if !self.enter(expr.span) {
+                    return Value::Error;
+                }
+                let value = self.eval_compound(expr, place);
+                self.depth -= 1;
+                value
+            }
+        }
+    }
+
+    fn eval_compound(&mut self, expr: &'a Expr, place: Place) -> Value {
+        match &expr.kind {
+            ExprKind::Member(owner, name) => self.member(owner, name, None, place, expr.span),
+            ExprKind::Index(base, indices) => self.index(base, indices, place, expr.span),
+            ExprKind::Call(name, arguments) => self.call(name, arguments, place, expr.span),
+            ExprKind::Over(over) => self.over(over, place, expr.span),
+            ExprKind::List(items, unit) => self.list(items, unit.as_ref(), place, expr.span),
+            ExprKind::Sum(terms) => self.sum(terms, place),
+            ExprKind::Product(factors) => self.product(factors, place),
+            ExprKind::Power(parts) => self.power(parts, place),
+            ExprKind::Negate(inner) => {
+                let value = self.eval(inner, place);
+                self.negate(&value)
+            }
+            ExprKind::Not(inner) => match self.eval_scalar(inner, place) {
+                Some(scalar) => Value::scalar(self.arena.exprs.not(scalar.expr), DimId::NONE),
+                None => Value::Error,
+            },
+            ExprKind::And(list) => self.logical(list, Relation::And, place),
+            ExprKind::Or(list) => self.logical(list, Relation::Or, place),
+            ExprKind::Compare(comparison, a, b) => self.compare(*comparison, a, b, place),
+            ExprKind::If(branches, otherwise) => self.conditional(branches, otherwise, place),
+            ExprKind::Bond(..) => {
+                let diagnostic = Diagnostic::error("LGM0124", "a bond is not a value")
+                    .label(expr.span, "this names a bond")
+                    .help("write what is measured of it: `flow(J -> R1)` or `effort(J -> R1)`");
+                self.report(diagnostic);
+                Value::Error
+            }
+            ExprKind::Text(_) => {
+                let diagnostic = Diagnostic::error("LGM0124", "a text is not a value")
+                    .label(expr.span, "a number is needed here");
+                self.report(diagnostic);
+                Value::Error
+            }
+            ExprKind::Number(..) | ExprKind::Name(_) | ExprKind::Missing => Value::Error,
+        }
+    }
+
+    /// The value of an expression that must be a scalar.
+    pub fn eval_scalar(&mut self, expr: &'a Expr, place: Place) -> Option<Scalar> {
+        match self.eval(expr, place) {
+            Value::Scalar(scalar) => Some(scalar),
+            Value::Error => None,
+            value => {
+                let diagnostic = Diagnostic::error("LGM0206", "a scalar is needed here")
+                    .label(expr.span, format!("this is {}", value.shape_text()))
+                    .help("write one entry of it, such as `[1]` behind it");
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>) -> Value {
+        if let Some(scalar) = self.arena.literals.get(&span) {
+            return Value::Scalar(*scalar);
+        }
+        let Some(number) = decimal(text) else {
+            let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
+                .label(span, "its power of ten is beyond 5000");
+            self.report(diagnostic);
+            return Value::Error;
+        };
+        let (number, dim) = match unit {
+            None => (number, DimId::UNKNOWN),
+            Some(written) => match self.unit(written) {
+                Some(unit) => (unit.to_si(&number), self.dims.id(unit.dimension)),
+                None => return Value::Error,
+            },
+        };
+        let scalar = Scalar {
+            expr: self.arena.exprs.number(number),
+            dim,
+        };
+        self.arena.literals.insert(span, scalar);
+        Value::Scalar(scalar)
+    }
+
+    fn list(&mut self, items: &'a [Expr], unit: Option<&'a UnitExpr>, place: Place, span: Span) -> Value {
+        let mut rows: Vec<Value> = Vec::with_capacity(items.len());
+        for item in items {
+            rows.push(self.eval(item, place));
+        }
+        if rows.iter().any(Value::is_error) {
+            return Value::Error;
+        }
+        // A list of lists is a matrix, row by row; a list of scalars is a column.
+        let nested = items.iter().any(|item| matches!(item.kind, ExprKind::List(..)));
+        let value = if nested {
+            let width = rows[0].entries().len();
+            for (row, item) in rows.iter().zip(items) {
+                if row.entries().len() != width || row.shape().1 != 1 {
+                    let diagnostic = Diagnostic::error("LGM0207", "the rows of this matrix differ in length")
+                        .label(item.span, format!("this row has {} entries", row.entries().len()))
+                        .label(items[0].span, format!("the first row has {width}"));
+                    self.report(diagnostic);
+                    return Value::Error;
+                }
+            }
+            let entries: Vec<Scalar> = rows.iter().flat_map(|row| row.entries().to_vec()).collect();
+            Value::array(rows.len(), width, true, entries)
+        } else {
+            let mut entries = Vec::with_capacity(rows.len());
+            for (row, item) in rows.iter().zip(items) {
+                match row {
+                    Value::Scalar(scalar) => entries.push(*scalar),
+                    _ => {
+                        let diagnostic = Diagnostic::error("LGM0207", "an entry of this list is not a scalar")
+                            .label(item.span, format!("this is {}", row.shape_text()))
+                            .help("a matrix is written by its rows: `[[a, b], [c, d]]`");
+                        self.report(diagnostic);
+                        return Value::Error;
+                    }
+                }
+            }
+            Value::array(entries.len(), 1, false, entries)
+        };
+        if value.entries().is_empty() {
+            let diagnostic = Diagnostic::error("LGM0207", "this list has no entries").label(span, "empty");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        match unit {
+            Some(written) => match self.unit(written) {
+                Some(unit) => self.in_unit(&value, &unit, written.span, span),
+                None => Value::Error,
+            },
+            None => value,
+        }
+    }
+
+    /// A member of an instance of a component: one of its values. In a law: a variable of a port.
+    fn member(
+        &mut self,
+        owner: &'a Expr,
+        name: &'a Name,
+        indices: Option<&'a [Expr]>,
+        place: Place,
+        span: Span,
+    ) -> Value {
+        if self.law.is_some() {
+            return self.law_member(owner, name);
+        }
+        let frame = match self.thing(owner, place) {
+            Thing::Component(frame) => frame,
+            Thing::Failed | Thing::Absent => return Value::Error,
+            _ => {
+                let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
+                    .label(name.span, "no such member")
+                    .label(owner.span, "this is not an instance of a component")
+                    .help("write what is measured, such as `across(..)` or `through(..)`");
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        };
+        let Some(slot) = self.value_slot(&name.text, frame) else {
+            let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
+            let help = super::nearest::did_you_mean(&name.text, body.values.keys().copied());
+            let kind = body.name.text.clone();
+            let mut diagnostic = Diagnostic::error("LGM0111", format!("`{kind}` has no value `{}`", name.text))
+                .label(name.span, "not declared in the component");
+            if let Some(help) = help {
+                diagnostic = diagnostic.help(help);
+            }
+            self.report(diagnostic);
+            return Value::Error;
+        };
+        let at = match indices {
+            Some(list) => match self.index_pair(list, place) {
+                Some(at) => Some(at),
+                None => return Value::Error,
+            },
+            None => None,
+        };
+        self.slot_value(slot, at, &name.text, span, frame)
+    }
+
+    fn index(&mut self, base: &'a Expr, indices: &'a [Expr], place: Place, span: Span) -> Value {
+        // A name that is declared with indices is looked up by them; any other value is indexed afterwards.
+        if self.law.is_none() {
+            if let ExprKind::Name(name) = &base.kind
+                && self.loop_index(&name.text, place).is_none()
+                && let Some(slot) = self.value_slot(&name.text, place.frame)
+                && matches!(self.values[slot], ValueSlot::Indexed(_))
+            {
+                let Some(at) = self.index_pair(indices, place) else {
+                    return Value::Error;
+                };
+                return self.slot_value(slot, Some(at), &name.text, span, place.frame);
+            }
+            if let ExprKind::Member(owner, name) = &base.kind
+                && let Thing::Component(frame) = self.thing(owner, place)
+                && let Some(slot) = self.value_slot(&name.text, frame)
+                && matches!(self.values[slot], ValueSlot::Indexed(_))
+            {
+                return self.member(owner, name, Some(indices), place, span);
+            }
+        }
+        let value = self.eval(base, place);
+        if value.is_error() {
+            return Value::Error;
+        }
+        let Some(list) = self.integers(indices, place) else {
+            return Value::Error;
+        };
+        let (i, j) = pair(&list);
+        let (rows, columns) = value.shape();
+        let Value::Array(array) = &value else {
+            let diagnostic = Diagnostic::error("LGM0120", "a scalar has no entries to choose from")
+                .label(span, "an index is written here")
+                .label(base.span, "this is a scalar");
+            self.report(diagnostic);
+            return Value::Error;
+        };
+        let (row, column) = match list.len() {
+            2 => (i, j),
+            _ if columns == 1 => (i, 1),
+            _ if rows == 1 => (1, i),
+            _ => {
+                let diagnostic = Diagnostic::error("LGM0120", "a matrix has two indices")
+                    .label(span, format!("this is {}", value.shape_text()))
+                    .help("write `K[i, j]`, the row first");
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        };
+        if row < 1 || row > rows as i64 || column < 1 || column > columns as i64 {
+            let diagnostic = Diagnostic::error("LGM0121", "the index lies outside")
+                .label(span, format!("row {row}, column {column}"))
+                .label(base.span, format!("this is {}", value.shape_text()))
+                .help("indices start at 1");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        Value::Scalar(array.entries[(row as usize - 1) * columns + column as usize - 1])
+    }
+
+    fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
+        if &*over.function.text != "sum" {
+            let diagnostic = Diagnostic::error("LGM0601", format!("`{}` is not built yet", over.function.text))
+                .label(span, "the syntax is right, but nothing computes it so far");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let (Some(from), Some(to)) = (self.integer(&over.from, place), self.integer(&over.to, place)) else {
+            return Value::Error;
+        };
+        if to.saturating_sub(from) >= LONGEST_SUM {
+            let diagnostic = Diagnostic::error("LGM0125", "this sum has too many terms")
+                .label(over.from.span.to(over.to.span), format!("from {from} to {to}"))
+                .help("at most 10 million terms are written out");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let mark = self.envs.len();
+        let mut terms = Vec::new();
+        for value in from..=to {
+            self.envs.push(Env {
+                parent: place.env,
+                name: &over.index.text,
+                value,
+            });
+            let inner = Place {
+                frame: place.frame,
+                env: EnvId(mark as u32),
+            };
+            let term = self.eval(&over.body, inner);
+            self.envs.truncate(mark);
+            if term.is_error() {
+                return Value::Error;
+            }
+            terms.push((false, term, over.body.span));
+        }
+        if terms.is_empty() {
+            return Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN);
+        }
+        self.add_up(&terms)
+    }
+
+    fn logical(&mut self, list: &'a [Expr], relation: Relation, place: Place) -> Value {
+        let mut all = None;
+        for item in list {
+            let Some(scalar) = self.eval_scalar(item, place) else {
+                return Value::Error;
+            };
+            all = Some(match all {
+                None => scalar.expr,
+                Some(before) => self.relate(relation, before, scalar.expr),
+            });
+        }
+        match all {
+            Some(expr) => Value::scalar(expr, DimId::NONE),
+            None => Value::Error,
+        }
+    }
+
+    /// A relation, decided at once where both sides are numbers.
+    fn relate(&mut self, relation: Relation, a: crate::expr::ExprId, b: crate::expr::ExprId) -> crate::expr::ExprId {
+        let expr = self.arena.exprs.relation(relation, a, b);
+        if self.arena.exprs.as_number(a).is_some()
+            && self.arena.exprs.as_number(b).is_some()
+            && let Ok(mut list) = self.arena.exprs.evaluate_exact(&[expr], &|_| None)
+            && let Some(number) = list.pop()
+        {
+            return self.arena.exprs.number(number);
+        }
+        expr
+    }
+
+    fn compare(&mut self, comparison: Comparison, a: &'a Expr, b: &'a Expr, place: Place) -> Value {
+        let (x, y) = (self.eval_scalar(a, place), self.eval_scalar(b, place));
+        let (Some(x), Some(y)) = (x, y) else {
+            return Value::Error;
+        };
+        if !self.same_dimension(x.dim, a.span, y.dim, b.span, "compared") {
+            return Value::Error;
+        }
+        let relation = match comparison {
+            Comparison::Less => Relation::Less,
+            Comparison::LessEqual => Relation::LessEqual,
+            Comparison::Greater => Relation::Greater,
+            Comparison::GreaterEqual => Relation::GreaterEqual,
+            Comparison::Equal => Relation::Equal,
+            Comparison::NotEqual => Relation::NotEqual,
+        };
+        Value::scalar(self.relate(relation, x.expr, y.expr), DimId::NONE)
+    }
+
+    fn conditional(&mut self, branches: &'a [(Expr, Expr)], otherwise: &'a Expr, place: Place) -> Value {
+        let mut conditions = Vec::new();
+        let mut last = otherwise;
+        let mut decided = false;
+        for (condition, value) in branches {
+            let Some(scalar) = self.eval_scalar(condition, place) else {
+                return Value::Error;
+            };
+            // A condition that is already decided chooses before the other branch is looked at, so that
+            // structural recursion in an expression ends.
+            match self.arena.exprs.as_number(scalar.expr) {
+                Some(number) if num_traits::Zero::is_zero(number) => {}
+                Some(_) => {
+                    last = value;
+                    decided = true;
+                }
+                None => conditions.push((scalar.expr, value)),
+            }
+            if decided {
+                break;
+            }
+        }
+        let mut result = self.eval(last, place);
+        let last_span = last.span;
+        for (condition, value) in conditions.into_iter().rev() {
+            let span = value.span;
+            let value = self.eval(value, place);
+            if value.is_error() || result.is_error() {
+                return Value::Error;
+            }
+            if value.shape() != result.shape() {
+                self.width_mismatch(&value, span, &result, last_span);
+                return Value::Error;
+            }
+            let mut entries = Vec::with_capacity(value.entries().len());
+            for (a, b) in value.entries().to_vec().into_iter().zip(result.entries().to_vec()) {
+                if !self.same_dimension(a.dim, span, b.dim, last_span, "chosen between") {
+                    return Value::Error;
+                }
+                entries.push(Scalar {
+                    expr: self.arena.exprs.if_else(condition, a.expr, b.expr),
+                    dim: if a.dim.is_known() { a.dim } else { b.dim },
+                });
+            }
+            result = match &result {
+                Value::Array(array) => Value::array(array.rows, array.columns, array.matrix, entries),
+                _ => Value::Scalar(entries[0]),
+            };
+        }
+        result
+    }
+}

@@ -1,0 +1,488 @@
+//! Expansion: bodies walked in place, with loops and conditions decided, to nodes, elements and components.
+
+use super::lookup::{Indices, pair};
+use super::model::{Element, ElementId, JunctionKind, Law, Node, StateChoice};
+use super::state::{
+    Elaborator, Env, EnvId, FrameId, Later, NodeShape, NodeView, Origin, Place, Progress, Record, Thing, ValueSlot,
+};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::syntax::ast::{self, Declared, Instance, Item, JunctionDecl, Name, Statement, StatementKind};
+
+/// The largest number of nodes and instances.
+const LARGEST: u64 = 100_000_000;
+/// How deep components may nest.
+const DEEPEST: u32 = 256;
+
+/// What a walk over a body does with its statements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    /// Declares values, nodes and ports.
+    Declare,
+    /// Makes elements and components, and puts chains and measures aside.
+    Build,
+}
+
+impl<'a> Elaborator<'a> {
+    /// Expands a frame and all components inside.
+    pub fn expand(&mut self, frame: FrameId) {
+        let body = self.frames[frame.0 as usize].body;
+        let statements = self.bodies[body as usize].statements;
+        let place = Place { frame, env: EnvId(0) };
+        // Values outside of loops and conditions come first: sizes and conditions may use those declared below.
+        for statement in statements {
+            self.declare_value(statement, place);
+        }
+        if frame.0 == 0 {
+            self.force_parameters(statements, place);
+        }
+        self.walk(statements, place, Walk::Declare, true);
+        if !self.stopped {
+            self.walk(statements, place, Walk::Build, true);
+        }
+    }
+
+    fn force_parameters(&mut self, statements: &'a [Statement], place: Place) {
+        for statement in statements {
+            if let StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) =
+                &statement.kind
+                && let Some(slot) = self.value_slot(&assigned.name.text, place.frame)
+            {
+                self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
+            }
+        }
+    }
+
+    fn walk(&mut self, statements: &'a [Statement], place: Place, walk: Walk, outermost: bool) {
+        for statement in statements {
+            if self.stopped {
+                return;
+            }
+            match &statement.kind {
+                StatementKind::For(block) => self.walk_loop(block, place, walk),
+                StatementKind::If(block) => self.walk_condition(block, place, walk),
+                _ if walk == Walk::Declare => {
+                    if !outermost {
+                        self.declare_value(statement, place);
+                    }
+                    self.declare_junctions(statement, place);
+                }
+                _ => self.build(statement, place),
+            }
+        }
+    }
+
+    fn walk_loop(&mut self, block: &'a ast::For, place: Place, walk: Walk) {
+        let (Some(from), Some(to)) = (self.integer(&block.from, place), self.integer(&block.to, place)) else {
+            return;
+        };
+        if to < from {
+            return;
+        }
+        let span = block.from.span.to(block.to.span);
+        let count = (i128::from(to) - i128::from(from) + 1) as u128;
+        let before = self.expanded;
+        if !self.room_for(count * block.body.len().min(1) as u128, span) {
+            return;
+        }
+        for value in from..=to {
+            let env = EnvId(self.envs.len() as u32);
+            self.envs.push(Env {
+                parent: place.env,
+                name: &block.index.text,
+                value,
+            });
+            let inner = Place {
+                frame: place.frame,
+                env,
+            };
+            self.walk(&block.body, inner, walk, false);
+            if self.stopped {
+                return;
+            }
+            if value == from {
+                // The first round shows how much the others will need: refuse before memory is spent.
+                let each = u128::from(self.expanded - before);
+                if !self.room_for(each.saturating_mul(count - 1), span) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether so many items more are allowed.
+    fn room_for(&mut self, more: u128, span: Span) -> bool {
+        if u128::from(self.expanded).saturating_add(more) <= u128::from(LARGEST) {
+            return true;
+        }
+        let diagnostic = Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
+            .label(span, format!("about {} parts are asked for here", u128::from(self.expanded).saturating_add(more)))
+            .help("lower the number of repetitions");
+        self.report(diagnostic);
+        self.stopped = true;
+        false
+    }
+
+    fn walk_condition(&mut self, block: &'a ast::If, place: Place, walk: Walk) {
+        for (condition, body) in &block.branches {
+            match self.condition(condition, place) {
+                Some(true) => return self.walk(body, place, walk, false),
+                Some(false) => {}
+                None => return,
+            }
+        }
+        self.walk(&block.otherwise, place, walk, false);
+    }
+
+    fn declare_value(&mut self, statement: &'a Statement, place: Place) {
+        let (name, declared, origin) = match &statement.kind {
+            StatementKind::Param(assigned) => (&assigned.name, None, Origin::Param(assigned)),
+            StatementKind::Const(assigned) => (&assigned.name, None, Origin::Const(assigned)),
+            StatementKind::Input(assigned) => (&assigned.name, None, Origin::Input(assigned)),
+            StatementKind::Signal(indexed) => {
+                self.signals.push(Later { what: indexed, place });
+                (&indexed.declared.name, Some(&indexed.declared), Origin::Signal(indexed))
+            }
+            StatementKind::State(indexed) => {
+                self.states.push(Later { what: indexed, place });
+                (&indexed.declared.name, Some(&indexed.declared), Origin::State(indexed))
+            }
+            _ => return,
+        };
+        let indices = match declared.map(|declared| self.declared_indices(declared, place)) {
+            None => None,
+            Some(Ok(indices)) => indices,
+            Some(Err(())) => return,
+        };
+        let Some(slot) = self.value_slot(&name.text, place.frame) else {
+            return;
+        };
+        let deferred = ValueSlot::Deferred(origin, place.env);
+        let taken = match (&mut self.values[slot], indices) {
+            (entry @ ValueSlot::Absent, None) => {
+                *entry = deferred;
+                false
+            }
+            (entry @ ValueSlot::Absent, Some(at)) => {
+                *entry = ValueSlot::Indexed(Box::new([(at, deferred)].into_iter().collect()));
+                false
+            }
+            (ValueSlot::Indexed(map), Some(at)) => map.insert(at, deferred).is_some(),
+            _ => true,
+        };
+        if taken {
+            self.declared_twice(name, indices);
+        }
+    }
+
+    fn declared_twice(&mut self, name: &Name, indices: Option<Indices>) {
+        let shown = match indices {
+            Some(at) => format!("{}[{}]", name.text, super::lookup::index_text(at)),
+            None => name.text.to_string(),
+        };
+        let diagnostic = Diagnostic::error("LGM0107", format!("`{shown}` is declared twice"))
+            .label(name.span, "declared again here")
+            .help("give every one a name or an index of its own");
+        self.report(diagnostic);
+    }
+
+    fn declare_junctions(&mut self, statement: &'a Statement, place: Place) {
+        match &statement.kind {
+            StatementKind::Node(declared) => self.junctions(declared, None, place),
+            StatementKind::Zero(declared) => self.junctions(declared, Some(JunctionKind::Zero), place),
+            StatementKind::One(declared) => self.junctions(declared, Some(JunctionKind::One), place),
+            StatementKind::Port(list) => {
+                for port in list {
+                    self.component_port(port, place);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The sizes and the width that brackets give; `None` where they failed.
+    pub fn node_shape(&mut self, declared: &'a Declared, place: Place) -> Option<NodeShape> {
+        let mut sizes = Vec::new();
+        for (at, group) in declared.brackets.iter().enumerate() {
+            let list = self.integers(group, place)?;
+            for (size, expr) in list.iter().zip(group) {
+                if *size < 0 {
+                    let diagnostic = Diagnostic::error("LGM0401", "a size cannot be negative")
+                        .label(expr.span, format!("this is {size}"));
+                    self.report(diagnostic);
+                    return None;
+                }
+            }
+            if declared.vector.is_some() && at + 1 == declared.brackets.len() {
+                let [width @ 1..=100_000] = list[..] else {
+                    let diagnostic = Diagnostic::error("LGM0401", "the width of a vector lies from 1 to 100000")
+                        .label(declared.span, "one width is expected last")
+                        .help("`node q[N][2] vector` is N vector nodes of width 2");
+                    self.report(diagnostic);
+                    return None;
+                };
+                return Some(NodeShape {
+                    sizes,
+                    width: width as u32,
+                    vector: true,
+                });
+            }
+            sizes.extend(list);
+        }
+        if let Some(span) = declared.vector {
+            let diagnostic = Diagnostic::error("LGM0122", "a vector needs its width")
+                .label(span, "no width is given")
+                .help(format!("write `{}[2] vector`", declared.name.text));
+            self.report(diagnostic);
+            return None;
+        }
+        if sizes.len() > 2 {
+            let diagnostic = Diagnostic::error("LGM0123", format!("{} sizes are written here", sizes.len()))
+                .label(declared.span, "at most two are possible");
+            self.report(diagnostic);
+            return None;
+        }
+        Some(NodeShape {
+            sizes,
+            width: 1,
+            vector: false,
+        })
+    }
+
+    fn junctions(&mut self, declared: &'a JunctionDecl, kind: Option<JunctionKind>, place: Place) {
+        let domain = match &declared.domain {
+            Some(name) => match self.domain(name) {
+                Some(domain) => Some(domain),
+                None => return self.failed(&declared.names, place),
+            },
+            None => None,
+        };
+        let floating = declared.flags.iter().any(|flag| &*flag.text == "floating");
+        let node_kind = match (kind, domain) {
+            (Some(kind), _) => kind,
+            (None, Some(domain)) if !self.model.domains[domain.index()].effort_is_across => JunctionKind::One,
+            (None, _) => JunctionKind::Zero,
+        };
+        for declared in &declared.names {
+            let Some(shape) = self.node_shape(declared, place) else {
+                self.failed(std::slice::from_ref(declared), place);
+                continue;
+            };
+            let count: u128 = shape.sizes.iter().map(|size| *size as u128).product();
+            let all = count.saturating_mul(u128::from(shape.width));
+            if !self.room_for(all, declared.span) {
+                return;
+            }
+            self.expanded += all as u64;
+            let parent = self.frames[place.frame.0 as usize].path;
+            let base = self.model.nodes.len() as u32;
+            let second = shape.sizes.get(1).copied().unwrap_or(1);
+            for at in 0..count as i64 {
+                let path = match shape.sizes.len() {
+                    0 => self.path(parent, &declared.name, &[]),
+                    1 => self.path(parent, &declared.name, &[at + 1]),
+                    _ => self.path(parent, &declared.name, &[at / second + 1, at % second + 1]),
+                };
+                for entry in 1..=shape.width {
+                    self.model.nodes.push(Node {
+                        path,
+                        entry: shape.vector.then_some(entry),
+                        kind: node_kind,
+                        domain,
+                        is_graph_node: kind.is_none(),
+                        floating,
+                    });
+                }
+            }
+            let view = NodeView {
+                base,
+                shape: self.shapes.insert_full(shape).0 as u32,
+            };
+            self.set_thing(&declared.name, None, Thing::Nodes(view), place);
+        }
+    }
+
+    fn failed(&mut self, names: &'a [Declared], place: Place) {
+        for declared in names {
+            self.set_thing(&declared.name, None, Thing::Failed, place);
+        }
+    }
+
+    /// Gives a name of the graph its meaning.
+    pub fn set_thing(&mut self, name: &Name, indices: Option<Indices>, thing: Thing, place: Place) {
+        let Some(slot) = self.thing_slot(&name.text, place.frame) else {
+            return;
+        };
+        let taken = match (&mut self.things[slot], indices) {
+            (entry @ Thing::Absent, None) => {
+                *entry = thing;
+                false
+            }
+            (entry @ Thing::Absent, Some(at)) => {
+                *entry = Thing::Indexed(Box::new([(at, thing)].into_iter().collect()));
+                false
+            }
+            (Thing::Indexed(map), Some(at)) => map.insert(at, thing).is_some(),
+            _ => true,
+        };
+        if taken {
+            self.declared_twice(name, indices);
+        }
+    }
+
+    fn build(&mut self, statement: &'a Statement, place: Place) {
+        match &statement.kind {
+            StatementKind::Instance(instance) => self.instance(instance, place),
+            StatementKind::Chain(list) => self.chains.push(Later { what: list, place }),
+            StatementKind::Output(indexed) => self.outputs.push(Later { what: indexed, place }),
+            StatementKind::Experiment(attributes) => self.experiments.push(attributes),
+            StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
+                // A parameter that nothing uses still belongs to the model.
+                if let Some(slot) = self.value_slot(&assigned.name.text, place.frame) {
+                    self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn instance(&mut self, instance: &'a Instance, place: Place) {
+        let Ok(indices) = self.instance_indices(&instance.declared, place) else {
+            return;
+        };
+        if !self.room_for(1, instance.declared.span) {
+            return;
+        }
+        self.expanded += 1;
+        let kind = &instance.kind;
+        let thing = match self.program.definition(&kind.text, kind.span.source) {
+            // `names` has reported an unknown definition.
+            None => Thing::Failed,
+            Some(at) => match self.program.item(at) {
+                Item::Element(element) => self.element(instance, at, element, indices, place),
+                Item::Component(component) => {
+                    return self.component(instance, at, component, indices, place);
+                }
+                _ => {
+                    let diagnostic = Diagnostic::error("LGM0601", "modal blocks are not built yet")
+                        .label(kind.span, "this is a modal block")
+                        .note("its syntax is accepted; nothing computes it so far");
+                    self.report(diagnostic);
+                    Thing::Failed
+                }
+            },
+        };
+        self.set_thing(&instance.declared.name, indices, thing, place);
+    }
+
+    fn instance_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
+        // One or two loop indices in brackets are by far the most common, and need no list.
+        if let [group] = &declared.brackets[..]
+            && let [only] = &group[..]
+        {
+            return self.integer(only, place).map(|index| Some(pair(&[index]))).ok_or(());
+        }
+        self.declared_indices(declared, place)
+    }
+
+    fn instance_path(&mut self, instance: &'a Instance, indices: Option<Indices>, place: Place) -> super::model::PathId {
+        let parent = self.frames[place.frame.0 as usize].path;
+        match indices {
+            None => self.path(parent, &instance.declared.name, &[]),
+            Some((i, 0)) => self.path(parent, &instance.declared.name, &[i]),
+            Some((i, j)) => self.path(parent, &instance.declared.name, &[i, j]),
+        }
+    }
+
+    fn element(
+        &mut self,
+        instance: &'a Instance,
+        at: super::load::ItemRef,
+        element: &'a ast::Element,
+        indices: Option<Indices>,
+        place: Place,
+    ) -> Thing {
+        let good = self.check_arguments(instance, &element.formals, &element.name);
+        let is_bond = element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond");
+        let path = self.instance_path(instance, indices, place);
+        let id = ElementId(self.model.elements.len() as u32);
+        let first = self.model.ports.len() as u32;
+        let connected = if is_bond {
+            self.expect_no_branches(instance)
+        } else {
+            self.connect_branches(id, instance, element, place)
+        };
+        let law_span = match (instance.arguments.first(), instance.arguments.last()) {
+            (Some(first), Some(last)) => first.value.span.to(last.value.span),
+            _ => instance.kind.span,
+        };
+        self.model.elements.push(Element {
+            path,
+            kind: element.name.text.clone(),
+            ports: first..self.model.ports.len() as u32,
+            // Replaced when the law is classified; nothing reads it before.
+            law: Law::Source {
+                given: super::model::Variable::Effort,
+                values: Vec::new(),
+            },
+            law_span,
+            start: Vec::new(),
+            start_span: None,
+            state_choice: if is_bond { StateChoice::Energy } else { StateChoice::CoEnergy },
+        });
+        self.records.push(Record {
+            instance,
+            definition: at,
+            place,
+            progress: if good && connected { Progress::Waiting } else { Progress::Failed },
+        });
+        Thing::Element(id)
+    }
+
+    fn component(
+        &mut self,
+        instance: &'a Instance,
+        at: super::load::ItemRef,
+        component: &'a ast::Component,
+        indices: Option<Indices>,
+        place: Place,
+    ) {
+        let depth = self.frames[place.frame.0 as usize].depth + 1;
+        if depth > DEEPEST {
+            self.too_deep(instance, place);
+            return;
+        }
+        let good = self.check_arguments(instance, &component.formals, &component.name);
+        let path = self.instance_path(instance, indices, place);
+        let body = self.body(at, component);
+        let frame = self.frame(body, Some(path), place, Some(instance), depth);
+        self.set_thing(&instance.declared.name, indices, Thing::Component(frame), place);
+        self.check_bindings(instance, component);
+        if good {
+            self.expand(frame);
+        }
+    }
+
+    fn too_deep(&mut self, instance: &'a Instance, place: Place) {
+        // The chain of definitions, from the one that is entered again.
+        let mut chain = vec![instance.kind.text.to_string()];
+        let mut frame = place.frame;
+        while frame.0 != 0 {
+            let about = self.frames[frame.0 as usize];
+            let name = self.bodies[about.body as usize].name.text.to_string();
+            let closes = name == chain[0];
+            chain.push(name);
+            if closes {
+                break;
+            }
+            frame = about.outer.frame;
+        }
+        chain.reverse();
+        let diagnostic = Diagnostic::error("LGM0130", "components are nested more than 256 levels deep")
+            .label(instance.kind.span, "this instance is one level too deep")
+            .note(format!("the chain is {}", chain.join(" holds ")))
+            .help("a component that holds itself needs an `if` on a `const` that ends it");
+        self.report(diagnostic);
+        self.stopped = true;
+    }
+}

@@ -1,0 +1,343 @@
+//! Loading: the root text, everything it imports, and the standard library.
+
+use super::nearest::suggestion;
+use super::stdlib::MODULES;
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceId, SourceMap, Sources, Span};
+use crate::syntax::ast::{self, Ast, ImportTarget, Item, Name};
+use rustc_hash::FxHashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// The deepest chain of imports.
+const DEEPEST_IMPORT: usize = 256;
+
+/// Every text of one compilation, parsed, with the definitions that are in scope.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(super) files: Vec<File>,
+    /// Where the root text lies in `files`.
+    pub(super) root: usize,
+    /// Definitions of the user: elements, components and modal blocks.
+    pub(super) user: FxHashMap<Arc<str>, ItemRef>,
+    /// Definitions of the standard library.
+    pub(super) library: FxHashMap<Arc<str>, ItemRef>,
+    /// Domains of the user.
+    pub(super) user_domains: FxHashMap<Arc<str>, ItemRef>,
+    /// Domains of the standard library.
+    pub(super) library_domains: FxHashMap<Arc<str>, ItemRef>,
+}
+
+/// One parsed text.
+#[derive(Debug)]
+pub(super) struct File {
+    pub source: SourceId,
+    pub ast: Ast,
+    pub library: bool,
+}
+
+/// A top-level item, by its place in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ItemRef {
+    pub file: u32,
+    pub item: u32,
+}
+
+impl Program {
+    pub(super) fn item(&self, at: ItemRef) -> &Item {
+        &self.files[at.file as usize].ast.items[at.item as usize]
+    }
+
+    /// Whether a place lies in the standard library.
+    pub(super) fn is_library(&self, source: SourceId) -> bool {
+        self.files.iter().any(|file| file.library && file.source == source)
+    }
+
+    /// The definition that a name means in a text: the library never sees the user's names.
+    pub(super) fn definition(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = if self.is_library(from) { None } else { self.user.get(name) };
+        user.or_else(|| self.library.get(name)).copied()
+    }
+
+    /// The domain that a name means in a text.
+    pub(super) fn domain(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = if self.is_library(from) { None } else { self.user_domains.get(name) };
+        user.or_else(|| self.library_domains.get(name)).copied()
+    }
+
+    /// The models of the root text in order.
+    pub(super) fn models(&self) -> impl DoubleEndedIterator<Item = &ast::Model> {
+        let items: &[Item] = self.files.get(self.root).map_or(&[], |file| &file.ast.items);
+        items.iter().filter_map(|item| match item {
+            Item::Model(model) => Some(model),
+            _ => None,
+        })
+    }
+}
+
+/// Parses the root text and all that it imports.
+///
+/// AFTER THIS POINT every import has been followed, and each name of a definition stands for one item.
+pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Program, Vec<Diagnostic>) {
+    let mut loader = Loader {
+        files,
+        folder: map.get(root).path.as_deref().map(folder_of),
+        map,
+        program: Program::default(),
+        diagnostics: Vec::new(),
+        loaded: FxHashMap::default(),
+        modules: FxHashMap::default(),
+        chain: Vec::new(),
+    };
+    for (at, module) in MODULES.iter().enumerate() {
+        if module.prelude {
+            loader.module(at);
+        }
+    }
+    let title = loader.map.get(root).name.clone();
+    let path = loader.map.get(root).path.as_deref().map(normal);
+    loader.program.root = loader.file(root, path, title, false);
+    let Loader {
+        mut program,
+        mut diagnostics,
+        ..
+    } = loader;
+    define(&mut program, &mut diagnostics);
+    (program, diagnostics)
+}
+
+struct Loader<'a> {
+    files: &'a dyn Sources,
+    map: &'a mut SourceMap,
+    /// The folder of the root text, which no import may leave.
+    folder: Option<PathBuf>,
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+    loaded: FxHashMap<PathBuf, usize>,
+    modules: FxHashMap<usize, usize>,
+    /// Files that are being loaded now, with the names that diagnostics show.
+    chain: Vec<(PathBuf, String)>,
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    normal(path.parent().unwrap_or(Path::new("")))
+}
+
+/// The path without `.` and `..`, by its words alone; a leading `..` stays.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => {
+                    out.pop();
+                }
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                _ => out.push(".."),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl Loader<'_> {
+    fn module(&mut self, at: usize) {
+        if self.modules.contains_key(&at) {
+            return;
+        }
+        self.modules.insert(at, 0);
+        let module = &MODULES[at];
+        let source = self.map.add(module.title, module.text, None);
+        let index = self.file(source, None, module.title.to_string(), true);
+        self.modules.insert(at, index);
+    }
+
+    fn file(&mut self, source: SourceId, path: Option<PathBuf>, title: String, library: bool) -> usize {
+        let text = self.map.get(source).text.clone();
+        let (ast, mut diagnostics) = crate::syntax::parse(source, &text);
+        self.diagnostics.append(&mut diagnostics);
+        let imports: Vec<ast::Import> = ast
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Import(import) => Some(import.clone()),
+                _ => None,
+            })
+            .collect();
+        let index = self.program.files.len();
+        self.program.files.push(File { source, ast, library });
+        let folder = path.as_deref().map(folder_of);
+        if let Some(path) = &path {
+            self.loaded.insert(path.clone(), index);
+        }
+        self.chain.push((path.unwrap_or_default(), title));
+        for import in &imports {
+            match &import.target {
+                ImportTarget::Module(name) => self.import_module(name),
+                ImportTarget::Path(words, span) => self.import_path(words, *span, folder.as_deref()),
+            }
+        }
+        self.chain.pop();
+        index
+    }
+
+    fn import_module(&mut self, name: &Name) {
+        if let Some(at) = MODULES.iter().position(|module| module.name == &*name.text) {
+            self.module(at);
+            return;
+        }
+        let names = MODULES.iter().map(|module| module.name);
+        let diagnostic = Diagnostic::error(
+            "LGM0102",
+            format!("the standard library has no module `{}`", name.text),
+        )
+        .label(name.span, "no such module")
+        .help(match suggestion(&name.text, names.clone()) {
+            Some(near) => format!("did you mean `import {near};`?"),
+            None => format!(
+                "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
+                names.collect::<Vec<_>>().join("`, `"),
+                name.text
+            ),
+        });
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn import_path(&mut self, words: &str, span: Span, folder: Option<&Path>) {
+        let Some(base) = folder.map(Path::to_path_buf).or_else(|| self.folder.clone()) else {
+            // A text without a place of its own may still be given a set of files by name.
+            return self.import_file(words, span, normal(Path::new(words)));
+        };
+        let path = normal(&base.join(words));
+        let inside = match &self.folder {
+            Some(root) if root.as_os_str().is_empty() => !path.starts_with("..") && !path.is_absolute(),
+            Some(root) => path.starts_with(root),
+            None => true,
+        };
+        if !inside || Path::new(words).is_absolute() {
+            let diagnostic = Diagnostic::error("LGM0103", format!("the import `{words}` leaves the model's folder"))
+                .label(span, "this path points outside")
+                .note("a model may import only files that lie beside it or below it")
+                .help("move the file into the folder of the model, and import it from there");
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        self.import_file(words, span, path);
+    }
+
+    fn import_file(&mut self, words: &str, span: Span, path: PathBuf) {
+        if let Some(at) = self.chain.iter().position(|entry| entry.0 == path && !path.as_os_str().is_empty()) {
+            let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
+            names.push(&self.chain[at].1);
+            let diagnostic = Diagnostic::error("LGM0104", "these files import each other in a circle")
+                .label(span, "this import closes the circle")
+                .note(names.join(" imports "))
+                .help("move what both need into a third file, and import that one from both");
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        if self.loaded.contains_key(&path) {
+            return;
+        }
+        if self.chain.len() > DEEPEST_IMPORT {
+            let diagnostic = Diagnostic::error("LGM0105", format!("imports are nested deeper than {DEEPEST_IMPORT} levels"))
+                .label(span, "at this import")
+                .help("import the files that are needed directly");
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        match self.files.read(&path) {
+            Ok(text) => {
+                let title = path.display().to_string();
+                let source = self.map.add(title.clone(), text, Some(path.clone()));
+                self.file(source, Some(path), title, false);
+            }
+            Err(reason) => {
+                let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the import `{words}`"))
+                    .label(span, reason)
+                    .help("paths are relative to the file that holds the import");
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+}
+
+/// The name of a definition or a domain, and which table it belongs to.
+fn defined_name(item: &Item) -> Option<(&Name, bool)> {
+    match item {
+        Item::Element(element) => Some((&element.name, false)),
+        Item::Component(component) => Some((&component.name, false)),
+        Item::Modal(modal) => Some((&modal.name, false)),
+        Item::Domain(domain) => Some((&domain.name, true)),
+        Item::Import(_) | Item::Model(_) => None,
+    }
+}
+
+fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
+    let mut models: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+    for (file_index, file) in program.files.iter().enumerate() {
+        for (item_index, item) in file.ast.items.iter().enumerate() {
+            if let Item::Model(model) = item
+                && file_index == program.root
+                && let Some(first) = models.insert(model.name.text.clone(), model.name.span)
+            {
+                diagnostics.push(twice(&model.name, first, "model"));
+            }
+            let Some((name, is_domain)) = defined_name(item) else {
+                continue;
+            };
+            let at = ItemRef {
+                file: file_index as u32,
+                item: item_index as u32,
+            };
+            let table = match (file.library, is_domain) {
+                (true, true) => &mut program.library_domains,
+                (true, false) => &mut program.library,
+                (false, true) => &mut program.user_domains,
+                (false, false) => &mut program.user,
+            };
+            if let Some(first) = table.insert(name.text.clone(), at) {
+                let other = defined_name(&program.files[first.file as usize].ast.items[first.item as usize]);
+                let span = other.map_or(name.span, |entry| entry.0.span);
+                diagnostics.push(twice(name, span, if is_domain { "domain" } else { "definition" }));
+            }
+        }
+    }
+    for (table, library) in [
+        (&program.user, &program.library),
+        (&program.user_domains, &program.library_domains),
+    ] {
+        let mut shadowing: Vec<ItemRef> = table
+            .iter()
+            .filter(|entry| library.contains_key(entry.0))
+            .map(|entry| *entry.1)
+            .collect();
+        shadowing.sort_unstable_by_key(|at| (at.file, at.item));
+        for at in shadowing {
+            let item = &program.files[at.file as usize].ast.items[at.item as usize];
+            let Some((name, _)) = defined_name(item) else {
+                continue;
+            };
+            let of_library = library[&name.text];
+            let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
+            let mut diagnostic = Diagnostic::information(
+                "LGM0106",
+                format!("`{}` here takes the place of the standard library's", name.text),
+            )
+            .label(name.span, "this definition is used");
+            if let Some((other, _)) = defined_name(other) {
+                diagnostic = diagnostic.label(other.span, "in place of this one");
+            }
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+fn twice(name: &Name, first: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("LGM0107", format!("the {what} `{}` is declared twice", name.text))
+        .label(name.span, "declared again here")
+        .label(first, "first declared here")
+        .help("rename one of the two")
+}

@@ -1,0 +1,145 @@
+//! Outputs, signals that nothing uses, and experiments.
+
+use super::lookup::index_text;
+use super::model::{Measure, Output, Variable};
+use super::quantities::entry_names;
+use super::state::{Elaborator, FrameId};
+use super::values::Scalar;
+use crate::diagnostic::Diagnostic;
+use crate::expr::Node;
+use crate::source::Span;
+use crate::syntax::ast::{Expr, ExprKind};
+use rustc_hash::FxHashMap;
+
+/// What an `experiment` may say.
+const EXPERIMENT: &[&str] = &["start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events"];
+
+impl<'a> Elaborator<'a> {
+    /// Evaluates every signal, so that a fault in one that nothing uses is found too.
+    pub fn finish_signals(&mut self) {
+        for at in 0..self.signals.len() {
+            let later = self.signals[at];
+            let declared = &later.what.declared;
+            let Ok(indices) = self.declared_indices(declared, later.place) else {
+                continue;
+            };
+            if let Some(slot) = self.value_slot(&declared.name.text, later.place.frame) {
+                self.slot_value(slot, indices, &declared.name.text, declared.name.span, later.place.frame);
+            }
+        }
+    }
+
+    /// The outputs in order, vectors entry by entry.
+    pub fn finish_outputs(&mut self) {
+        let mut names: FxHashMap<String, Span> = FxHashMap::default();
+        for at in 0..self.outputs.len() {
+            let later = self.outputs[at];
+            let declared = &later.what.declared;
+            let Ok(indices) = self.declared_indices(declared, later.place) else {
+                continue;
+            };
+            let value = self.eval(&later.what.value, later.place);
+            let mut name = declared.name.text.to_string();
+            if let Some(at) = indices {
+                name.push_str(&format!("[{}]", index_text(at)));
+            }
+            if let Some(first) = names.insert(name.clone(), declared.span) {
+                let diagnostic = Diagnostic::error("LGM0107", format!("the output `{name}` is declared twice"))
+                    .label(declared.span, "declared again here")
+                    .label(first, "first declared here")
+                    .help("rename one of the two");
+                self.report(diagnostic);
+                continue;
+            }
+            if indices.is_some() && value.entries().len() > 1 {
+                let diagnostic = Diagnostic::error("LGM0206", "an output with an index must be a scalar")
+                    .label(later.what.value.span, format!("this is {}", value.shape_text()));
+                self.report(diagnostic);
+                continue;
+            }
+            let list = entry_names(&name, &value);
+            for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
+                let unit = self.output_unit(entry);
+                self.model.outputs.push(Output {
+                    name: name.into(),
+                    value: entry.expr,
+                    unit,
+                    span: declared.name.span,
+                });
+            }
+        }
+    }
+
+    /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
+    /// of its dimension.
+    fn output_unit(&self, entry: Scalar) -> Option<String> {
+        let dimension = self.dims.get(entry.dim)?;
+        if let Node::Symbol(symbol) = *self.arena.exprs.node(entry.expr)
+            && let Some((_, measure)) = self.model.measures.iter().find(|known| known.0 == symbol)
+        {
+            let of = |domain: Option<super::model::DomainId>, variable: Variable| {
+                let domain = &self.model.domains[domain?.index()];
+                let across = domain.effort_is_across == (variable == Variable::Effort);
+                if across { domain.across_unit.clone() } else { domain.through_unit.clone() }
+            };
+            let words = match *measure {
+                Measure::PortEffort(port) => of(self.model.ports[port.index()].domain, Variable::Effort),
+                Measure::PortFlow(port) => of(self.model.ports[port.index()].domain, Variable::Flow),
+                Measure::Common(node) => {
+                    let node = &self.model.nodes[node.index()];
+                    let variable = match node.kind {
+                        super::model::JunctionKind::Zero => Variable::Effort,
+                        super::model::JunctionKind::One => Variable::Flow,
+                    };
+                    of(node.domain, variable)
+                }
+                Measure::BondEffort(_) | Measure::BondFlow(_) => None,
+            };
+            if words.is_some() {
+                return words;
+            }
+        }
+        Some(dimension.text())
+    }
+
+    /// Checks the names in experiments; their values belong to a later stage.
+    pub fn check_experiments(&mut self, frame: FrameId) {
+        for at in 0..self.experiments.len() {
+            for attribute in self.experiments[at] {
+                let name = &attribute.name;
+                if !EXPERIMENT.contains(&&*name.text) {
+                    let mut diagnostic = Diagnostic::error("LGM0144", format!("an experiment has no `{}`", name.text))
+                        .label(name.span, "not known");
+                    diagnostic.help = super::nearest::did_you_mean(&name.text, EXPERIMENT.iter().copied());
+                    self.report(diagnostic);
+                } else if &*name.text == "plot" {
+                    self.check_plot(&attribute.value, frame);
+                }
+            }
+        }
+    }
+
+    fn check_plot(&mut self, expr: &'a Expr, frame: FrameId) {
+        match &expr.kind {
+            ExprKind::List(items, _) => {
+                for item in items {
+                    self.check_plot(item, frame);
+                }
+            }
+            ExprKind::Name(name) => {
+                let is_output = self.outputs.iter().any(|later| later.what.declared.name.text == name.text);
+                let is_value = self.value_slot(&name.text, frame).is_some();
+                if !is_output && !is_value {
+                    let outputs = self.outputs.iter().map(|later| &*later.what.declared.name.text);
+                    let help = super::nearest::did_you_mean(&name.text, outputs);
+                    let mut diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{}` to plot", name.text))
+                        .label(name.span, "not declared");
+                    diagnostic.help = help;
+                    self.report(diagnostic);
+                }
+            }
+            // Entries and members are found when the run is set up.
+            _ => {}
+        }
+    }
+}

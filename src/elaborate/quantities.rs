@@ -1,0 +1,498 @@
+//! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
+
+use super::lookup::{Indices, index_text};
+use super::model::{Input, Integral, Parameter, ParameterEntry, PathId};
+use super::state::{Elaborator, FrameId, Place, Thing, ValueSlot};
+use super::values::{DimId, Scalar, Value};
+use crate::diagnostic::Diagnostic;
+use crate::expr::{ExprId, SymbolKind};
+use crate::source::Span;
+use crate::syntax::ast::{self, Assigned, Expr, ExprKind, Formal, UnitExpr};
+use num_rational::BigRational;
+use num_traits::One;
+
+impl<'a> Elaborator<'a> {
+    /// The declared value, or the one that `--set` puts in its place, in the unit after the name.
+    fn assigned(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let unit = match &assigned.unit {
+            Some(written) => match self.unit(written) {
+                Some(unit) => Some((unit, written.span)),
+                None => return Value::Error,
+            },
+            None => None,
+        };
+        let setting = match place.frame {
+            FrameId(0) => self.settings.get(&*assigned.name.text).copied(),
+            _ => None,
+        };
+        let declared = match &assigned.value {
+            Some(expr) => {
+                let value = self.eval(expr, place);
+                match &unit {
+                    Some((unit, span)) => self.in_unit(&value, unit, *span, expr.span),
+                    None => value,
+                }
+            }
+            None => Value::Error,
+        };
+        let Some(setting) = setting else {
+            if assigned.value.is_none() {
+                let diagnostic = Diagnostic::error("LGM0405", format!("`{}` has no value", assigned.name.text))
+                    .label(assigned.name.span, "declared without a value")
+                    .help(format!("write `{0} = ..`, or give one when calling: `--set {0}=1`", assigned.name.text));
+                self.report(diagnostic);
+            }
+            return declared;
+        };
+        let value = self.eval(&setting.value, place);
+        if let Some((unit, span)) = &unit {
+            return self.in_unit(&value, unit, *span, setting.value.span);
+        }
+        // The option may leave the unit out, or write another unit of the same dimension.
+        let wanted = declared.common_dim();
+        let wanted_span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        for entry in value.entries() {
+            if !self.same_dimension(wanted, wanted_span, entry.dim, setting.value.span, "exchanged") {
+                return Value::Error;
+            }
+        }
+        value.map(|entry| Scalar {
+            expr: entry.expr,
+            dim: if entry.dim.is_known() { entry.dim } else { wanted },
+        })
+    }
+
+    /// The words of a unit where they are SI, otherwise the dimension's own text.
+    fn unit_text(&mut self, assigned: &Assigned, dim: DimId) -> Option<String> {
+        let dimension = self.dims.get(dim)?;
+        let written = assigned.unit.as_ref().or(match assigned.value.as_ref().map(|value| &value.kind) {
+            Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
+            _ => None,
+        });
+        if let Some(written) = written
+            && let Some(unit) = self.unit(written)
+            && unit.factor.is_one()
+            && unit.pi_power == 0
+            && unit.dimension == dimension
+        {
+            let words = self.sources.slice(written.span);
+            let words = words.trim().trim_start_matches('[').trim_end_matches(']').trim();
+            if !words.is_empty() {
+                return Some(words.to_string());
+            }
+        }
+        Some(dimension.text())
+    }
+
+    /// Exact values of expressions over parameters.
+    pub fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
+        let values = &self.parameter_values;
+        match self.arena.exprs.evaluate_exact(exprs, &|symbol| values.get(&symbol).cloned()) {
+            Ok(list) => Some(list),
+            Err(fault) => {
+                use crate::expr::Evaluated;
+                let (words, name) = match fault {
+                    Evaluated::DivisionByZero => ("this divides by zero at the parameter values".to_string(), None),
+                    Evaluated::NotFinite(Some(function)) => {
+                        (format!("`{}` has no finite value here", function.name()), None)
+                    }
+                    Evaluated::NotFinite(None) => ("this has no finite value".to_string(), None),
+                    Evaluated::NoValue(symbol) => {
+                        let name = self.arena.exprs.symbol_info(symbol).name.clone();
+                        (format!("this depends on `{name}`"), Some(name))
+                    }
+                };
+                let message = match name {
+                    Some(_) => "a parameter may depend on other parameters only",
+                    None => "the value of this expression cannot be computed",
+                };
+                let diagnostic = Diagnostic::error("LGM0406", message).label(span, words);
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    pub(super) fn param_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = self.assigned(assigned, place);
+        if value.is_error() {
+            // What went wrong was said: at a value that is there, or because there is none.
+            return Value::Error;
+        }
+        let span = match self.settings.get(&*assigned.name.text) {
+            Some(setting) if place.frame.0 == 0 => setting.value.span,
+            _ => assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span),
+        };
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let Some(numbers) = self.exact(&exprs, span) else {
+            return Value::Error;
+        };
+        let name = self.qualified(&assigned.name.text, place.frame);
+        let mut entries = Vec::with_capacity(exprs.len());
+        let mut parameter_entries = Vec::with_capacity(exprs.len());
+        let names = entry_names(&name, &value);
+        for ((entry, number), entry_name) in value.entries().iter().zip(numbers).zip(names) {
+            let symbol = self.arena.exprs.new_symbol(entry_name, SymbolKind::Parameter);
+            self.parameter_values.insert(symbol, number.clone());
+            let follows = !self.arena.exprs.symbols_of(&[entry.expr]).is_empty();
+            parameter_entries.push(ParameterEntry {
+                symbol,
+                derived: follows.then_some(entry.expr),
+                value: number,
+            });
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: entry.dim,
+            });
+        }
+        let common = value.common_dim();
+        let unit = self.unit_text(assigned, common);
+        self.model.parameters.push(Parameter {
+            name: name.into(),
+            shape: match &value {
+                Value::Array(array) if array.matrix => vec![array.rows, array.columns],
+                Value::Array(array) => vec![array.rows],
+                _ => Vec::new(),
+            },
+            entries: parameter_entries,
+            dimension: self.dims.get(common),
+            unit,
+            span: assigned.name.span,
+        });
+        self.like(&value, entries)
+    }
+
+    /// A name with the instance that holds it.
+    fn qualified(&self, name: &str, frame: FrameId) -> String {
+        match self.frames[frame.0 as usize].path {
+            Some(path) => format!("{}.{name}", self.model.path_name(path)),
+            None => name.to_string(),
+        }
+    }
+
+    pub(super) fn const_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = self.assigned(assigned, place);
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let symbols = self.arena.exprs.symbols_of(&exprs);
+        let Some(symbol) = symbols.first() else {
+            return value;
+        };
+        let other = self.arena.exprs.symbol_info(*symbol).name.clone();
+        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        let diagnostic = Diagnostic::error("LGM0402", format!("the `const` `{}` must be known when compiling", assigned.name.text))
+            .label(span, format!("this depends on `{other}`"))
+            .help(format!("declare `{0}` as `param`, or `{other}` as `const`", assigned.name.text));
+        self.report(diagnostic);
+        Value::Error
+    }
+
+    pub(super) fn input_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = match &assigned.value {
+            Some(_) => self.assigned(assigned, place),
+            None => {
+                // An input without a default signal is a scalar, given when simulating.
+                let dim = match assigned.unit.as_ref().map(|written| self.unit(written)) {
+                    Some(Some(unit)) => self.dims.id(unit.dimension),
+                    Some(None) => return Value::Error,
+                    None => DimId::UNKNOWN,
+                };
+                Value::scalar(self.arena.exprs.zero(), dim)
+            }
+        };
+        if value.is_error() {
+            return Value::Error;
+        }
+        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        for symbol in self.arena.exprs.symbols_of(&exprs) {
+            let info = self.arena.exprs.symbol_info(symbol);
+            if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
+                let other = info.name.clone();
+                let diagnostic =
+                    Diagnostic::error("LGM0407", format!("the default signal of `{}` may depend on time only", assigned.name.text))
+                        .label(span, format!("this depends on `{other}`"))
+                        .help("name what follows from the model with `signal`, and use that as the source's value");
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        }
+        let names = entry_names(&assigned.name.text, &value);
+        let mut entries = Vec::with_capacity(exprs.len());
+        for (entry, name) in value.entries().iter().zip(names) {
+            let name: std::sync::Arc<str> = name.into();
+            let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
+            let unit = self.unit_text(assigned, entry.dim);
+            self.model.inputs.push(Input {
+                name,
+                symbol,
+                signal: assigned.value.is_some().then_some(entry.expr),
+                dimension: self.dims.get(entry.dim),
+                unit,
+                span: assigned.name.span,
+            });
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: entry.dim,
+            });
+        }
+        self.like(&value, entries)
+    }
+
+    /// The value of a formal parameter of a component.
+    pub(super) fn formal_value(&mut self, at: usize, frame: FrameId) -> Value {
+        let about = self.frames[frame.0 as usize];
+        let formal = &self.bodies[about.body as usize].formals[at];
+        let argument = about.instance.and_then(|instance| argument_for(instance, formal, at));
+        let value = match (argument, &formal.default) {
+            (Some(expr), _) => {
+                let value = self.eval(expr, about.outer);
+                self.as_formal(&value, formal, expr.span)
+            }
+            (None, Some(default)) => {
+                let place = Place {
+                    frame,
+                    env: super::state::EnvId(0),
+                };
+                let value = self.eval(default, place);
+                self.as_formal(&value, formal, default.span)
+            }
+            // `check_arguments` has reported it.
+            (None, None) => Value::Error,
+        };
+        if !formal.structural || value.is_error() {
+            return value;
+        }
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let symbols = self.arena.exprs.symbols_of(&exprs);
+        let Some(symbol) = symbols.first() else {
+            return value;
+        };
+        let other = self.arena.exprs.symbol_info(*symbol).name.clone();
+        let span = argument.map_or(formal.name.span, |expr| expr.span);
+        let diagnostic = Diagnostic::error("LGM0402", format!("`{}` must be known when compiling", formal.name.text))
+            .label(span, format!("this depends on `{other}`"))
+            .label(formal.name.span, "declared `const` here")
+            .help(format!("declare `{other}` as `const`"));
+        self.report(diagnostic);
+        Value::Error
+    }
+
+    /// An argument in the unit of its formal parameter.
+    pub fn as_formal(&mut self, value: &Value, formal: &'a Formal, span: Span) -> Value {
+        let Some(written) = &formal.unit else {
+            return value.clone();
+        };
+        let Some(unit) = self.formal_unit(written) else {
+            return Value::Error;
+        };
+        let dim = self.dims.id(unit.dimension);
+        for entry in value.entries() {
+            // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
+            if entry.dim.is_known() && entry.dim != dim {
+                let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(dim));
+                let diagnostic =
+                    Diagnostic::error("LGM0201", format!("`{}` is given in {given}, but is declared in {wanted}", formal.name.text))
+                        .label(span, format!("this is in {given}"))
+                        .label(written.span, format!("declared in {wanted}"))
+                        .help("check the unit of the value, or the element that is meant");
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        }
+        if unit.factor.is_one() && unit.pi_power == 0 {
+            return value.map(|entry| Scalar { expr: entry.expr, dim });
+        }
+        self.in_unit(value, &unit, written.span, span)
+    }
+
+    fn formal_unit(&mut self, written: &UnitExpr) -> Option<crate::units::Unit> {
+        self.unit(written)
+    }
+
+    /// The symbols of a state; its rate is evaluated once the whole graph is there.
+    pub(super) fn state_value(&mut self, indexed: &'a ast::Indexed, place: Place, indices: Option<Indices>) -> Value {
+        let width = match &indexed.value.kind {
+            ExprKind::Call(_, arguments) if arguments.len() == 1 => self.width_of(&arguments[0].value, place, 0),
+            _ => 1,
+        };
+        let mut name = self.qualified(&indexed.declared.name.text, place.frame);
+        if let Some(at) = indices {
+            name.push_str(&format!("[{}]", index_text(at)));
+        }
+        let mut entries = Vec::with_capacity(width);
+        for k in 1..=width {
+            let name = if width == 1 { name.clone() } else { format!("{name}[{k}]") };
+            let symbol = self.arena.exprs.new_symbol(name, SymbolKind::State);
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: DimId::UNKNOWN,
+            });
+        }
+        Value::column(entries)
+    }
+
+    /// How many entries an expression has, as far as it can be told without evaluating it.
+    fn width_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> usize {
+        if depth > 64 {
+            return 1;
+        }
+        match &expr.kind {
+            ExprKind::List(items, _) => items.len(),
+            ExprKind::Negate(inner) => self.width_of(inner, place, depth + 1),
+            ExprKind::Sum(terms) => terms.first().map_or(1, |term| self.width_of(&term.1, place, depth + 1)),
+            ExprKind::Product(factors) => {
+                // A matrix times a vector has the rows of the first factor that is not a scalar.
+                let widths = factors.iter().map(|factor| &factor.1);
+                widths.map(|factor| self.width_of(factor, place, depth + 1)).find(|width| *width > 1).unwrap_or(1)
+            }
+            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der") => {
+                arguments.first().map_or(1, |argument| self.width_of(&argument.value, place, depth + 1))
+            }
+            ExprKind::Call(name, arguments) if super::functions::MEASURES.contains(&&*name.text) => {
+                match arguments.first() {
+                    Some(argument) if !matches!(&*name.text, "power" | "energy") => {
+                        match self.graph_part(&argument.value, place) {
+                            Some(Thing::Nodes(view)) if !view.is_ground() => {
+                                self.shapes[view.shape as usize].width as usize
+                            }
+                            Some(Thing::Element(id)) => self.model.elements[id.index()].ports.len().max(1),
+                            _ => 1,
+                        }
+                    }
+                    _ => 1,
+                }
+            }
+            ExprKind::Name(name) if self.loop_index(&name.text, place).is_none() => {
+                let Some(slot) = self.value_slot(&name.text, place.frame) else {
+                    return 1;
+                };
+                match &self.values[slot] {
+                    ValueSlot::Done(value) => value.shape().0,
+                    ValueSlot::Deferred(super::state::Origin::Signal(indexed), env) => {
+                        let (indexed, env) = (*indexed, *env);
+                        let place = Place { frame: place.frame, env };
+                        self.width_of(&indexed.value, place, depth + 1)
+                    }
+                    ValueSlot::Deferred(super::state::Origin::Signal(_), _) | ValueSlot::Absent => 1,
+                    ValueSlot::Deferred(..) => {
+                        let value = self.slot_value(slot, None, &name.text, name.span, place.frame);
+                        value.shape().0
+                    }
+                    _ => 1,
+                }
+            }
+            _ => 1,
+        }
+    }
+
+    /// A part of the graph named by plain words, without reporting faults.
+    fn graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<Thing> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let slot = self.thing_slot(&name.text, place.frame)?;
+                Some(self.things[slot].clone())
+            }
+            ExprKind::Index(..) | ExprKind::Member(..) => {
+                let mark = (self.diagnostics.len(), self.reported.clone());
+                let thing = self.thing(expr, place);
+                self.diagnostics.truncate(mark.0);
+                self.reported = mark.1;
+                Some(thing)
+            }
+            _ => None,
+        }
+    }
+
+    /// Integrals with their rates and starts, in the order of their declarations.
+    pub(super) fn finish_states(&mut self) {
+        for at in 0..self.states.len() {
+            let later = self.states[at];
+            let (indexed, place) = (later.what, later.place);
+            let Ok(indices) = self.declared_indices(&indexed.declared, place) else {
+                continue;
+            };
+            let name = &indexed.declared.name;
+            let Some(slot) = self.value_slot(&name.text, place.frame) else {
+                continue;
+            };
+            let symbols = self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            let ExprKind::Call(function, arguments) = &indexed.value.kind else {
+                self.state_without_integral(indexed);
+                continue;
+            };
+            let [argument] = &arguments[..] else {
+                self.state_without_integral(indexed);
+                continue;
+            };
+            if &*function.text != "int" {
+                self.state_without_integral(indexed);
+                continue;
+            }
+            let rate = self.eval(&argument.value, place);
+            if rate.is_error() || symbols.is_error() {
+                continue;
+            }
+            if rate.shape() != symbols.shape() {
+                self.width_mismatch(&rate, argument.value.span, &symbols, indexed.declared.span);
+                continue;
+            }
+            let start = self.start_of(&indexed.attributes, rate.shape().0, place);
+            let list = indices.map_or(Vec::new(), |(i, j)| if j == 0 { vec![i] } else { vec![i, j] });
+            let parent: Option<PathId> = self.frames[place.frame.0 as usize].path;
+            for (k, (entry, symbol)) in rate.entries().to_vec().into_iter().zip(symbols.entries().to_vec()).enumerate() {
+                let mut indices = list.clone();
+                if rate.entries().len() > 1 {
+                    indices.push(k as i64 + 1);
+                }
+                let path = self.path(parent, name, &indices);
+                let crate::expr::Node::Symbol(symbol) = *self.arena.exprs.node(symbol.expr) else {
+                    continue;
+                };
+                let dim = self.dims.times_seconds(entry.dim, 1);
+                let start = start.as_ref().and_then(|list| list.get(k).copied().flatten());
+                self.model.integrals.push(Integral {
+                    path,
+                    symbol,
+                    rate: entry.expr,
+                    start,
+                    unit: self.dims.get(dim).map(|dimension| dimension.text()),
+                });
+            }
+        }
+    }
+
+    fn state_without_integral(&mut self, indexed: &ast::Indexed) {
+        let name = &indexed.declared.name.text;
+        let diagnostic = Diagnostic::error("LGM0408", format!("the state `{name}` must be an integral"))
+            .label(indexed.value.span, "this is not `int(..)`")
+            .help(format!("write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"));
+        self.report(diagnostic);
+    }
+}
+
+/// The argument that an instance gives for a formal parameter.
+pub(super) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at: usize) -> Option<&'a Expr> {
+    let named = instance.arguments.iter().find(|argument| match &argument.name {
+        Some(name) => name.text == formal.name.text,
+        None => false,
+    });
+    let argument = named.or_else(|| instance.arguments.get(at).filter(|argument| argument.name.is_none()));
+    argument.map(|argument| &argument.value)
+}
+
+/// The names of a value's entries: `K`, `u[2]`, `K[1, 2]`.
+pub(super) fn entry_names(name: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Error => Vec::new(),
+        Value::Scalar(_) => vec![name.to_string()],
+        Value::Array(array) => (0..array.entries.len())
+            .map(|at| {
+                if array.matrix {
+                    format!("{name}[{}, {}]", at / array.columns + 1, at % array.columns + 1)
+                } else {
+                    format!("{name}[{}]", at + 1)
+                }
+            })
+            .collect(),
+    }
+}

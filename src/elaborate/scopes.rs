@@ -1,0 +1,344 @@
+//! Names in expressions: each must be declared somewhere around its use.
+
+use super::functions::{MEASURES, function_names, is_function};
+use super::names::Checker;
+use super::nearest::{did_you_mean, suggestion};
+use crate::diagnostic::Diagnostic;
+use crate::syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+use rustc_hash::FxHashSet;
+
+/// The names of a body.
+pub(super) struct Scope<'a> {
+    owner: &'a Name,
+    values: FxHashSet<&'a str>,
+    things: FxHashSet<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    pub fn new(statements: &'a [Statement], formals: &'a [Formal], owner: &'a Name) -> Scope<'a> {
+        let mut scope = Scope {
+            owner,
+            values: formals.iter().map(|formal| &*formal.name.text).collect(),
+            things: FxHashSet::default(),
+        };
+        scope.collect(statements);
+        scope
+    }
+
+    fn collect(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                    self.things.extend(list.names.iter().map(|declared| &*declared.name.text));
+                }
+                StatementKind::Port(list) => self.things.extend(list.iter().map(|port| &*port.declared.name.text)),
+                StatementKind::Instance(instance) => {
+                    self.things.insert(&instance.declared.name.text);
+                }
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    self.values.insert(&assigned.name.text);
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+                    self.values.insert(&indexed.declared.name.text);
+                }
+                StatementKind::For(block) => self.collect(&block.body),
+                StatementKind::If(block) => {
+                    for (_, body) in &block.branches {
+                        self.collect(body);
+                    }
+                    self.collect(&block.otherwise);
+                }
+                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+            }
+        }
+    }
+}
+
+/// Checks the names in a body.
+pub(super) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Statement], scope: &Scope<'a>) {
+    let mut walk = Walk {
+        checker,
+        scope,
+        indices: Vec::new(),
+    };
+    walk.statements(statements);
+}
+
+struct Walk<'c, 'a> {
+    checker: &'c mut Checker<'a>,
+    scope: &'c Scope<'a>,
+    /// Loop indices around the place.
+    indices: Vec<&'a str>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn statements(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                    for declared in &list.names {
+                        self.brackets(declared);
+                    }
+                }
+                StatementKind::Port(list) => {
+                    for port in list {
+                        self.brackets(&port.declared);
+                    }
+                }
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    if let Some(value) = &assigned.value {
+                        self.value(value);
+                    }
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Output(indexed) => {
+                    self.brackets(&indexed.declared);
+                    self.value(&indexed.value);
+                    self.attributes(&indexed.attributes);
+                }
+                StatementKind::Instance(instance) => self.instance(instance),
+                StatementKind::Chain(list) => list.iter().for_each(|expr| self.thing(expr)),
+                StatementKind::For(block) => {
+                    self.value(&block.from);
+                    self.value(&block.to);
+                    self.indices.push(&block.index.text);
+                    self.statements(&block.body);
+                    self.indices.pop();
+                }
+                StatementKind::If(block) => {
+                    for (condition, body) in &block.branches {
+                        self.value(condition);
+                        self.statements(body);
+                    }
+                    self.statements(&block.otherwise);
+                }
+                StatementKind::Experiment(_) => {}
+            }
+        }
+    }
+
+    fn brackets(&mut self, declared: &'a ast::Declared) {
+        declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
+    }
+
+    fn attributes(&mut self, attributes: &'a [Attribute]) {
+        attributes.iter().for_each(|attribute| self.value(&attribute.value));
+    }
+
+    fn instance(&mut self, instance: &'a Instance) {
+        self.brackets(&instance.declared);
+        instance.arguments.iter().for_each(|argument| self.value(&argument.value));
+        instance.bindings.iter().flatten().for_each(|binding| self.thing(&binding.value));
+        for (from, to) in &instance.branches {
+            self.thing(from);
+            self.thing(to);
+        }
+        self.attributes(&instance.attributes);
+    }
+
+    /// Names in a place where a node or an instance stands.
+    fn thing(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let text = &*name.text;
+                // A value in the place of a node has a message of its own, where it is evaluated.
+                if text != "gnd" && !self.scope.things.contains(text) && !self.scope.values.contains(text) {
+                    let things = self.scope.things.iter().copied();
+                    let owner = &self.scope.owner.text;
+                    let mut diagnostic =
+                        Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{text}`"))
+                            .label(name.span, "not declared");
+                    diagnostic.help = did_you_mean(text, things);
+                    self.checker.report(diagnostic);
+                }
+            }
+            ExprKind::Index(base, indices) => {
+                self.thing(base);
+                indices.iter().for_each(|index| self.value(index));
+            }
+            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Bond(tail, head) => {
+                self.thing(tail);
+                self.thing(head);
+            }
+            // What is no name at all is reported where it is evaluated.
+            _ => {}
+        }
+    }
+
+    /// Names in a place where a value stands.
+    fn value(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Call(name, arguments) => self.call(name, arguments),
+            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Index(base, indices) => {
+                self.value(base);
+                indices.iter().for_each(|index| self.value(index));
+            }
+            ExprKind::Over(over) => {
+                self.value(&over.from);
+                self.value(&over.to);
+                self.indices.push(&over.index.text);
+                self.value(&over.body);
+                self.indices.pop();
+            }
+            _ => for_children(expr, &mut |child| self.value(child)),
+        }
+    }
+
+    fn name(&mut self, name: &'a Name) {
+        let text = &*name.text;
+        let known = matches!(text, "time" | "pi" | "gnd")
+            || self.indices.contains(&text)
+            || self.scope.values.contains(text)
+            || self.scope.things.contains(text);
+        if known {
+            return;
+        }
+        let names = self.scope.values.iter().copied().chain(self.indices.iter().copied()).chain(["time", "pi"]);
+        let owner = &self.scope.owner.text;
+        let mut diagnostic =
+            Diagnostic::error("LGM0110", format!("`{owner}` declares no `{text}`")).label(name.span, "not declared");
+        diagnostic.help = did_you_mean(text, names).or_else(|| {
+            is_function(text).then(|| format!("`{text}` is a function: write its argument in parentheses"))
+        });
+        self.checker.report(diagnostic);
+    }
+
+    fn call(&mut self, name: &'a Name, arguments: &'a [Argument]) {
+        check_function(self.checker, name);
+        let measured = MEASURES.contains(&&*name.text);
+        for (at, argument) in arguments.iter().enumerate() {
+            if measured && at == 0 {
+                self.thing(&argument.value);
+            } else {
+                self.value(&argument.value);
+            }
+        }
+    }
+}
+
+fn check_function(checker: &mut Checker, name: &Name) {
+    if is_function(&name.text) {
+        return;
+    }
+    let mut diagnostic =
+        Diagnostic::error("LGM0145", format!("there is no function `{}`", name.text)).label(name.span, "not known");
+    diagnostic.help = suggestion(&name.text, function_names()).map(|near| format!("did you mean `{near}`?"));
+    checker.report(diagnostic);
+}
+
+/// Visits the direct parts of an expression that holds values only.
+fn for_children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::List(items, _) | ExprKind::Power(items) | ExprKind::And(items) | ExprKind::Or(items) => {
+            items.iter().for_each(visit);
+        }
+        ExprKind::Sum(items) | ExprKind::Product(items) => items.iter().for_each(|item| visit(&item.1)),
+        ExprKind::Negate(inner) | ExprKind::Not(inner) => visit(inner),
+        ExprKind::Compare(_, a, b) => {
+            visit(a);
+            visit(b);
+        }
+        ExprKind::If(branches, otherwise) => {
+            for (condition, value) in branches {
+                visit(condition);
+                visit(value);
+            }
+            visit(otherwise);
+        }
+        ExprKind::Index(base, indices) => {
+            visit(base);
+            indices.iter().for_each(visit);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| visit(&argument.value)),
+        ExprKind::Over(over) => {
+            visit(&over.from);
+            visit(&over.to);
+            visit(&over.body);
+        }
+        ExprKind::Member(owner, _) => visit(owner),
+        ExprKind::Bond(..) | ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}
+    }
+}
+
+/// The variables of a port.
+const PORT_VARIABLES: &[&str] = &["across", "through", "effort", "flow"];
+
+/// Checks the names in the law of an element.
+pub(super) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element) {
+    let mut indices = Vec::new();
+    for equation in &element.equations {
+        law_expr(checker, element, &equation.left, &mut indices);
+        law_expr(checker, element, &equation.right, &mut indices);
+    }
+    for formal in &element.formals {
+        if let Some(default) = &formal.default {
+            law_expr(checker, element, default, &mut indices);
+        }
+    }
+}
+
+fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a Expr, indices: &mut Vec<&'a str>) {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            let text = &*name.text;
+            let one_port = element.ports.is_empty();
+            let known = matches!(text, "time" | "pi")
+                || indices.contains(&text)
+                || element.formals.iter().any(|formal| &*formal.name.text == text)
+                || (one_port && PORT_VARIABLES.contains(&text));
+            if known {
+                return;
+            }
+            let formals = element.formals.iter().map(|formal| &*formal.name.text);
+            let ports = element.ports.iter().map(|port| &*port.declared.name.text);
+            let variables = if one_port { PORT_VARIABLES } else { &[] };
+            let mut diagnostic =
+                Diagnostic::error("LGM0110", format!("the element `{}` declares no `{text}`", element.name.text))
+                    .label(name.span, "not declared");
+            diagnostic.help = match element.ports.first() {
+                Some(port) if PORT_VARIABLES.contains(&text) => {
+                    Some(format!("name the port: `{}.{text}`", port.declared.name.text))
+                }
+                _ => did_you_mean(text, formals.chain(ports).chain(variables.iter().copied())),
+            };
+            checker.report(diagnostic);
+        }
+        ExprKind::Member(owner, variable) => {
+            let port = match &owner.kind {
+                ExprKind::Name(name) => element.ports.iter().find(|port| port.declared.name.text == name.text),
+                _ => None,
+            };
+            if port.is_none() {
+                let names = element.ports.iter().map(|port| &*port.declared.name.text);
+                let mut diagnostic = Diagnostic::error("LGM0135", format!("`{}` has no such port", element.name.text))
+                    .label(owner.span, "not a port of this element");
+                diagnostic.help = match &owner.kind {
+                    ExprKind::Name(name) => did_you_mean(&name.text, names),
+                    _ => None,
+                };
+                checker.report(diagnostic);
+            } else if !PORT_VARIABLES.contains(&&*variable.text) {
+                let mut diagnostic = Diagnostic::error("LGM0110", format!("a port has no variable `{}`", variable.text))
+                    .label(variable.span, "not known");
+                diagnostic.help = did_you_mean(&variable.text, PORT_VARIABLES.iter().copied());
+                checker.report(diagnostic);
+            }
+        }
+        ExprKind::Call(name, arguments) => {
+            check_function(checker, name);
+            for argument in arguments {
+                law_expr(checker, element, &argument.value, indices);
+            }
+        }
+        ExprKind::Over(over) => {
+            law_expr(checker, element, &over.from, indices);
+            law_expr(checker, element, &over.to, indices);
+            indices.push(&over.index.text);
+            law_expr(checker, element, &over.body, indices);
+            indices.pop();
+        }
+        _ => for_children(expr, &mut |child| law_expr(checker, element, child, indices)),
+    }
+}

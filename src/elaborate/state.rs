@@ -1,0 +1,529 @@
+//! What elaboration carries along: frames of bodies, slots of names, and the flat model as it grows.
+
+use super::laws::{LawScope, Templates};
+use super::load::{ItemRef, Program};
+use super::model::{Domain, DomainId, ElementId, Measure, Model, Path, PathId};
+use super::settings::Assignment;
+use super::values::{Arena, Dimensions, Value};
+use crate::diagnostic::Diagnostic;
+use crate::expr::{ExprId, SymbolId, SymbolKind};
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast::{self, Formal, Item, Name, Statement, StatementKind};
+use crate::units::{self, Unit, UnitFault};
+use num_rational::BigRational;
+use num_traits::One;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How deep evaluation may nest; brackets nest at most 256 deep, and a chain of names adds to it.
+const DEEPEST_EVALUATION: usize = 600;
+
+/// A body that is being expanded: a model or one instance of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FrameId(pub u32);
+
+/// The values of the loop indices at some place; the first one is "no loop".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EnvId(pub u32);
+
+/// Where an expression is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub frame: FrameId,
+    pub env: EnvId,
+}
+
+/// One loop index with its value, and the loops around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Env<'a> {
+    pub parent: EnvId,
+    pub name: &'a str,
+    pub value: i64,
+}
+
+/// A declared model value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Origin<'a> {
+    Formal(u32),
+    Param(&'a ast::Assigned),
+    Const(&'a ast::Assigned),
+    Input(&'a ast::Assigned),
+    Signal(&'a ast::Indexed),
+    State(&'a ast::Indexed),
+}
+
+/// What is known of a model value.
+#[derive(Clone, Debug, Default)]
+pub(super) enum ValueSlot<'a> {
+    /// Not declared in the branches that were taken so far.
+    #[default]
+    Absent,
+    /// Declared, not looked at yet.
+    Deferred(Origin<'a>, EnvId),
+    /// Being evaluated: whoever asks now closes a circle.
+    Busy(Origin<'a>),
+    /// Evaluated.
+    Done(Value),
+    /// Declared with indices.
+    Indexed(Box<FxHashMap<(i64, i64), ValueSlot<'a>>>),
+}
+
+/// A node, an array of nodes, or an entry of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodeView {
+    /// The first scalar junction; [`NodeView::GROUND`] for the reference.
+    pub base: u32,
+    /// The shape in [`Elaborator::shapes`].
+    pub shape: u32,
+}
+
+impl NodeView {
+    /// In place of a junction: the reference of every domain.
+    pub const GROUND: u32 = u32::MAX;
+
+    pub fn ground() -> NodeView {
+        NodeView {
+            base: NodeView::GROUND,
+            shape: 0,
+        }
+    }
+
+    pub fn is_ground(self) -> bool {
+        self.base == NodeView::GROUND
+    }
+}
+
+/// The sizes of an array of nodes, and the width of each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NodeShape {
+    pub sizes: Vec<i64>,
+    pub width: u32,
+    pub vector: bool,
+}
+
+/// What a name of the graph stands for.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Thing {
+    /// Not declared in the branches that were taken.
+    #[default]
+    Absent,
+    /// Its declaration failed and was reported.
+    Failed,
+    Nodes(NodeView),
+    Element(ElementId),
+    Component(FrameId),
+    Indexed(Box<FxHashMap<(i64, i64), Thing>>),
+}
+
+/// The names of a model or a component, found once, each with its slot.
+#[derive(Debug)]
+pub(super) struct Body<'a> {
+    pub name: &'a Name,
+    pub formals: &'a [Formal],
+    pub statements: &'a [Statement],
+    pub values: FxHashMap<&'a str, u32>,
+    pub things: FxHashMap<&'a str, u32>,
+}
+
+/// One expansion of a body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    pub body: u32,
+    pub path: Option<PathId>,
+    /// The frame that holds the instance, and the loop indices there.
+    pub outer: Place,
+    pub instance: Option<&'a ast::Instance>,
+    /// First slots of this frame.
+    pub values: u32,
+    pub things: u32,
+    /// How many components are around it.
+    pub depth: u32,
+}
+
+/// What is known of an element beside its entry in the model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'a> {
+    pub instance: &'a ast::Instance,
+    pub definition: ItemRef,
+    pub place: Place,
+    pub progress: Progress,
+}
+
+/// How far the law of an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Waiting,
+    Busy,
+    Done,
+    Failed,
+}
+
+/// A statement that is looked at once the whole graph is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Later<'a, T> {
+    pub what: &'a T,
+    pub place: Place,
+}
+
+/// The work in progress.
+pub(super) struct Elaborator<'a> {
+    pub program: &'a Program,
+    pub sources: &'a SourceMap,
+    pub chosen: &'a ast::Model,
+    pub settings: FxHashMap<&'a str, &'a Assignment>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub reported: FxHashSet<(&'static str, Span)>,
+    pub arena: Arena,
+    pub dims: Dimensions,
+    pub templates: Templates<'a>,
+    pub law: Option<LawScope<'a>>,
+    pub bodies: Vec<Body<'a>>,
+    pub body_of: FxHashMap<ItemRef, u32>,
+    pub frames: Vec<Frame<'a>>,
+    pub values: Vec<ValueSlot<'a>>,
+    pub things: Vec<Thing>,
+    pub envs: Vec<Env<'a>>,
+    pub shapes: indexmap::IndexSet<NodeShape>,
+    pub model: Model,
+    pub domain_ids: FxHashMap<ItemRef, DomainId>,
+    pub records: Vec<Record<'a>>,
+    pub chains: Vec<Later<'a, Vec<ast::Expr>>>,
+    pub signals: Vec<Later<'a, ast::Indexed>>,
+    pub states: Vec<Later<'a, ast::Indexed>>,
+    pub outputs: Vec<Later<'a, ast::Indexed>>,
+    pub experiments: Vec<&'a [ast::Attribute]>,
+    pub parameter_values: FxHashMap<SymbolId, BigRational>,
+    pub measures: FxHashMap<Measure, SymbolId>,
+    pub bond_ends: super::bonds::BondEnds,
+    /// How many nodes and instances there are so far.
+    pub expanded: u64,
+    pub stopped: bool,
+    pub depth: usize,
+    pub branching: super::branches::Branching,
+    /// For each expression, in order of ids, whether anything but parameters is below it.
+    pub varying: Vec<bool>,
+}
+
+impl<'a> Elaborator<'a> {
+    pub fn new(
+        program: &'a Program,
+        sources: &'a SourceMap,
+        chosen: &'a ast::Model,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Elaborator<'a> {
+        let mut arena = Arena::default();
+        let time = arena.exprs.new_symbol("time", SymbolKind::Time);
+        let mut shapes = indexmap::IndexSet::default();
+        shapes.insert(NodeShape {
+            sizes: Vec::new(),
+            width: 1,
+            vector: false,
+        });
+        let reported = diagnostics
+            .iter()
+            .filter_map(|diagnostic| Some((diagnostic.code, diagnostic.labels.first()?.span)))
+            .collect();
+        Elaborator {
+            program,
+            sources,
+            chosen,
+            settings: FxHashMap::default(),
+            diagnostics,
+            reported,
+            arena,
+            dims: Dimensions::new(),
+            templates: Templates::new(),
+            law: None,
+            bodies: Vec::new(),
+            body_of: FxHashMap::default(),
+            frames: Vec::new(),
+            values: Vec::new(),
+            things: Vec::new(),
+            envs: vec![Env {
+                parent: EnvId(0),
+                name: "",
+                value: 0,
+            }],
+            shapes,
+            model: Model {
+                name: chosen.name.text.clone(),
+                span: chosen.name.span,
+                exprs: Default::default(),
+                time,
+                parameters: Vec::new(),
+                inputs: Vec::new(),
+                domains: Vec::new(),
+                paths: Vec::new(),
+                nodes: Vec::new(),
+                ports: Vec::new(),
+                elements: Vec::new(),
+                bonds: Vec::new(),
+                measures: Vec::new(),
+                integrals: Vec::new(),
+                outputs: Vec::new(),
+            },
+            domain_ids: FxHashMap::default(),
+            records: Vec::new(),
+            chains: Vec::new(),
+            signals: Vec::new(),
+            states: Vec::new(),
+            outputs: Vec::new(),
+            experiments: Vec::new(),
+            parameter_values: FxHashMap::default(),
+            measures: FxHashMap::default(),
+            bond_ends: Default::default(),
+            expanded: 0,
+            stopped: false,
+            depth: 0,
+            branching: Default::default(),
+            varying: Vec::new(),
+        }
+    }
+
+    /// Everything, in order.
+    pub fn run(&mut self) {
+        let frame = self.model_frame();
+        self.expand(frame);
+        if self.stopped {
+            return;
+        }
+        self.join_chains();
+        for element in 0..self.model.elements.len() {
+            self.ensure_law(ElementId(element as u32));
+        }
+        self.finish_signals();
+        self.finish_states();
+        self.finish_outputs();
+        self.check_experiments(frame);
+        self.check_connection();
+    }
+
+    /// Records a diagnostic, once for each code and place, however many instances show it.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        if let Some(first) = diagnostic.labels.first()
+            && !self.reported.insert((diagnostic.code, first.span))
+        {
+            return;
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Enters one more level of evaluation; `false` (with a diagnostic) where it nests too deeply.
+    pub fn enter(&mut self, span: Span) -> bool {
+        if self.depth >= DEEPEST_EVALUATION {
+            let diagnostic = Diagnostic::error("LGM0112", "this expression is nested too deeply through other names")
+                .label(span, "more than 600 levels are open here")
+                .help("declare the names in the order in which they are needed, or split the expression");
+            self.report(diagnostic);
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    /// The meaning of a unit, with its faults reported.
+    pub fn unit(&mut self, written: &ast::UnitExpr) -> Option<Unit> {
+        let fault = match units::unit_of(written) {
+            Ok(unit) => return Some(unit),
+            Err(fault) => fault,
+        };
+        let diagnostic = match fault {
+            UnitFault::Unknown(name, span) => {
+                let diagnostic = Diagnostic::error("LGM0204", format!("no unit is named `{name}`"))
+                    .label(span, "not a unit, and not a prefix with a unit");
+                match units::nearest_unit(&name) {
+                    Some(near) => diagnostic.help(format!("write `{near}`")),
+                    None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
+                }
+            }
+            UnitFault::Exponent(name, span) => {
+                Diagnostic::error("LGM0205", format!("the exponent of `{name}` cannot be used here"))
+                    .label(span, "too large, or a root that is not exact in SI")
+                    .help("write the unit in SI base units")
+            }
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// A new named thing.
+    pub fn path(&mut self, parent: Option<PathId>, name: &Name, indices: &[i64]) -> PathId {
+        let id = PathId(self.model.paths.len() as u32);
+        self.model.paths.push(Path {
+            parent,
+            name: name.text.clone(),
+            indices: indices.into(),
+            span: name.span,
+        });
+        id
+    }
+
+    /// The symbol of a variable of the graph.
+    pub fn measure(&mut self, measure: Measure, name: impl FnOnce(&Model) -> String) -> ExprId {
+        let symbol = match self.measures.get(&measure) {
+            Some(symbol) => *symbol,
+            None => {
+                let name = name(&self.model);
+                let symbol = self.arena.exprs.new_symbol(name, SymbolKind::Measure);
+                self.measures.insert(measure, symbol);
+                self.model.measures.push((symbol, measure));
+                symbol
+            }
+        };
+        self.arena.exprs.symbol(symbol)
+    }
+
+    /// The domain that a name means, added to the model when it is first used.
+    pub fn domain(&mut self, name: &'a Name) -> Option<DomainId> {
+        let Some(at) = self.program.domain(&name.text, name.span.source) else {
+            // `names` has reported it.
+            return None;
+        };
+        if let Some(id) = self.domain_ids.get(&at) {
+            return Some(*id);
+        }
+        let Item::Domain(declared) = self.program.item(at) else {
+            return None;
+        };
+        let (Some(across), Some(through), Some(effort)) = (&declared.across, &declared.through, &declared.effort)
+        else {
+            // `names` has reported what is missing.
+            return None;
+        };
+        let effort_is_across = *effort.text == *across.name.text || &*effort.text == "across";
+        let across_unit = across.unit.as_ref().and_then(|unit| self.unit(unit));
+        let through_unit = through.unit.as_ref().and_then(|unit| self.unit(unit));
+        // The words of the declaration are kept where they are SI: `rad/s` says more than `1/s`.
+        let text = |written: &Option<ast::UnitExpr>, unit: &Option<Unit>| {
+            let unit = unit.as_ref()?;
+            if !unit.factor.is_one() || unit.pi_power != 0 {
+                return Some(unit.dimension.text());
+            }
+            let words = self.sources.slice(written.as_ref()?.span).trim();
+            Some(words.trim_start_matches('[').trim_end_matches(']').trim().to_string())
+        };
+        let id = DomainId(self.model.domains.len() as u32);
+        self.model.domains.push(Domain {
+            name: declared.name.text.clone(),
+            across: across.name.text.clone(),
+            across_unit: text(&across.unit, &across_unit),
+            across_dimension: across_unit.map(|unit| unit.dimension),
+            through: through.name.text.clone(),
+            through_unit: text(&through.unit, &through_unit),
+            through_dimension: through_unit.map(|unit| unit.dimension),
+            effort_is_across,
+            pseudo: declared.pseudo.is_some(),
+        });
+        self.domain_ids.insert(at, id);
+        Some(id)
+    }
+
+    /// The body of a definition with its names, found once.
+    pub fn body(&mut self, at: ItemRef, component: &'a ast::Component) -> u32 {
+        if let Some(index) = self.body_of.get(&at) {
+            return *index;
+        }
+        let index = self.add_body(&component.name, &component.formals, &component.body);
+        self.body_of.insert(at, index);
+        index
+    }
+
+    /// The frame of the chosen model.
+    fn model_frame(&mut self) -> FrameId {
+        let body = self.add_body(&self.chosen.name, &[], &self.chosen.body);
+        let outer = Place {
+            frame: FrameId(0),
+            env: EnvId(0),
+        };
+        self.frame(body, None, outer, None, 0)
+    }
+
+    fn add_body(&mut self, name: &'a Name, formals: &'a [Formal], statements: &'a [Statement]) -> u32 {
+        let mut body = Body {
+            name,
+            formals,
+            statements,
+            values: FxHashMap::default(),
+            things: FxHashMap::default(),
+        };
+        for formal in formals {
+            let next = body.values.len() as u32;
+            body.values.entry(&formal.name.text).or_insert(next);
+        }
+        body.collect(statements);
+        self.bodies.push(body);
+        self.bodies.len() as u32 - 1
+    }
+
+    /// A new frame with empty slots.
+    pub fn frame(
+        &mut self,
+        body: u32,
+        path: Option<PathId>,
+        outer: Place,
+        instance: Option<&'a ast::Instance>,
+        depth: u32,
+    ) -> FrameId {
+        let names = &self.bodies[body as usize];
+        let id = FrameId(self.frames.len() as u32);
+        let values = self.values.len();
+        self.frames.push(Frame {
+            body,
+            path,
+            outer,
+            instance,
+            values: values as u32,
+            things: self.things.len() as u32,
+            depth,
+        });
+        let (value_count, thing_count) = (names.values.len(), names.things.len());
+        self.values.resize(values + value_count, ValueSlot::Absent);
+        self.things.resize(self.things.len() + thing_count, Thing::Absent);
+        for (at, formal) in names.formals.iter().enumerate() {
+            let slot = names.values[&*formal.name.text] as usize;
+            self.values[values + slot] = ValueSlot::Deferred(Origin::Formal(at as u32), EnvId(0));
+        }
+        id
+    }
+}
+
+impl<'a> Body<'a> {
+    fn value(&mut self, name: &'a Name) {
+        let next = self.values.len() as u32;
+        self.values.entry(&name.text).or_insert(next);
+    }
+
+    fn thing(&mut self, name: &'a Name) {
+        let next = self.things.len() as u32;
+        self.things.entry(&name.text).or_insert(next);
+    }
+
+    fn collect(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(declared) | StatementKind::Zero(declared) | StatementKind::One(declared) => {
+                    for declared in &declared.names {
+                        self.thing(&declared.name);
+                    }
+                }
+                StatementKind::Port(list) => {
+                    for port in list {
+                        self.thing(&port.declared.name);
+                    }
+                }
+                StatementKind::Instance(instance) => self.thing(&instance.declared.name),
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    self.value(&assigned.name);
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) => self.value(&indexed.declared.name),
+                StatementKind::For(block) => self.collect(&block.body),
+                StatementKind::If(block) => {
+                    for (_, branch) in &block.branches {
+                        self.collect(branch);
+                    }
+                    self.collect(&block.otherwise);
+                }
+                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+            }
+        }
+    }
+}

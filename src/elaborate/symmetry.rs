@@ -1,0 +1,119 @@
+//! What the values of a law must fulfil: fixed where they must be, symmetric, not singular.
+
+use super::classify::rank;
+use super::model::{ElementId, Law, Matrix, StorageForm};
+use super::state::Elaborator;
+use crate::diagnostic::Diagnostic;
+use crate::expr::ExprId;
+use num_traits::Zero;
+
+impl<'a> Elaborator<'a> {
+    /// Whether the values of a law can be used; faults are reported.
+    pub fn check_law(&mut self, id: ElementId, law: &Law) -> Option<()> {
+        let (matrices, what): (Vec<&Matrix>, &str) = match law {
+            Law::Source { .. } => return Some(()),
+            Law::Storage { value, .. } => (vec![value], "storage"),
+            Law::Dissipator(super::model::Dissipator::Resistance(value) | super::model::Dissipator::Conductance(value)) => {
+                (vec![value], "dissipator")
+            }
+            Law::Dissipator(super::model::Dissipator::Implicit(p, q)) => (vec![p, q], "dissipator"),
+            Law::Coupler { matrix, .. } => (vec![matrix], "coupler"),
+        };
+        for matrix in &matrices {
+            for entry in &matrix.entries {
+                if self.varies(*entry) {
+                    self.varying_value(id, *entry, what);
+                    return None;
+                }
+            }
+        }
+        if let Law::Storage { value, form, .. } = law {
+            self.check_symmetry(id, value)?;
+            if *form == StorageForm::Direct {
+                self.check_regular(id, value)?;
+            }
+        }
+        Some(())
+    }
+
+    fn varying_value(&mut self, id: ElementId, entry: ExprId, what: &str) {
+        let span = self.model.elements[id.index()].law_span;
+        let symbols = self.arena.exprs.symbols_of(&[entry]);
+        let symbol = symbols
+            .into_iter()
+            .map(|symbol| self.arena.exprs.symbol_info(symbol))
+            .find(|info| info.kind != crate::expr::SymbolKind::Parameter);
+        let words = match symbol {
+            Some(info) => format!("this depends on `{}`", info.name),
+            None => "this changes with time".to_string(),
+        };
+        let diagnostic = if what == "storage" {
+            Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
+                .label(span, words)
+                .help("energy would not be conserved; write a law in energy variables instead")
+        } else {
+            Diagnostic::error("LGM0604", format!("a {what} whose value changes with time is not built yet"))
+                .label(span, words)
+                .note("the syntax is accepted; only constant values are compiled so far")
+        };
+        self.report(diagnostic);
+    }
+
+    fn check_symmetry(&mut self, id: ElementId, value: &Matrix) -> Option<()> {
+        for row in 0..value.rows {
+            for column in 0..row {
+                let (a, b) = (value.get(row, column), value.get(column, row));
+                if a == b {
+                    continue;
+                }
+                let span = self.model.elements[id.index()].law_span;
+                let difference = self.arena.exprs.sub(a, b);
+                let exact = self.exact(&[difference, a, b], span)?;
+                if !exact[0].is_zero() {
+                    let (low, high) = (crate::expr::to_f64(&exact[1]), crate::expr::to_f64(&exact[2]));
+                    let name = self.model.element_name(id);
+                    let diagnostic = Diagnostic::error("LGM0411", format!("the matrix of the storage `{name}` is not symmetric"))
+                        .label(
+                            span,
+                            format!(
+                                "entry [{}, {}] is {low}, but entry [{}, {}] is {high}",
+                                row + 1,
+                                column + 1,
+                                column + 1,
+                                row + 1
+                            ),
+                        )
+                        .note("a storage whose matrix is not symmetric would make or lose energy in a closed cycle")
+                        .help("make the two entries equal; a part that is not symmetric belongs into a dissipator or a gyrator");
+                    self.report(diagnostic);
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn check_regular(&mut self, id: ElementId, value: &Matrix) -> Option<()> {
+        // The many instances of one value are looked at once.
+        if value.rows == 1
+            && let Some(good) = self.templates.good.get(&value.entries[0])
+        {
+            return good.then_some(());
+        }
+        let span = self.model.elements[id.index()].law_span;
+        let numbers = self.exact(&value.entries, span)?;
+        let regular = rank(numbers, value.rows, value.columns) == value.rows;
+        if value.rows == 1 {
+            self.templates.good.insert(value.entries[0], regular);
+        }
+        if !regular {
+            let name = self.model.element_name(id);
+            let words = if value.rows == 1 { "this is 0" } else { "this matrix is singular" };
+            let diagnostic = Diagnostic::error("LGM0412", format!("the storage `{name}` stores nothing"))
+                .label(span, format!("{words} at the parameter values"))
+                .help("leave the element out, or give it a value");
+            self.report(diagnostic);
+        }
+        regular.then_some(())
+    }
+}
