@@ -20,10 +20,12 @@ impl<'a> Elaborator<'a> {
                 Some(name) => match formals.iter().position(|formal| formal.name.text == name.text) {
                     Some(position) => position,
                     None => {
-                        let mut diagnostic =
-                            Diagnostic::error("LGM0131", format!("`{}` has no parameter `{}`", definition.text, name.text))
-                                .label(name.span, "no such parameter")
-                                .label(definition.span, "declared here");
+                        let mut diagnostic = Diagnostic::error(
+                            "LGM0131",
+                            format!("`{}` has no parameter `{}`", definition.text, name.text),
+                        )
+                        .label(name.span, "no such parameter")
+                        .label(definition.span, "declared here");
                         diagnostic.help = super::nearest::did_you_mean(&name.text, names());
                         self.report(diagnostic);
                         good = false;
@@ -40,10 +42,13 @@ impl<'a> Elaborator<'a> {
                 good = false;
                 break;
             }
-            let earlier = instance.arguments[..at].iter().enumerate().find(|(before, other)| match &other.name {
-                None => *before == position,
-                Some(name) => name.text == formals[position].name.text,
-            });
+            let earlier = instance.arguments[..at]
+                .iter()
+                .enumerate()
+                .find(|(before, other)| match &other.name {
+                    None => *before == position,
+                    Some(name) => name.text == formals[position].name.text,
+                });
             if let Some((_, other)) = earlier {
                 let name = &formals[position].name.text;
                 let diagnostic = Diagnostic::error("LGM0133", format!("the parameter `{name}` is given twice"))
@@ -57,7 +62,10 @@ impl<'a> Elaborator<'a> {
             if formal.default.is_none() && good && argument_for(instance, formal, at).is_none() {
                 let diagnostic = Diagnostic::error(
                     "LGM0134",
-                    format!("`{}` needs a value for `{}`", instance.declared.name.text, formal.name.text),
+                    format!(
+                        "`{}` needs a value for `{}`",
+                        instance.declared.name.text, formal.name.text
+                    ),
                 )
                 .label(instance.kind.span, format!("`{}` is missing", formal.name.text))
                 .label(formal.name.span, "declared here, without a default")
@@ -72,15 +80,22 @@ impl<'a> Elaborator<'a> {
     /// Whether the bindings of a component name its ports; the ports themselves are bound where they are declared.
     pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
         if let Some((from, to)) = instance.branches.first() {
-            let diagnostic = Diagnostic::error("LGM0301", format!("the component `{}` is not a branch", component.name.text))
-                .label(from.span.to(to.span), "a branch is written here")
-                .label(component.name.span, "this is a component")
-                .help(format!(
-                    "bind its ports: `{} : {}(..) ({});`",
-                    instance.declared.name.text,
-                    component.name.text,
-                    port_names(component).into_iter().map(|name| format!("{name} = ..")).collect::<Vec<_>>().join(", ")
-                ));
+            let diagnostic = Diagnostic::error(
+                "LGM0301",
+                format!("the component `{}` is not a branch", component.name.text),
+            )
+            .label(from.span.to(to.span), "a branch is written here")
+            .label(component.name.span, "this is a component")
+            .help(format!(
+                "bind its ports: `{} : {}(..) ({});`",
+                instance.declared.name.text,
+                component.name.text,
+                port_names(component)
+                    .into_iter()
+                    .map(|name| format!("{name} = .."))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ));
             self.report(diagnostic);
         }
         for binding in instance.bindings.iter().flatten() {
@@ -122,7 +137,11 @@ impl<'a> Elaborator<'a> {
             // `names` has reported a port of a model.
             return self.set_thing(name, None, Thing::Failed, place);
         };
-        let mut matching = instance.bindings.iter().flatten().filter(|binding| binding.name.text == name.text);
+        let mut matching = instance
+            .bindings
+            .iter()
+            .flatten()
+            .filter(|binding| binding.name.text == name.text);
         let (first, second) = (matching.next(), matching.next());
         let thing = match first {
             Some(binding) => {
@@ -137,11 +156,17 @@ impl<'a> Elaborator<'a> {
             None => {
                 let diagnostic = Diagnostic::error(
                     "LGM0302",
-                    format!("the port `{}` of `{}` is not connected", name.text, instance.declared.name.text),
+                    format!(
+                        "the port `{}` of `{}` is not connected",
+                        name.text, instance.declared.name.text
+                    ),
                 )
                 .label(instance.declared.span, format!("nothing is bound to `{}`", name.text))
                 .label(name.span, "the port is declared here")
-                .help(format!("write `({} = ..)` behind the parameters, with a node or `gnd`", name.text));
+                .help(format!(
+                    "write `({} = ..)` behind the parameters, with a node or `gnd`",
+                    name.text
+                ));
                 self.report(diagnostic);
                 Thing::Failed
             }
@@ -186,9 +211,12 @@ impl<'a> Elaborator<'a> {
         {
             let name = |id: super::model::DomainId| self.model.domains[id.index()].name.clone();
             let (found, wanted) = (name(found), name(wanted));
-            let diagnostic = Diagnostic::error("LGM0303", format!("{} node is bound to {} port", article(&found), article(&wanted)))
-                .label(binding.value.span, format!("this is {found}"))
-                .label(port.declared.span, format!("the port is {wanted}"));
+            let diagnostic = Diagnostic::error(
+                "LGM0303",
+                format!("{} node is bound to {} port", article(&found), article(&wanted)),
+            )
+            .label(binding.value.span, format!("this is {found}"))
+            .label(port.declared.span, format!("the port is {wanted}"));
             self.report(diagnostic);
             return Thing::Failed;
         }
@@ -217,8 +245,11 @@ impl<'a> Elaborator<'a> {
             (count, _) if count == width => Some(exprs.into_iter().map(Some).collect()),
             (_, Value::Scalar(scalar)) => Some(vec![Some(scalar.expr); width]),
             _ => {
-                let diagnostic = Diagnostic::error("LGM0202", format!("{} starts a storage of width {width}", value.shape_text()))
-                    .label(attribute.value.span, format!("this is {}", value.shape_text()));
+                let diagnostic = Diagnostic::error(
+                    "LGM0202",
+                    format!("{} starts a storage of width {width}", value.shape_text()),
+                )
+                .label(attribute.value.span, format!("this is {}", value.shape_text()));
                 self.report(diagnostic);
                 None
             }
@@ -244,14 +275,21 @@ impl<'a> Elaborator<'a> {
     /// The dimension of a domain's across (or through) variable.
     pub fn domain_dimension(&mut self, domain: super::model::DomainId, across: bool) -> DimId {
         let about = &self.model.domains[domain.index()];
-        let dimension = if across { about.across_dimension } else { about.through_dimension };
+        let dimension = if across {
+            about.across_dimension
+        } else {
+            about.through_dimension
+        };
         self.dims.optional(dimension)
     }
 }
 
 fn is_time_function(function: crate::expr::Function) -> bool {
     use crate::expr::Function;
-    matches!(function, Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der)
+    matches!(
+        function,
+        Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
+    )
 }
 
 /// The names of a component's ports, those in conditions included.

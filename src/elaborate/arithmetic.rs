@@ -81,7 +81,11 @@ impl<'a> Elaborator<'a> {
                     dim = entry.dim;
                     known = *span;
                 }
-                parts.push(if *subtracted { self.arena.exprs.neg(entry.expr) } else { entry.expr });
+                parts.push(if *subtracted {
+                    self.arena.exprs.neg(entry.expr)
+                } else {
+                    entry.expr
+                });
             }
             entries.push(Scalar {
                 expr: self.arena.exprs.sum(parts.iter().copied()),
@@ -290,9 +294,10 @@ impl<'a> Elaborator<'a> {
             },
             None => {
                 let shown = self.dims.text(base.dim);
-                let diagnostic = Diagnostic::error("LGM0203", "the exponent of a quantity with a unit must be a number")
-                    .label(exponent_span, "the dimension of the power would not be fixed")
-                    .label(base_span, format!("this is in {shown}"));
+                let diagnostic =
+                    Diagnostic::error("LGM0203", "the exponent of a quantity with a unit must be a number")
+                        .label(exponent_span, "the dimension of the power would not be fixed")
+                        .label(base_span, format!("this is in {shown}"));
                 self.report(diagnostic);
                 return None;
             }

@@ -59,8 +59,11 @@ impl<'a> Elaborator<'a> {
         let mut arrows: Vec<Arrow<'a>> = Vec::new();
         for at in 0..self.chains.len() {
             let later = self.chains[at];
-            let ends: Vec<Option<End<'a>>> =
-                later.what.iter().map(|expr| self.chain_end(expr, later.place)).collect();
+            let ends: Vec<Option<End<'a>>> = later
+                .what
+                .iter()
+                .map(|expr| self.chain_end(expr, later.place))
+                .collect();
             for (pair, words) in ends.windows(2).zip(later.what.windows(2)) {
                 let [Some(tail), Some(head)] = *pair else {
                     continue;
@@ -159,11 +162,17 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         if let Some(port) = port
-            && !element.ports.iter().any(|declared| declared.declared.name.text == port.text)
+            && !element
+                .ports
+                .iter()
+                .any(|declared| declared.declared.name.text == port.text)
         {
-            let diagnostic = Diagnostic::error("LGM0135", format!("`{}` has no port `{}`", element.name.text, port.text))
-                .label(port.span, "no such port")
-                .label(element.name.span, "declared here");
+            let diagnostic = Diagnostic::error(
+                "LGM0135",
+                format!("`{}` has no port `{}`", element.name.text, port.text),
+            )
+            .label(port.span, "no such port")
+            .label(element.name.span, "declared here");
             self.report(diagnostic);
             return None;
         }
@@ -314,11 +323,17 @@ impl<'a> Elaborator<'a> {
                 },
             ),
             Some("in") => (
-                format!("`{name}` has {} into it, and needs exactly one", count.replace("bond", "arrow")),
+                format!(
+                    "`{name}` has {} into it, and needs exactly one",
+                    count.replace("bond", "arrow")
+                ),
                 format!("draw one arrow into it and one out of it: `A -> {name} -> B;`"),
             ),
             Some("out") => (
-                format!("`{name}` has {} out of it, and needs exactly one", count.replace("bond", "arrow")),
+                format!(
+                    "`{name}` has {} out of it, and needs exactly one",
+                    count.replace("bond", "arrow")
+                ),
                 format!("draw one arrow into it and one out of it: `A -> {name} -> B;`"),
             ),
             Some(port) => (

@@ -79,7 +79,10 @@ impl<'a> Elaborator<'a> {
             let diagnostic = Diagnostic::error("LGM0304", format!("`{name}` is a bond graph element, not a branch"))
                 .label(from.span.to(to.span), "a branch is written here")
                 .label(instance.kind.span, "this is a bond graph element")
-                .help(format!("declare `{name} : {}(..);` alone, and draw its bond: `J -> {name};`", instance.kind.text));
+                .help(format!(
+                    "declare `{name} : {}(..);` alone, and draw its bond: `J -> {name};`",
+                    instance.kind.text
+                ));
             self.report(diagnostic);
             return false;
         }
@@ -90,11 +93,16 @@ impl<'a> Elaborator<'a> {
         let Some(bindings) = &instance.bindings else {
             return true;
         };
-        let span = bindings.first().map_or(instance.declared.span, |binding| binding.name.span);
+        let span = bindings
+            .first()
+            .map_or(instance.declared.span, |binding| binding.name.span);
         let diagnostic = Diagnostic::error("LGM0301", "an element has branches, not named ports")
             .label(span, "ports are bound here")
             .label(instance.kind.span, "this is an element")
-            .help(format!("write `{} : {}(..) a -> b;`", instance.declared.name.text, instance.kind.text));
+            .help(format!(
+                "write `{} : {}(..) a -> b;`",
+                instance.declared.name.text, instance.kind.text
+            ));
         self.report(diagnostic);
         false
     }
@@ -152,7 +160,11 @@ impl<'a> Elaborator<'a> {
         let ports: Vec<&str> = element.ports.iter().map(|port| &*port.declared.name.text).collect();
         let example = match &ports[..] {
             [] => "a -> b".to_string(),
-            ports => ports.iter().map(|port| format!("{port}1 -> {port}2")).collect::<Vec<_>>().join(", "),
+            ports => ports
+                .iter()
+                .map(|port| format!("{port}1 -> {port}2"))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         let plural = |count: usize| match count {
             0 => "no branch".to_string(),
@@ -161,7 +173,12 @@ impl<'a> Elaborator<'a> {
         };
         let diagnostic = Diagnostic::error(
             "LGM0305",
-            format!("`{name}` has {}, but `{}` needs {}", plural(given), element.name.text, plural(wanted)),
+            format!(
+                "`{name}` has {}, but `{}` needs {}",
+                plural(given),
+                element.name.text,
+                plural(wanted)
+            ),
         )
         .label(span, format!("{} here", plural(given)))
         .label(
@@ -171,7 +188,10 @@ impl<'a> Elaborator<'a> {
                 _ => format!("its ports are `{}`", ports.join("`, `")),
             },
         )
-        .help(format!("write `{name} : {}(..) {example};` with the nodes that it joins", instance.kind.text));
+        .help(format!(
+            "write `{name} : {}(..) {example};` with the nodes that it joins",
+            instance.kind.text
+        ));
         self.report(diagnostic);
     }
 
@@ -240,7 +260,11 @@ impl<'a> Elaborator<'a> {
     ) -> bool {
         let span = tail.span.to(head.span);
         if tail.view == head.view {
-            let what = if tail.view.is_ground() { "the reference" } else { "the same node" };
+            let what = if tail.view.is_ground() {
+                "the reference"
+            } else {
+                "the same node"
+            };
             let diagnostic = Diagnostic::error(
                 "LGM0307",
                 format!("both ends of `{}` are {what}", instance.declared.name.text),
@@ -254,10 +278,13 @@ impl<'a> Elaborator<'a> {
             && a != b
         {
             let (a, b) = (self.domain_name(a), self.domain_name(b));
-            let diagnostic = Diagnostic::error("LGM0303", format!("a branch joins {} and {} node", article(&a), article(&b)))
-                .label(tail.span, format!("this is {a}"))
-                .label(head.span, format!("this is {b}"))
-                .help("domains are coupled by `Transformer`, `Gyrator` or an element with two ports");
+            let diagnostic = Diagnostic::error(
+                "LGM0303",
+                format!("a branch joins {} and {} node", article(&a), article(&b)),
+            )
+            .label(tail.span, format!("this is {a}"))
+            .label(head.span, format!("this is {b}"))
+            .help("domains are coupled by `Transformer`, `Gyrator` or an element with two ports");
             self.report(diagnostic);
             return false;
         }
@@ -267,14 +294,14 @@ impl<'a> Elaborator<'a> {
         {
             let (found, wanted) = (self.domain_name(found), self.domain_name(wanted));
             let node = if tail.domain.is_some() { tail.span } else { head.span };
-            let diagnostic = Diagnostic::error(
-                "LGM0303",
-                format!("{} element joins {} nodes", article(&wanted), found),
-            )
-            .label(node, format!("this node is {found}"))
-            .label(instance.kind.span, format!("`{}` is {wanted}", instance.kind.text))
-            .label(declared.span, "declared here")
-            .help(format!("use an element of the domain {found}, or change the node's domain"));
+            let diagnostic =
+                Diagnostic::error("LGM0303", format!("{} element joins {} nodes", article(&wanted), found))
+                    .label(node, format!("this node is {found}"))
+                    .label(instance.kind.span, format!("`{}` is {wanted}", instance.kind.text))
+                    .label(declared.span, "declared here")
+                    .help(format!(
+                        "use an element of the domain {found}, or change the node's domain"
+                    ));
             self.report(diagnostic);
             return false;
         }

@@ -72,8 +72,7 @@ impl Rows {
     }
 
     fn add(&mut self, exprs: &mut Exprs, row: usize, form: Linear) -> Result<(), Fault> {
-        let terms: Vec<((u32, i8), ExprId)> =
-            form.terms.into_iter().filter(|term| !is_zero(exprs, term.1)).collect();
+        let terms: Vec<((u32, i8), ExprId)> = form.terms.into_iter().filter(|term| !is_zero(exprs, term.1)).collect();
         let Some(lowest) = terms.iter().map(|term| term.0.1).min() else {
             return Err(Fault::Dependent);
         };
@@ -111,9 +110,9 @@ pub(super) fn classify(exprs: &mut Exprs, rows: Rows, splits: &[usize]) -> Resul
         }
         (true, false, false, true) => storage(exprs, Variable::Effort, &rows.flow, &rows.effort_rate),
         (false, true, true, false) => storage(exprs, Variable::Flow, &rows.effort, &rows.flow_rate),
-        (false, false, true, true) if !homogeneous => {
-            Err(Fault::Form("it adds a given value to the law of a dissipator; use a source beside it"))
-        }
+        (false, false, true, true) if !homogeneous => Err(Fault::Form(
+            "it adds a given value to the law of a dissipator; use a source beside it",
+        )),
         (false, false, true, true) => match coupler(exprs, &rows, splits) {
             Some(law) => Ok(law),
             None => dissipator(exprs, &rows),
@@ -164,7 +163,10 @@ fn dissipator(exprs: &mut Exprs, rows: &Rows) -> Result<Law, Fault> {
     if rank(numbers, rows.ports, 2 * rows.ports) < rows.ports {
         return Err(Fault::Dependent);
     }
-    Ok(Law::Dissipator(Dissipator::Implicit(rows.effort.clone(), rows.flow.clone())))
+    Ok(Law::Dissipator(Dissipator::Implicit(
+        rows.effort.clone(),
+        rows.flow.clone(),
+    )))
 }
 
 /// A coupler conserves power: with x at the first ports and y at the others, `y = K x` and `conj(x) = -K' conj(y)`.
@@ -263,7 +265,11 @@ fn shorter<F>(exprs: &Exprs, a: (F, Option<Matrix>), b: (F, Option<Matrix>)) -> 
 
 /// How long a matrix is to write.
 fn size(exprs: &Exprs, matrix: &Matrix) -> usize {
-    matrix.entries.iter().map(|entry| exprs.reachable(&[*entry]).len()).sum()
+    matrix
+        .entries
+        .iter()
+        .map(|entry| exprs.reachable(&[*entry]).len())
+        .sum()
 }
 
 fn beside(a: &Matrix, b: &Matrix) -> Matrix {
@@ -291,7 +297,9 @@ impl Probe {
     }
 
     fn matrix(&self, exprs: &Exprs, matrix: &Matrix) -> Option<Vec<BigRational>> {
-        exprs.evaluate_exact(&matrix.entries, &|symbol| Some(Probe::value(symbol))).ok()
+        exprs
+            .evaluate_exact(&matrix.entries, &|symbol| Some(Probe::value(symbol)))
+            .ok()
     }
 }
 
@@ -344,7 +352,11 @@ pub(super) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Optio
             for at in 0..n + m {
                 let product = exprs.mul(factor, rows[column][at]);
                 let difference = exprs.sub(rows[row][at], product);
-                rows[row][at] = if is_zero(exprs, difference) { exprs.zero() } else { difference };
+                rows[row][at] = if is_zero(exprs, difference) {
+                    exprs.zero()
+                } else {
+                    difference
+                };
             }
         }
     }

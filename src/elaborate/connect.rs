@@ -74,8 +74,14 @@ impl<'a> Elaborator<'a> {
 
     fn no_datum(&mut self, list: &[NodeId]) {
         let domain = self.model.nodes[list[0].index()].domain;
-        let domain = domain.map_or(String::new(), |domain| format!(" {}", self.model.domains[domain.index()].name));
-        let mut names: Vec<String> = list.iter().take(4).map(|id| format!("`{}`", self.node_name(*id))).collect();
+        let domain = domain.map_or(String::new(), |domain| {
+            format!(" {}", self.model.domains[domain.index()].name)
+        });
+        let mut names: Vec<String> = list
+            .iter()
+            .take(4)
+            .map(|id| format!("`{}`", self.node_name(*id)))
+            .collect();
         if list.len() > names.len() {
             names.push(format!("{} more", list.len() - names.len()));
         }

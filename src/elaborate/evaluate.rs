@@ -59,8 +59,8 @@ impl<'a> Elaborator<'a> {
                 Value::Error
             }
             ExprKind::Text(_) => {
-                let diagnostic = Diagnostic::error("LGM0124", "a text is not a value")
-                    .label(expr.span, "a number is needed here");
+                let diagnostic =
+                    Diagnostic::error("LGM0124", "a text is not a value").label(expr.span, "a number is needed here");
                 self.report(diagnostic);
                 Value::Error
             }

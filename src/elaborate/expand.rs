@@ -116,7 +116,13 @@ impl<'a> Elaborator<'a> {
             return true;
         }
         let diagnostic = Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
-            .label(span, format!("about {} parts are asked for here", u128::from(self.expanded).saturating_add(more)))
+            .label(
+                span,
+                format!(
+                    "about {} parts are asked for here",
+                    u128::from(self.expanded).saturating_add(more)
+                ),
+            )
             .help("lower the number of repetitions");
         self.report(diagnostic);
         self.stopped = true;
@@ -385,7 +391,12 @@ impl<'a> Elaborator<'a> {
         self.declared_indices(declared, place)
     }
 
-    fn instance_path(&mut self, instance: &'a Instance, indices: Option<Indices>, place: Place) -> super::model::PathId {
+    fn instance_path(
+        &mut self,
+        instance: &'a Instance,
+        indices: Option<Indices>,
+        place: Place,
+    ) -> super::model::PathId {
         let parent = self.frames[place.frame.0 as usize].path;
         match indices {
             None => self.path(parent, &instance.declared.name, &[]),
@@ -428,13 +439,21 @@ impl<'a> Elaborator<'a> {
             law_span,
             start: Vec::new(),
             start_span: None,
-            state_choice: if is_bond { StateChoice::Energy } else { StateChoice::CoEnergy },
+            state_choice: if is_bond {
+                StateChoice::Energy
+            } else {
+                StateChoice::CoEnergy
+            },
         });
         self.records.push(Record {
             instance,
             definition: at,
             place,
-            progress: if good && connected { Progress::Waiting } else { Progress::Failed },
+            progress: if good && connected {
+                Progress::Waiting
+            } else {
+                Progress::Failed
+            },
         });
         Thing::Element(id)
     }

@@ -10,7 +10,14 @@ use crate::units::Dimension;
 
 /// Measures of the graph.
 pub(super) const MEASURES: &[&str] = &[
-    "across", "through", "effort", "flow", "power", "energy", "displacement", "velocity",
+    "across",
+    "through",
+    "effort",
+    "flow",
+    "power",
+    "energy",
+    "displacement",
+    "velocity",
 ];
 
 /// Functions that make or change matrices.
@@ -28,7 +35,10 @@ pub(super) fn is_function(name: &str) -> bool {
 /// The names of all functions, for suggestions.
 pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
     let functions = Function::ALL.iter().map(|entry| entry.1);
-    functions.chain(MEASURES.iter().copied()).chain(MATRIX_FUNCTIONS.iter().copied()).chain(["sum"])
+    functions
+        .chain(MEASURES.iter().copied())
+        .chain(MATRIX_FUNCTIONS.iter().copied())
+        .chain(["sum"])
 }
 
 impl<'a> Elaborator<'a> {
@@ -51,7 +61,9 @@ impl<'a> Elaborator<'a> {
         }
         match &*name.text {
             "transpose" => self.matrix_call(name, arguments, place, span, |work, value, _| work.transpose(value)),
-            "diag" => self.matrix_call(name, arguments, place, span, |work, value, span| work.diagonal(value, span)),
+            "diag" => self.matrix_call(name, arguments, place, span, |work, value, span| {
+                work.diagonal(value, span)
+            }),
             "identity" => self.identity(name, arguments, place, span),
             _ => match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
                 Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
@@ -158,7 +170,11 @@ impl<'a> Elaborator<'a> {
     ) -> Value {
         match count {
             Some(count) if count != arguments.len() => {
-                let wanted = if count == 1 { "one argument".to_string() } else { format!("{count} arguments") };
+                let wanted = if count == 1 {
+                    "one argument".to_string()
+                } else {
+                    format!("{count} arguments")
+                };
                 return self.wrong_count(name, &wanted, arguments.len(), span);
             }
             None if arguments.is_empty() => return self.wrong_count(name, "at least one argument", 0, span),
@@ -170,7 +186,10 @@ impl<'a> Elaborator<'a> {
         }
         let mut scalars = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            scalars.push(self.eval_scalar(&argument.value, place).map(|scalar| (scalar, argument.value.span)));
+            scalars.push(
+                self.eval_scalar(&argument.value, place)
+                    .map(|scalar| (scalar, argument.value.span)),
+            );
         }
         let Some(scalars) = scalars.into_iter().collect::<Option<Vec<_>>>() else {
             return Value::Error;
@@ -178,7 +197,10 @@ impl<'a> Elaborator<'a> {
         let Some(dim) = self.function_dimension(function, name, &scalars) else {
             return Value::Error;
         };
-        let expr = self.arena.exprs.call(function, scalars.iter().map(|entry| entry.0.expr));
+        let expr = self
+            .arena
+            .exprs
+            .call(function, scalars.iter().map(|entry| entry.0.expr));
         Value::scalar(expr, dim)
     }
 
@@ -220,7 +242,11 @@ impl<'a> Elaborator<'a> {
                     }
                 }
                 // An angle from two quantities of unknown dimension is as unknown as they are.
-                Some(if function == Function::Atan2 && dim.is_known() { DimId::NONE } else { dim })
+                Some(if function == Function::Atan2 && dim.is_known() {
+                    DimId::NONE
+                } else {
+                    dim
+                })
             }
             Function::Step | Function::Pulse | Function::Ramp => {
                 let time = self.dims.id(Dimension::TIME);
@@ -244,10 +270,12 @@ impl<'a> Elaborator<'a> {
                 let (scalar, span) = arguments[0];
                 if scalar.dim.is_known() && scalar.dim != DimId::NONE {
                     let shown = self.dims.text(scalar.dim);
-                    let diagnostic =
-                        Diagnostic::error("LGM0203", format!("the argument of `{}` must be a pure number", name.text))
-                            .label(span, format!("this is in {shown}"))
-                            .help("divide by a quantity of the same dimension");
+                    let diagnostic = Diagnostic::error(
+                        "LGM0203",
+                        format!("the argument of `{}` must be a pure number", name.text),
+                    )
+                    .label(span, format!("this is in {shown}"))
+                    .help("divide by a quantity of the same dimension");
                     self.report(diagnostic);
                     return None;
                 }

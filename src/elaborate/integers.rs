@@ -55,7 +55,11 @@ impl<'a> Elaborator<'a> {
                 let mut sum = 0i64;
                 for (subtracted, term) in terms {
                     let value = self.quick_integer(term, place)?;
-                    sum = if *subtracted { sum.checked_sub(value)? } else { sum.checked_add(value)? };
+                    sum = if *subtracted {
+                        sum.checked_sub(value)?
+                    } else {
+                        sum.checked_add(value)?
+                    };
                 }
                 Some(sum)
             }
@@ -114,7 +118,9 @@ impl<'a> Elaborator<'a> {
                 let name = info.name.clone();
                 let diagnostic = diagnostic.label(span, format!("this depends on `{name}`, which is {kind}"));
                 match info.kind {
-                    SymbolKind::Parameter => diagnostic.help(format!("declare it as a structural parameter: `const {name} = ..;`")),
+                    SymbolKind::Parameter => {
+                        diagnostic.help(format!("declare it as a structural parameter: `const {name} = ..;`"))
+                    }
                     _ => diagnostic.help("use numbers, `const` values and loop indices only"),
                 }
             }

@@ -85,7 +85,9 @@ impl<'a> Elaborator<'a> {
                 return Value::scalar(expr, DimId::NONE);
             }
             "time" => {
-                return scope.time.map_or(Value::Error, |time| Value::scalar(time, DimId::UNKNOWN));
+                return scope
+                    .time
+                    .map_or(Value::Error, |time| Value::scalar(time, DimId::UNKNOWN));
             }
             _ => {}
         }
@@ -170,8 +172,10 @@ impl<'a> Elaborator<'a> {
         }
         if let Some(start) = self.start_of(attributes, ports, record.place) {
             self.model.elements[id.index()].start = start;
-            self.model.elements[id.index()].start_span =
-                attributes.iter().find(|attribute| &*attribute.name.text == "start").map(|found| found.value.span);
+            self.model.elements[id.index()].start_span = attributes
+                .iter()
+                .find(|attribute| &*attribute.name.text == "start")
+                .map(|found| found.value.span);
         }
         self.model.elements[id.index()].law = law;
         Some(())
@@ -275,7 +279,11 @@ impl<'a> Elaborator<'a> {
         let mut numbers: Vec<Option<Vec<num_rational::BigRational>>> = Vec::new();
         for (value, formal) in arguments.iter().zip(&element.formals) {
             let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
-            numbers.push(if formal.structural { self.exact(&exprs, formal.name.span) } else { None });
+            numbers.push(if formal.structural {
+                self.exact(&exprs, formal.name.span)
+            } else {
+                None
+            });
         }
         std::mem::swap(&mut self.arena, &mut self.templates.arena);
         let first = self.arena.exprs.symbol_count() as u32;
@@ -310,8 +318,10 @@ impl<'a> Elaborator<'a> {
         });
         let rows = self.law_rows(id, element);
         self.law = None;
-        let splits: Vec<usize> =
-            groups[..groups.len() - 1].iter().map(|group| (group.1.end - groups[0].1.start) as usize).collect();
+        let splits: Vec<usize> = groups[..groups.len() - 1]
+            .iter()
+            .map(|group| (group.1.end - groups[0].1.start) as usize)
+            .collect();
         let ports = groups.last().map_or(0, |group| group.1.end) - groups[0].1.start;
         let law = rows.and_then(|(equations, spans)| {
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
@@ -425,11 +435,20 @@ impl<'a> Elaborator<'a> {
                 .label(use_span, format!("for `{}`", instance.declared.name.text))
                 .label(equation, "the law of the element")
         } else {
-            diagnostic.label(equation, "in this law").label(use_span, format!("used for `{}` here", instance.declared.name.text))
+            diagnostic
+                .label(equation, "in this law")
+                .label(use_span, format!("used for `{}` here", instance.declared.name.text))
         }
     }
 
-    fn law_width(&mut self, id: ElementId, element: &'a ast::Element, equation: &ast::Equation, left: &Value, right: &Value) {
+    fn law_width(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        equation: &ast::Equation,
+        left: &Value,
+        right: &Value,
+    ) {
         let ports = self.model.elements[id.index()].ports.len();
         let diagnostic = Diagnostic::error(
             "LGM0202",
@@ -459,11 +478,21 @@ impl<'a> Elaborator<'a> {
         self.report(diagnostic.help(help));
     }
 
-    fn law_dimension(&mut self, id: ElementId, element: &'a ast::Element, equation: &ast::Equation, a: DimId, b: DimId) {
+    fn law_dimension(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        equation: &ast::Equation,
+        a: DimId,
+        b: DimId,
+    ) {
         let (left, right) = (self.dims.text(a), self.dims.text(b));
         let diagnostic = Diagnostic::error(
             "LGM0201",
-            format!("the two sides of the law of `{}` differ in dimension: {left} and {right}", element.name.text),
+            format!(
+                "the two sides of the law of `{}` differ in dimension: {left} and {right}",
+                element.name.text
+            ),
         );
         let diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
         let diagnostic = diagnostic
@@ -481,8 +510,11 @@ impl<'a> Elaborator<'a> {
         let name = &element.name.text;
         let (diagnostic, span) = match fault {
             Fault::NotLinear(row) => (
-                Diagnostic::error("LGM0602", format!("`{name}` has a nonlinear law, and these are not built yet"))
-                    .note("the law is accepted, but only linear laws are compiled so far"),
+                Diagnostic::error(
+                    "LGM0602",
+                    format!("`{name}` has a nonlinear law, and these are not built yet"),
+                )
+                .note("the law is accepted, but only linear laws are compiled so far"),
                 spans.get(row).copied().unwrap_or(whole),
             ),
             Fault::Count(equations, ports) => (
@@ -494,13 +526,19 @@ impl<'a> Elaborator<'a> {
                 whole,
             ),
             Fault::Dependent => (
-                Diagnostic::error("LGM0311", format!("the equations of `{name}` do not fix one variable of each port"))
-                    .help("one equation follows from the others, or contradicts them"),
+                Diagnostic::error(
+                    "LGM0311",
+                    format!("the equations of `{name}` do not fix one variable of each port"),
+                )
+                .help("one equation follows from the others, or contradicts them"),
                 whole,
             ),
             Fault::Form(words) => (
-                Diagnostic::error("LGM0603", format!("the law of `{name}` is of a form that is not built yet"))
-                    .note(words),
+                Diagnostic::error(
+                    "LGM0603",
+                    format!("the law of `{name}` is of a form that is not built yet"),
+                )
+                .note(words),
                 whole,
             ),
         };
@@ -511,12 +549,18 @@ impl<'a> Elaborator<'a> {
     /// A law with the values of an instance in the places of the formal parameters.
     fn fill(&mut self, template: &Template, arguments: &[Value]) -> Option<Law> {
         let law = template.law.as_ref()?;
-        let values: Vec<ExprId> =
-            arguments.iter().flat_map(|value| value.entries().iter().map(|entry| entry.expr)).collect();
+        let values: Vec<ExprId> = arguments
+            .iter()
+            .flat_map(|value| value.entries().iter().map(|entry| entry.expr))
+            .collect();
         let mut fill = |matrix: &Matrix| Matrix {
             rows: matrix.rows,
             columns: matrix.columns,
-            entries: matrix.entries.iter().map(|entry| self.fill_entry(template, &values, *entry)).collect(),
+            entries: matrix
+                .entries
+                .iter()
+                .map(|entry| self.fill_entry(template, &values, *entry))
+                .collect(),
         };
         Some(match law {
             Law::Storage { co_energy, value, form } => Law::Storage {
@@ -529,7 +573,10 @@ impl<'a> Elaborator<'a> {
             Law::Dissipator(Dissipator::Implicit(p, q)) => Law::Dissipator(Dissipator::Implicit(fill(p), fill(q))),
             Law::Source { given, values: list } => Law::Source {
                 given: *given,
-                values: list.iter().map(|entry| self.fill_entry(template, &values, *entry)).collect(),
+                values: list
+                    .iter()
+                    .map(|entry| self.fill_entry(template, &values, *entry))
+                    .collect(),
             },
             Law::Coupler { input, output, matrix } => Law::Coupler {
                 input: *input,
@@ -600,7 +647,8 @@ impl<'a> Elaborator<'a> {
 }
 
 fn port_is_bond(law: &Option<LawScope>) -> bool {
-    law.as_ref().is_some_and(|scope| scope.ports.iter().any(|port| port.is_bond))
+    law.as_ref()
+        .is_some_and(|scope| scope.ports.iter().any(|port| port.is_bond))
 }
 
 fn port_variable(port: &ScopePort, name: &str) -> Option<Value> {

@@ -73,7 +73,11 @@ pub(super) fn linear_forms(
                 let inner = forms[&varying].clone();
                 let factor = exprs.product(factors);
                 Linear {
-                    terms: inner.terms.into_iter().map(|(term, value)| (term, exprs.mul(factor, value))).collect(),
+                    terms: inner
+                        .terms
+                        .into_iter()
+                        .map(|(term, value)| (term, exprs.mul(factor, value)))
+                        .collect(),
                     constant: exprs.mul(factor, inner.constant),
                 }
             }
@@ -85,7 +89,11 @@ pub(super) fn linear_forms(
                     return Err(NotLinear);
                 }
                 Linear {
-                    terms: inner.terms.into_iter().map(|((at, order), value)| ((at, order + step), value)).collect(),
+                    terms: inner
+                        .terms
+                        .into_iter()
+                        .map(|((at, order), value)| ((at, order + step), value))
+                        .collect(),
                     constant: zero,
                 }
             }

@@ -55,13 +55,21 @@ impl Program {
 
     /// The definition that a name means in a text: the library never sees the user's names.
     pub(super) fn definition(&self, name: &str, from: SourceId) -> Option<ItemRef> {
-        let user = if self.is_library(from) { None } else { self.user.get(name) };
+        let user = if self.is_library(from) {
+            None
+        } else {
+            self.user.get(name)
+        };
         user.or_else(|| self.library.get(name)).copied()
     }
 
     /// The domain that a name means in a text.
     pub(super) fn domain(&self, name: &str, from: SourceId) -> Option<ItemRef> {
-        let user = if self.is_library(from) { None } else { self.user_domains.get(name) };
+        let user = if self.is_library(from) {
+            None
+        } else {
+            self.user_domains.get(name)
+        };
         user.or_else(|| self.library_domains.get(name)).copied()
     }
 
@@ -189,19 +197,16 @@ impl Loader<'_> {
             return;
         }
         let names = MODULES.iter().map(|module| module.name);
-        let diagnostic = Diagnostic::error(
-            "LGM0102",
-            format!("the standard library has no module `{}`", name.text),
-        )
-        .label(name.span, "no such module")
-        .help(match suggestion(&name.text, names.clone()) {
-            Some(near) => format!("did you mean `import {near};`?"),
-            None => format!(
-                "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
-                names.collect::<Vec<_>>().join("`, `"),
-                name.text
-            ),
-        });
+        let diagnostic = Diagnostic::error("LGM0102", format!("the standard library has no module `{}`", name.text))
+            .label(name.span, "no such module")
+            .help(match suggestion(&name.text, names.clone()) {
+                Some(near) => format!("did you mean `import {near};`?"),
+                None => format!(
+                    "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
+                    names.collect::<Vec<_>>().join("`, `"),
+                    name.text
+                ),
+            });
         self.diagnostics.push(diagnostic);
     }
 
@@ -228,7 +233,11 @@ impl Loader<'_> {
     }
 
     fn import_file(&mut self, words: &str, span: Span, path: PathBuf) {
-        if let Some(at) = self.chain.iter().position(|entry| entry.0 == path && !path.as_os_str().is_empty()) {
+        if let Some(at) = self
+            .chain
+            .iter()
+            .position(|entry| entry.0 == path && !path.as_os_str().is_empty())
+        {
             let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
             names.push(&self.chain[at].1);
             let diagnostic = Diagnostic::error("LGM0104", "these files import each other in a circle")
@@ -242,9 +251,12 @@ impl Loader<'_> {
             return;
         }
         if self.chain.len() > DEEPEST_IMPORT {
-            let diagnostic = Diagnostic::error("LGM0105", format!("imports are nested deeper than {DEEPEST_IMPORT} levels"))
-                .label(span, "at this import")
-                .help("import the files that are needed directly");
+            let diagnostic = Diagnostic::error(
+                "LGM0105",
+                format!("imports are nested deeper than {DEEPEST_IMPORT} levels"),
+            )
+            .label(span, "at this import")
+            .help("import the files that are needed directly");
             self.diagnostics.push(diagnostic);
             return;
         }

@@ -78,9 +78,15 @@ impl<'a> Elaborator<'a> {
         if self.thing_slot(&name.text, frame).is_none() {
             return;
         }
-        let diagnostic = Diagnostic::error("LGM0113", format!("`{}` is a part of the graph, not a number", name.text))
-            .label(name.span, "a number is needed here")
-            .help(format!("write what is measured of it: `across({0})`, `through({0})`", name.text));
+        let diagnostic = Diagnostic::error(
+            "LGM0113",
+            format!("`{}` is a part of the graph, not a number", name.text),
+        )
+        .label(name.span, "a number is needed here")
+        .help(format!(
+            "write what is measured of it: `across({0})`, `through({0})`",
+            name.text
+        ));
         self.report(diagnostic);
     }
 
@@ -106,9 +112,10 @@ impl<'a> Elaborator<'a> {
                 }
             },
             (ValueSlot::Indexed(_), None) => {
-                let diagnostic = Diagnostic::error("LGM0115", format!("`{name}` has entries, and one of them is needed"))
-                    .label(span, "the index is missing")
-                    .help(format!("write `{name}[1]`"));
+                let diagnostic =
+                    Diagnostic::error("LGM0115", format!("`{name}` has entries, and one of them is needed"))
+                        .label(span, "the index is missing")
+                        .help(format!("write `{name}[1]`"));
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -117,12 +124,15 @@ impl<'a> Elaborator<'a> {
         match entry {
             ValueSlot::Done(value) => value.clone(),
             ValueSlot::Absent => {
-                let diagnostic = Diagnostic::error("LGM0116", format!("`{name}` is not declared in the branch taken here"))
-                    .label(span, "its declaration stands in another branch of an `if`, or after it is needed");
+                let diagnostic =
+                    Diagnostic::error("LGM0116", format!("`{name}` is not declared in the branch taken here")).label(
+                        span,
+                        "its declaration stands in another branch of an `if`, or after it is needed",
+                    );
                 self.report(diagnostic);
                 Value::Error
             }
-            ValueSlot::Busy(_) => {
+            ValueSlot::Busy => {
                 let diagnostic = Diagnostic::error("LGM0117", format!("`{name}` is defined through itself"))
                     .label(span, "this use closes the circle")
                     .help("break the circle: a value may depend on itself only through `state z = int(..)`");
@@ -131,7 +141,7 @@ impl<'a> Elaborator<'a> {
             }
             ValueSlot::Deferred(origin, env) => {
                 let (origin, env) = (*origin, *env);
-                *entry = ValueSlot::Busy(origin);
+                *entry = ValueSlot::Busy;
                 let value = if self.enter(span) {
                     let value = self.evaluate_origin(origin, Place { frame, env }, indices);
                     self.depth -= 1;
@@ -225,17 +235,22 @@ impl<'a> Elaborator<'a> {
                 if let Some(found) = map.get(&at) {
                     return found.clone();
                 }
-                let diagnostic =
-                    Diagnostic::error("LGM0114", format!("`{}[{}]` is not declared", name.text, index_text(at)))
-                        .label(span, format!("no statement declares `{}` with this index", name.text))
-                        .help("indices start at 1, and ranges include both ends");
+                let diagnostic = Diagnostic::error(
+                    "LGM0114",
+                    format!("`{}[{}]` is not declared", name.text, index_text(at)),
+                )
+                .label(span, format!("no statement declares `{}` with this index", name.text))
+                .help("indices start at 1, and ranges include both ends");
                 self.report(diagnostic);
                 Thing::Failed
             }
             (Thing::Indexed(_), None) => {
-                let diagnostic = Diagnostic::error("LGM0115", format!("`{}` is an array, and one entry is needed", name.text))
-                    .label(span, "the index is missing")
-                    .help(format!("write `{}[1]`", name.text));
+                let diagnostic = Diagnostic::error(
+                    "LGM0115",
+                    format!("`{}` is an array, and one entry is needed", name.text),
+                )
+                .label(span, "the index is missing")
+                .help(format!("write `{}[1]`", name.text));
                 self.report(diagnostic);
                 Thing::Failed
             }
@@ -257,17 +272,19 @@ impl<'a> Elaborator<'a> {
         let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
         if let Some(slot) = self.value_slot(&name.text, frame) {
             let _ = slot;
-            let diagnostic = Diagnostic::error("LGM0118", format!("`{}` is a value, not a part of the graph", name.text))
-                .label(name.span, "a node or an instance is needed here")
-                .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
+            let diagnostic = Diagnostic::error(
+                "LGM0118",
+                format!("`{}` is a value, not a part of the graph", name.text),
+            )
+            .label(name.span, "a node or an instance is needed here")
+            .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
             self.report(diagnostic);
             return;
         }
         let help = super::nearest::did_you_mean(&name.text, body.things.keys().copied());
         let owner = body.name.text.clone();
-        let mut diagnostic =
-            Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{}`", name.text))
-                .label(name.span, "not declared");
+        let mut diagnostic = Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{}`", name.text))
+            .label(name.span, "not declared");
         if let Some(help) = help {
             diagnostic = diagnostic.help(help);
         }
@@ -329,7 +346,10 @@ impl<'a> Elaborator<'a> {
         };
         if index < 1 || index > size {
             let diagnostic = Diagnostic::error("LGM0121", format!("the index {index} lies outside 1:{size}"))
-                .label(span, format!("there {} {size}", if size == 1 { "is only" } else { "are" }))
+                .label(
+                    span,
+                    format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
+                )
                 .help("indices start at 1, and ranges include both ends");
             self.report(diagnostic);
             return None;

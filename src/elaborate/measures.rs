@@ -3,7 +3,9 @@
 use super::bonds::{ArrowBonds, End};
 use super::classify::solve;
 use super::functions::MEASURES;
-use super::model::{BondEnd, BondId, Connection, ElementId, JunctionKind, Law, Matrix, Measure, NodeId, PortId, StorageForm, Variable};
+use super::model::{
+    BondEnd, BondId, Connection, ElementId, JunctionKind, Law, Matrix, Measure, NodeId, PortId, StorageForm, Variable,
+};
 use super::state::{Elaborator, NodeView, Place, Progress, Thing};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
@@ -39,11 +41,11 @@ impl<'a> Elaborator<'a> {
             "through" => Wanted::Through,
             "effort" => Wanted::Is(Variable::Effort),
             "flow" => Wanted::Is(Variable::Flow),
-            "power" => return self.power_of_part(argument, place, span),
+            "power" => return self.power_of_part(argument, place),
             _ => return self.energy_of(argument, place, span),
         };
         if let ExprKind::Bond(tail, head) = &argument.kind {
-            return self.of_bond(wanted, tail, head, place, span);
+            return self.of_bond(wanted, tail, head, place);
         }
         if let Some((id, port)) = self.port_of_element(argument, place) {
             return self.of_element(wanted, id, Some(port), argument.span);
@@ -52,9 +54,12 @@ impl<'a> Elaborator<'a> {
             Thing::Nodes(view) => self.of_node(wanted, view, argument.span, span),
             Thing::Element(id) => self.of_element(wanted, id, None, argument.span),
             Thing::Component(_) => {
-                let diagnostic = Diagnostic::error("LGM0138", format!("`{}` is measured of an element or a node", name.text))
-                    .label(argument.span, "this is a component")
-                    .help("name an element inside it: `across(cell[2].c)`");
+                let diagnostic = Diagnostic::error(
+                    "LGM0138",
+                    format!("`{}` is measured of an element or a node", name.text),
+                )
+                .label(argument.span, "this is a component")
+                .help("name an element inside it: `across(cell[2].c)`");
                 self.report(diagnostic);
                 Value::Error
             }
@@ -120,18 +125,25 @@ impl<'a> Elaborator<'a> {
         let range = match (port, &groups[..]) {
             (None, [only]) => only.1.clone(),
             (None, _) => {
-                let names: Vec<String> = groups.iter().filter_map(|group| group.0.as_ref().map(|name| name.to_string())).collect();
+                let names: Vec<String> = groups
+                    .iter()
+                    .filter_map(|group| group.0.as_ref().map(|name| name.to_string()))
+                    .collect();
                 let name = self.model.element_name(id);
-                let diagnostic = Diagnostic::error("LGM0140", format!("`{name}` has several ports, and one must be named"))
-                    .label(span, "which port is meant?")
-                    .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
+                let diagnostic =
+                    Diagnostic::error("LGM0140", format!("`{name}` has several ports, and one must be named"))
+                        .label(span, "which port is meant?")
+                        .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
                 self.report(diagnostic);
                 return Value::Error;
             }
             (Some(port), _) => match groups.iter().find(|group| group.0.as_deref() == Some(&*port.text)) {
                 Some(group) => group.1.clone(),
                 None => {
-                    let names: Vec<String> = groups.iter().filter_map(|group| group.0.as_ref().map(|name| name.to_string())).collect();
+                    let names: Vec<String> = groups
+                        .iter()
+                        .filter_map(|group| group.0.as_ref().map(|name| name.to_string()))
+                        .collect();
                     let name = self.model.element_name(id);
                     let mut diagnostic = Diagnostic::error("LGM0135", format!("`{name}` has no port `{}`", port.text))
                         .label(port.span, "no such port");
@@ -149,7 +161,10 @@ impl<'a> Elaborator<'a> {
             return self.no_across(span);
         };
         let dim = self.variable_dim(variable, domain);
-        let entries = range.map(|at| Scalar { expr: self.port_measure(PortId(at), variable), dim });
+        let entries = range.map(|at| Scalar {
+            expr: self.port_measure(PortId(at), variable),
+            dim,
+        });
         let entries: Vec<Scalar> = entries.collect();
         Value::column(entries)
     }
@@ -178,8 +193,11 @@ impl<'a> Elaborator<'a> {
             if wanted == Wanted::Across {
                 return Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN);
             }
-            let diagnostic = Diagnostic::error("LGM0141", "of the reference only `across(gnd)`, which is 0, can be measured")
-                .label(whole, "not defined");
+            let diagnostic = Diagnostic::error(
+                "LGM0141",
+                "of the reference only `across(gnd)`, which is 0, can be measured",
+            )
+            .label(whole, "not defined");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -211,9 +229,14 @@ impl<'a> Elaborator<'a> {
             } else {
                 let (word, other) = (variable_word(variable), variable_word(common));
                 let kind = super::arguments::junction_words(kind);
-                Diagnostic::error("LGM0141", format!("`{name}` is {kind}: each of its bonds has a {word} of its own"))
-                    .label(whole, "which bond is meant?")
-                    .help(format!("name the bond, `{word}({name} -> R1)`, or measure `{other}({name})`"))
+                Diagnostic::error(
+                    "LGM0141",
+                    format!("`{name}` is {kind}: each of its bonds has a {word} of its own"),
+                )
+                .label(whole, "which bond is meant?")
+                .help(format!(
+                    "name the bond, `{word}({name} -> R1)`, or measure `{other}({name})`"
+                ))
             };
             self.report(diagnostic);
             return Value::Error;
@@ -225,7 +248,11 @@ impl<'a> Elaborator<'a> {
             let expr = self.measure(Measure::Common(id), |model| {
                 let node = &model.nodes[id.index()];
                 let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
-                let word = if node.is_graph_node { "across" } else { variable_word(variable) };
+                let word = if node.is_graph_node {
+                    "across"
+                } else {
+                    variable_word(variable)
+                };
                 format!("{word}({}){entry}", model.path_name(node.path))
             });
             entries.push(Scalar { expr, dim });
@@ -233,7 +260,7 @@ impl<'a> Elaborator<'a> {
         Value::column(entries)
     }
 
-    fn of_bond(&mut self, wanted: Wanted, tail: &'a Expr, head: &'a Expr, place: Place, span: Span) -> Value {
+    fn of_bond(&mut self, wanted: Wanted, tail: &'a Expr, head: &'a Expr, place: Place) -> Value {
         let Wanted::Is(variable) = wanted else {
             return self.no_across(tail.span.to(head.span));
         };
@@ -256,7 +283,10 @@ impl<'a> Elaborator<'a> {
                 _ => false,
             };
             let bond_span = tail.span.to(head.span);
-            let (from, to) = (self.sources.slice(tail.span).to_string(), self.sources.slice(head.span).to_string());
+            let (from, to) = (
+                self.sources.slice(tail.span).to_string(),
+                self.sources.slice(head.span).to_string(),
+            );
             let diagnostic = if found.len() > 1 {
                 Diagnostic::error("LGM0142", "several bonds join these two")
                     .label(bond_span, format!("{} bonds are drawn this way", found.len()))
@@ -288,13 +318,22 @@ impl<'a> Elaborator<'a> {
                 });
             let dim = self.variable_dim(variable, node);
             let expr = self.measure(measure, |model| {
-                let entry = if bonds.width > 1 { format!("[{}]", k + 1) } else { String::new() };
+                let entry = if bonds.width > 1 {
+                    format!("[{}]", k + 1)
+                } else {
+                    String::new()
+                };
                 let bond = &model.bonds[id.index()];
                 let name = |end: BondEnd| match end {
                     BondEnd::Node(node) => model.path_name(model.nodes[node.index()].path),
                     BondEnd::Port(port) => model.element_name(model.ports[port.index()].element),
                 };
-                format!("{}({} -> {}){entry}", variable_word(variable), name(bond.tail), name(bond.head))
+                format!(
+                    "{}({} -> {}){entry}",
+                    variable_word(variable),
+                    name(bond.tail),
+                    name(bond.head)
+                )
             });
             entries.push(Scalar { expr, dim });
         }
@@ -335,20 +374,36 @@ impl<'a> Elaborator<'a> {
         Some(id)
     }
 
-    fn power_of_part(&mut self, argument: &'a Expr, place: Place, span: Span) -> Value {
+    fn power_of_part(&mut self, argument: &'a Expr, place: Place) -> Value {
         if let ExprKind::Bond(tail, head) = &argument.kind {
-            let e = self.of_bond(Wanted::Is(Variable::Effort), tail, head, place, span);
-            let f = self.of_bond(Wanted::Is(Variable::Flow), tail, head, place, span);
-            let pairs: Vec<(ExprId, ExprId)> =
-                e.entries().iter().zip(f.entries()).map(|(e, f)| (e.expr, f.expr)).collect();
-            return if e.is_error() || f.is_error() { Value::Error } else { self.power_value(&pairs) };
+            let e = self.of_bond(Wanted::Is(Variable::Effort), tail, head, place);
+            let f = self.of_bond(Wanted::Is(Variable::Flow), tail, head, place);
+            let pairs: Vec<(ExprId, ExprId)> = e
+                .entries()
+                .iter()
+                .zip(f.entries())
+                .map(|(e, f)| (e.expr, f.expr))
+                .collect();
+            return if e.is_error() || f.is_error() {
+                Value::Error
+            } else {
+                self.power_value(&pairs)
+            };
         }
         if let Some((id, port)) = self.port_of_element(argument, place) {
             let e = self.of_element(Wanted::Is(Variable::Effort), id, Some(port), argument.span);
             let f = self.of_element(Wanted::Is(Variable::Flow), id, Some(port), argument.span);
-            let pairs: Vec<(ExprId, ExprId)> =
-                e.entries().iter().zip(f.entries()).map(|(e, f)| (e.expr, f.expr)).collect();
-            return if e.is_error() || f.is_error() { Value::Error } else { self.power_value(&pairs) };
+            let pairs: Vec<(ExprId, ExprId)> = e
+                .entries()
+                .iter()
+                .zip(f.entries())
+                .map(|(e, f)| (e.expr, f.expr))
+                .collect();
+            return if e.is_error() || f.is_error() {
+                Value::Error
+            } else {
+                self.power_value(&pairs)
+            };
         }
         let Some(id) = self.element_of_power(argument, place, "power") else {
             return Value::Error;
@@ -390,8 +445,9 @@ impl<'a> Elaborator<'a> {
         match self.records[id.index()].progress {
             Progress::Done => {}
             Progress::Busy => {
-                let diagnostic = Diagnostic::error("LGM0117", "this energy is needed to find the value of the same element")
-                    .label(span, "this use closes the circle");
+                let diagnostic =
+                    Diagnostic::error("LGM0117", "this energy is needed to find the value of the same element")
+                        .label(span, "this use closes the circle");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -421,15 +477,19 @@ impl<'a> Elaborator<'a> {
                 match solve(&mut self.arena.exprs, &value, &identity) {
                     Some(inverse) => inverse,
                     None => {
-                        let diagnostic = Diagnostic::error("LGM0603", "the energy of a singular stiffness is not built yet")
-                            .label(argument.span, "its matrix has no inverse");
+                        let diagnostic =
+                            Diagnostic::error("LGM0603", "the energy of a singular stiffness is not built yet")
+                                .label(argument.span, "its matrix has no inverse");
                         self.report(diagnostic);
                         return Value::Error;
                     }
                 }
             }
         };
-        let half = self.arena.exprs.number(num_rational::BigRational::new(1.into(), 2.into()));
+        let half = self
+            .arena
+            .exprs
+            .number(num_rational::BigRational::new(1.into(), 2.into()));
         let two = self.arena.exprs.integer(2);
         let mut terms = Vec::new();
         for row in 0..n {

@@ -56,7 +56,9 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     let mut diagnostics = names::check(program);
     let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun.
-    let endless = diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130"));
+    let endless = diagnostics
+        .iter()
+        .any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130"));
     let Some(chosen) = chosen.filter(|_| !endless) else {
         in_source_order(&mut diagnostics);
         return (None, diagnostics);

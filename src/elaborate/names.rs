@@ -35,7 +35,7 @@ pub(super) struct Checker<'a> {
 }
 
 /// The two kinds of names in a body, and what is known of each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Space {
     Value,
     Junction,
@@ -69,9 +69,10 @@ impl<'a> Checker<'a> {
         ];
         for (is_missing, what, example) in missing {
             if is_missing {
-                let diagnostic = Diagnostic::error("LGM0150", format!("the domain `{}` has no {what}", domain.name.text))
-                    .label(domain.name.span, "declared here")
-                    .help(format!("write `{example}`"));
+                let diagnostic =
+                    Diagnostic::error("LGM0150", format!("the domain `{}` has no {what}", domain.name.text))
+                        .label(domain.name.span, "declared here")
+                        .help(format!("write `{example}`"));
                 self.report(diagnostic);
             }
         }
@@ -124,7 +125,10 @@ impl<'a> Checker<'a> {
             return;
         }
         let tables = [&self.program.user_domains, &self.program.library_domains];
-        let names: Vec<&str> = tables.iter().flat_map(|table| table.keys().map(|name| &**name)).collect();
+        let names: Vec<&str> = tables
+            .iter()
+            .flat_map(|table| table.keys().map(|name| &**name))
+            .collect();
         let mut diagnostic = Diagnostic::error("LGM0148", format!("there is no domain `{}`", name.text))
             .label(name.span, "not declared");
         diagnostic.help = did_you_mean(&name.text, names);
@@ -270,9 +274,13 @@ impl<'a> Checker<'a> {
             Some(domain) => self.known_domain(domain, false),
             None if is_node => {
                 if let Some(first) = declared.names.first() {
-                    let diagnostic = Diagnostic::error("LGM0314", format!("the node `{}` has no domain", first.name.text))
-                        .label(first.span, "its domain is missing")
-                        .help(format!("write `node {} : electrical;`, or another domain", first.name.text));
+                    let diagnostic =
+                        Diagnostic::error("LGM0314", format!("the node `{}` has no domain", first.name.text))
+                            .label(first.span, "its domain is missing")
+                            .help(format!(
+                                "write `node {} : electrical;`, or another domain",
+                                first.name.text
+                            ));
                     self.report(diagnostic);
                 }
             }
@@ -294,9 +302,12 @@ impl<'a> Checker<'a> {
 
     fn plain_in_loop(&mut self, name: &'a Name, in_loop: bool) {
         if in_loop {
-            let diagnostic = Diagnostic::error("LGM0146", format!("`{}` would be declared in every round of the loop", name.text))
-                .label(name.span, "declared inside `for`")
-                .help("declare it outside of the loop; an array of nodes is `node v[N] : electrical;`");
+            let diagnostic = Diagnostic::error(
+                "LGM0146",
+                format!("`{}` would be declared in every round of the loop", name.text),
+            )
+            .label(name.span, "declared inside `for`")
+            .help("declare it outside of the loop; an array of nodes is `node v[N] : electrical;`");
             self.report(diagnostic);
         }
     }
@@ -310,22 +321,18 @@ impl<'a> Checker<'a> {
     ) {
         let is_indexed = !declared.brackets.is_empty();
         if in_loop && !is_indexed {
-            let diagnostic =
-                Diagnostic::error("LGM0146", format!("`{}` would be declared in every round of the loop", declared.name.text))
-                    .label(declared.span, "it has no index")
-                    .help(format!("give it the index of the loop: `{}[i]`", declared.name.text));
+            let diagnostic = Diagnostic::error(
+                "LGM0146",
+                format!("`{}` would be declared in every round of the loop", declared.name.text),
+            )
+            .label(declared.span, "it has no index")
+            .help(format!("give it the index of the loop: `{}[i]`", declared.name.text));
             self.report(diagnostic);
         }
         self.declare(&declared.name, is_indexed, space, seen);
     }
 
-    fn declare(
-        &mut self,
-        name: &'a Name,
-        indexed: bool,
-        space: Space,
-        seen: &mut FxHashMap<(&'a str, Space), Seen>,
-    ) {
+    fn declare(&mut self, name: &'a Name, indexed: bool, space: Space, seen: &mut FxHashMap<(&'a str, Space), Seen>) {
         self.reserved(name);
         let now = Seen {
             span: name.span,
@@ -339,7 +346,9 @@ impl<'a> Checker<'a> {
             Space::Instance => &[Space::Junction, Space::Instance],
             Space::Output => &[Space::Output],
         };
-        let other = rivals.iter().find_map(|rival| seen.get(&(&*name.text, *rival)).copied());
+        let other = rivals
+            .iter()
+            .find_map(|rival| seen.get(&(&*name.text, *rival)).copied());
         if let Some(first) = other
             && !(first.indexed && indexed && first.space == space)
         {
@@ -354,14 +363,20 @@ impl<'a> Checker<'a> {
             return;
         }
         let tables = [&self.program.user, &self.program.library];
-        let names: Vec<&str> = tables.iter().flat_map(|table| table.keys().map(|name| &**name)).collect();
+        let names: Vec<&str> = tables
+            .iter()
+            .flat_map(|table| table.keys().map(|name| &**name))
+            .collect();
         let mut diagnostic = Diagnostic::error("LGM0149", format!("there is no element or component `{}`", kind.text))
             .label(kind.span, "not defined");
         diagnostic = match suggestion(&kind.text, names) {
             Some(_) => {
                 let near = super::nearest::nearest(
                     &kind.text,
-                    tables.iter().flat_map(|table| table.keys().map(|name| &**name)).collect::<Vec<_>>(),
+                    tables
+                        .iter()
+                        .flat_map(|table| table.keys().map(|name| &**name))
+                        .collect::<Vec<_>>(),
                 );
                 diagnostic.help(format!("did you mean `{}`?", near.join("` or `")))
             }

@@ -12,7 +12,9 @@ use crate::syntax::ast::{Expr, ExprKind};
 use rustc_hash::FxHashMap;
 
 /// What an `experiment` may say.
-const EXPERIMENT: &[&str] = &["start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events"];
+const EXPERIMENT: &[&str] = &[
+    "start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events",
+];
 
 impl<'a> Elaborator<'a> {
     /// Evaluates every signal, so that a fault in one that nothing uses is found too.
@@ -24,7 +26,13 @@ impl<'a> Elaborator<'a> {
                 continue;
             };
             if let Some(slot) = self.value_slot(&declared.name.text, later.place.frame) {
-                self.slot_value(slot, indices, &declared.name.text, declared.name.span, later.place.frame);
+                self.slot_value(
+                    slot,
+                    indices,
+                    &declared.name.text,
+                    declared.name.span,
+                    later.place.frame,
+                );
             }
         }
     }
@@ -80,7 +88,11 @@ impl<'a> Elaborator<'a> {
             let of = |domain: Option<super::model::DomainId>, variable: Variable| {
                 let domain = &self.model.domains[domain?.index()];
                 let across = domain.effort_is_across == (variable == Variable::Effort);
-                if across { domain.across_unit.clone() } else { domain.through_unit.clone() }
+                if across {
+                    domain.across_unit.clone()
+                } else {
+                    domain.through_unit.clone()
+                }
             };
             let words = match *measure {
                 Measure::PortEffort(port) => of(self.model.ports[port.index()].domain, Variable::Effort),
@@ -127,13 +139,17 @@ impl<'a> Elaborator<'a> {
                 }
             }
             ExprKind::Name(name) => {
-                let is_output = self.outputs.iter().any(|later| later.what.declared.name.text == name.text);
+                let is_output = self
+                    .outputs
+                    .iter()
+                    .any(|later| later.what.declared.name.text == name.text);
                 let is_value = self.value_slot(&name.text, frame).is_some();
                 if !is_output && !is_value {
                     let outputs = self.outputs.iter().map(|later| &*later.what.declared.name.text);
                     let help = super::nearest::did_you_mean(&name.text, outputs);
-                    let mut diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{}` to plot", name.text))
-                        .label(name.span, "not declared");
+                    let mut diagnostic =
+                        Diagnostic::error("LGM0111", format!("there is no output `{}` to plot", name.text))
+                            .label(name.span, "not declared");
                     diagnostic.help = help;
                     self.report(diagnostic);
                 }

@@ -39,7 +39,10 @@ impl<'a> Elaborator<'a> {
             if assigned.value.is_none() {
                 let diagnostic = Diagnostic::error("LGM0405", format!("`{}` has no value", assigned.name.text))
                     .label(assigned.name.span, "declared without a value")
-                    .help(format!("write `{0} = ..`, or give one when calling: `--set {0}=1`", assigned.name.text));
+                    .help(format!(
+                        "write `{0} = ..`, or give one when calling: `--set {0}=1`",
+                        assigned.name.text
+                    ));
                 self.report(diagnostic);
             }
             return declared;
@@ -65,10 +68,13 @@ impl<'a> Elaborator<'a> {
     /// The words of a unit where they are SI, otherwise the dimension's own text.
     fn unit_text(&mut self, assigned: &Assigned, dim: DimId) -> Option<String> {
         let dimension = self.dims.get(dim)?;
-        let written = assigned.unit.as_ref().or(match assigned.value.as_ref().map(|value| &value.kind) {
-            Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
-            _ => None,
-        });
+        let written = assigned
+            .unit
+            .as_ref()
+            .or(match assigned.value.as_ref().map(|value| &value.kind) {
+                Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
+                _ => None,
+            });
         if let Some(written) = written
             && let Some(unit) = self.unit(written)
             && unit.factor.is_one()
@@ -87,7 +93,11 @@ impl<'a> Elaborator<'a> {
     /// Exact values of expressions over parameters.
     pub fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
         let values = &self.parameter_values;
-        match self.arena.exprs.evaluate_exact(exprs, &|symbol| values.get(&symbol).cloned()) {
+        match self
+            .arena
+            .exprs
+            .evaluate_exact(exprs, &|symbol| values.get(&symbol).cloned())
+        {
             Ok(list) => Some(list),
             Err(fault) => {
                 use crate::expr::Evaluated;
@@ -179,9 +189,15 @@ impl<'a> Elaborator<'a> {
         };
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
-        let diagnostic = Diagnostic::error("LGM0402", format!("the `const` `{}` must be known when compiling", assigned.name.text))
-            .label(span, format!("this depends on `{other}`"))
-            .help(format!("declare `{0}` as `param`, or `{other}` as `const`", assigned.name.text));
+        let diagnostic = Diagnostic::error(
+            "LGM0402",
+            format!("the `const` `{}` must be known when compiling", assigned.name.text),
+        )
+        .label(span, format!("this depends on `{other}`"))
+        .help(format!(
+            "declare `{0}` as `param`, or `{other}` as `const`",
+            assigned.name.text
+        ));
         self.report(diagnostic);
         Value::Error
     }
@@ -208,10 +224,12 @@ impl<'a> Elaborator<'a> {
             let info = self.arena.exprs.symbol_info(symbol);
             if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
                 let other = info.name.clone();
-                let diagnostic =
-                    Diagnostic::error("LGM0407", format!("the default signal of `{}` may depend on time only", assigned.name.text))
-                        .label(span, format!("this depends on `{other}`"))
-                        .help("name what follows from the model with `signal`, and use that as the source's value");
+                let diagnostic = Diagnostic::error(
+                    "LGM0407",
+                    format!("the default signal of `{}` may depend on time only", assigned.name.text),
+                )
+                .label(span, format!("this depends on `{other}`"))
+                .help("name what follows from the model with `signal`, and use that as the source's value");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -269,10 +287,13 @@ impl<'a> Elaborator<'a> {
         };
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let span = argument.map_or(formal.name.span, |expr| expr.span);
-        let diagnostic = Diagnostic::error("LGM0402", format!("`{}` must be known when compiling", formal.name.text))
-            .label(span, format!("this depends on `{other}`"))
-            .label(formal.name.span, "declared `const` here")
-            .help(format!("declare `{other}` as `const`"));
+        let diagnostic = Diagnostic::error(
+            "LGM0402",
+            format!("`{}` must be known when compiling", formal.name.text),
+        )
+        .label(span, format!("this depends on `{other}`"))
+        .label(formal.name.span, "declared `const` here")
+        .help(format!("declare `{other}` as `const`"));
         self.report(diagnostic);
         Value::Error
     }
@@ -290,11 +311,16 @@ impl<'a> Elaborator<'a> {
             // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
             if entry.dim.is_known() && entry.dim != dim {
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(dim));
-                let diagnostic =
-                    Diagnostic::error("LGM0201", format!("`{}` is given in {given}, but is declared in {wanted}", formal.name.text))
-                        .label(span, format!("this is in {given}"))
-                        .label(written.span, format!("declared in {wanted}"))
-                        .help("check the unit of the value, or the element that is meant");
+                let diagnostic = Diagnostic::error(
+                    "LGM0201",
+                    format!(
+                        "`{}` is given in {given}, but is declared in {wanted}",
+                        formal.name.text
+                    ),
+                )
+                .label(span, format!("this is in {given}"))
+                .label(written.span, format!("declared in {wanted}"))
+                .help("check the unit of the value, or the element that is meant");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -321,7 +347,11 @@ impl<'a> Elaborator<'a> {
         }
         let mut entries = Vec::with_capacity(width);
         for k in 1..=width {
-            let name = if width == 1 { name.clone() } else { format!("{name}[{k}]") };
+            let name = if width == 1 {
+                name.clone()
+            } else {
+                format!("{name}[{k}]")
+            };
             let symbol = self.arena.exprs.new_symbol(name, SymbolKind::State);
             entries.push(Scalar {
                 expr: self.arena.exprs.symbol(symbol),
@@ -343,11 +373,14 @@ impl<'a> Elaborator<'a> {
             ExprKind::Product(factors) => {
                 // A matrix times a vector has the rows of the first factor that is not a scalar.
                 let widths = factors.iter().map(|factor| &factor.1);
-                widths.map(|factor| self.width_of(factor, place, depth + 1)).find(|width| *width > 1).unwrap_or(1)
+                widths
+                    .map(|factor| self.width_of(factor, place, depth + 1))
+                    .find(|width| *width > 1)
+                    .unwrap_or(1)
             }
-            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der") => {
-                arguments.first().map_or(1, |argument| self.width_of(&argument.value, place, depth + 1))
-            }
+            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der") => arguments
+                .first()
+                .map_or(1, |argument| self.width_of(&argument.value, place, depth + 1)),
             ExprKind::Call(name, arguments) if super::functions::MEASURES.contains(&&*name.text) => {
                 match arguments.first() {
                     Some(argument) if !matches!(&*name.text, "power" | "energy") => {
@@ -370,10 +403,13 @@ impl<'a> Elaborator<'a> {
                     ValueSlot::Done(value) => value.shape().0,
                     ValueSlot::Deferred(super::state::Origin::Signal(indexed), env) => {
                         let (indexed, env) = (*indexed, *env);
-                        let place = Place { frame: place.frame, env };
+                        let place = Place {
+                            frame: place.frame,
+                            env,
+                        };
                         self.width_of(&indexed.value, place, depth + 1)
                     }
-                    ValueSlot::Deferred(super::state::Origin::Signal(_), _) | ValueSlot::Absent => 1,
+                    ValueSlot::Absent => 1,
                     ValueSlot::Deferred(..) => {
                         let value = self.slot_value(slot, None, &name.text, name.span, place.frame);
                         value.shape().0
@@ -439,7 +475,13 @@ impl<'a> Elaborator<'a> {
             let start = self.start_of(&indexed.attributes, rate.shape().0, place);
             let list = indices.map_or(Vec::new(), |(i, j)| if j == 0 { vec![i] } else { vec![i, j] });
             let parent: Option<PathId> = self.frames[place.frame.0 as usize].path;
-            for (k, (entry, symbol)) in rate.entries().to_vec().into_iter().zip(symbols.entries().to_vec()).enumerate() {
+            for (k, (entry, symbol)) in rate
+                .entries()
+                .to_vec()
+                .into_iter()
+                .zip(symbols.entries().to_vec())
+                .enumerate()
+            {
                 let mut indices = list.clone();
                 if rate.entries().len() > 1 {
                     indices.push(k as i64 + 1);
@@ -465,7 +507,9 @@ impl<'a> Elaborator<'a> {
         let name = &indexed.declared.name.text;
         let diagnostic = Diagnostic::error("LGM0408", format!("the state `{name}` must be an integral"))
             .label(indexed.value.span, "this is not `int(..)`")
-            .help(format!("write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"));
+            .help(format!(
+                "write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"
+            ));
         self.report(diagnostic);
     }
 }

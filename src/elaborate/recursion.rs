@@ -48,10 +48,9 @@ impl<'a> Weights<'a, '_> {
     fn model(&mut self, model: &'a ast::Model) {
         let weight = self.statements(&model.body);
         if weight > LARGEST && !self.circle {
-            let diagnostic =
-                Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
-                    .label(model.name.span, format!("at least {weight} parts"))
-                    .help("lower the number of repetitions");
+            let diagnostic = Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
+                .label(model.name.span, format!("at least {weight} parts"))
+                .help("lower the number of repetitions");
             self.diagnostics.push(diagnostic);
         }
     }
@@ -102,11 +101,14 @@ impl<'a> Weights<'a, '_> {
             let mut chain: Vec<&str> = self.open[from..].iter().map(|open| &*open.1.text).collect();
             chain.push(&instance.kind.text);
             let declared = self.open[from].1.span;
-            let diagnostic = Diagnostic::error("LGM0130", format!("the component `{}` holds itself", instance.kind.text))
-                .label(instance.kind.span, "this instance closes the circle")
-                .label(declared, "declared here")
-                .note(format!("the chain is {}", chain.join(" holds ")))
-                .help("a component may hold itself only inside an `if` on a `const` that ends it");
+            let diagnostic = Diagnostic::error(
+                "LGM0130",
+                format!("the component `{}` holds itself", instance.kind.text),
+            )
+            .label(instance.kind.span, "this instance closes the circle")
+            .label(declared, "declared here")
+            .note(format!("the chain is {}", chain.join(" holds ")))
+            .help("a component may hold itself only inside an `if` on a `const` that ends it");
             self.diagnostics.push(diagnostic);
             return 0;
         }

@@ -29,7 +29,8 @@ impl<'a> Scope<'a> {
         for statement in statements {
             match &statement.kind {
                 StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
-                    self.things.extend(list.names.iter().map(|declared| &*declared.name.text));
+                    self.things
+                        .extend(list.names.iter().map(|declared| &*declared.name.text));
                 }
                 StatementKind::Port(list) => self.things.extend(list.iter().map(|port| &*port.declared.name.text)),
                 StatementKind::Instance(instance) => {
@@ -126,8 +127,15 @@ impl<'a> Walk<'_, 'a> {
 
     fn instance(&mut self, instance: &'a Instance) {
         self.brackets(&instance.declared);
-        instance.arguments.iter().for_each(|argument| self.value(&argument.value));
-        instance.bindings.iter().flatten().for_each(|binding| self.thing(&binding.value));
+        instance
+            .arguments
+            .iter()
+            .for_each(|argument| self.value(&argument.value));
+        instance
+            .bindings
+            .iter()
+            .flatten()
+            .for_each(|binding| self.thing(&binding.value));
         for (from, to) in &instance.branches {
             self.thing(from);
             self.thing(to);
@@ -195,7 +203,13 @@ impl<'a> Walk<'_, 'a> {
         if known {
             return;
         }
-        let names = self.scope.values.iter().copied().chain(self.indices.iter().copied()).chain(["time", "pi"]);
+        let names = self
+            .scope
+            .values
+            .iter()
+            .copied()
+            .chain(self.indices.iter().copied())
+            .chain(["time", "pi"]);
         let owner = &self.scope.owner.text;
         let mut diagnostic =
             Diagnostic::error("LGM0110", format!("`{owner}` declares no `{text}`")).label(name.span, "not declared");
@@ -294,9 +308,11 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             let formals = element.formals.iter().map(|formal| &*formal.name.text);
             let ports = element.ports.iter().map(|port| &*port.declared.name.text);
             let variables = if one_port { PORT_VARIABLES } else { &[] };
-            let mut diagnostic =
-                Diagnostic::error("LGM0110", format!("the element `{}` declares no `{text}`", element.name.text))
-                    .label(name.span, "not declared");
+            let mut diagnostic = Diagnostic::error(
+                "LGM0110",
+                format!("the element `{}` declares no `{text}`", element.name.text),
+            )
+            .label(name.span, "not declared");
             diagnostic.help = match element.ports.first() {
                 Some(port) if PORT_VARIABLES.contains(&text) => {
                     Some(format!("name the port: `{}.{text}`", port.declared.name.text))
@@ -320,8 +336,9 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
                 };
                 checker.report(diagnostic);
             } else if !PORT_VARIABLES.contains(&&*variable.text) {
-                let mut diagnostic = Diagnostic::error("LGM0110", format!("a port has no variable `{}`", variable.text))
-                    .label(variable.span, "not known");
+                let mut diagnostic =
+                    Diagnostic::error("LGM0110", format!("a port has no variable `{}`", variable.text))
+                        .label(variable.span, "not known");
                 diagnostic.help = did_you_mean(&variable.text, PORT_VARIABLES.iter().copied());
                 checker.report(diagnostic);
             }

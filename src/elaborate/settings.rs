@@ -56,9 +56,11 @@ pub(super) fn read<'a>(
     for (_, source) in &settings.sets {
         match assignment(map, *source, diagnostics) {
             Some((_, span, name)) if !names.contains(&&*name) => {
-                let mut diagnostic =
-                    Diagnostic::error("LGM0902", format!("`{}` has no `param` or `const` named `{name}`", model.name.text))
-                        .label(span, "this option sets nothing");
+                let mut diagnostic = Diagnostic::error(
+                    "LGM0902",
+                    format!("`{}` has no `param` or `const` named `{name}`", model.name.text),
+                )
+                .label(span, "this option sets nothing");
                 diagnostic.help = did_you_mean(&name, names.iter().copied());
                 diagnostics.push(diagnostic);
             }
@@ -92,7 +94,9 @@ fn settable<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
 fn malformed(span: Span, message: &str) -> Diagnostic {
     Diagnostic::error("LGM0903", "this option is not of the form `name=value`")
         .label(span, message.to_string())
-        .help("write a number, a vector or a matrix: `--set m=2`, `--set \"m=2 [kg]\"`, `--set \"K=[[5, -1], [-1, 4]]\"`")
+        .help(
+            "write a number, a vector or a matrix: `--set m=2`, `--set \"m=2 [kg]\"`, `--set \"K=[[5, -1], [-1, 4]]\"`",
+        )
 }
 
 fn assignment(map: &SourceMap, source: SourceId, diagnostics: &mut Vec<Diagnostic>) -> Option<(Expr, Span, String)> {
@@ -105,7 +109,9 @@ fn assignment(map: &SourceMap, source: SourceId, diagnostics: &mut Vec<Diagnosti
     let name = text[..at].trim();
     let start = text.find(name).unwrap_or(0);
     let name_span = Span::new(source, start, start + name.len());
-    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let plain = name
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if name.is_empty() || !plain || name.starts_with(|letter: char| letter.is_ascii_digit()) {
         let place = if name.is_empty() { whole } else { name_span };
         diagnostics.push(malformed(place, "a name is needed in front of `=`"));
@@ -117,7 +123,11 @@ fn assignment(map: &SourceMap, source: SourceId, diagnostics: &mut Vec<Diagnosti
     if let Some(fault) = faults.into_iter().find(Diagnostic::is_error) {
         let place = fault.labels.first().map_or(whole, |label| label.span);
         let words = fault.labels.first().map_or(fault.message.clone(), |label| {
-            if label.message.is_empty() { fault.message.clone() } else { label.message.clone() }
+            if label.message.is_empty() {
+                fault.message.clone()
+            } else {
+                label.message.clone()
+            }
         });
         diagnostics.push(malformed(place, &words));
         return None;

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, SymbolId, SymbolKind};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{self, Formal, Item, Name, Statement, StatementKind};
-use crate::units::{self, Unit, UnitFault};
+use crate::units::{self, Unit, UnitFault, UnitPower};
 use num_rational::BigRational;
 use num_traits::One;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,7 +60,7 @@ pub(super) enum ValueSlot<'a> {
     /// Declared, not looked at yet.
     Deferred(Origin<'a>, EnvId),
     /// Being evaluated: whoever asks now closes a circle.
-    Busy(Origin<'a>),
+    Busy,
     /// Evaluated.
     Done(Value),
     /// Declared with indices.
@@ -158,11 +158,19 @@ pub(super) enum Progress {
 }
 
 /// A statement that is looked at once the whole graph is there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Later<'a, T> {
     pub what: &'a T,
     pub place: Place,
 }
+
+impl<T> Clone for Later<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Later<'_, T> {}
 
 /// The work in progress.
 pub(super) struct Elaborator<'a> {
@@ -322,7 +330,12 @@ impl<'a> Elaborator<'a> {
 
     /// The meaning of a unit, with its faults reported.
     pub fn unit(&mut self, written: &ast::UnitExpr) -> Option<Unit> {
-        let fault = match units::unit_of(written) {
+        let factors = written.factors.iter().map(|factor| UnitPower {
+            name: &factor.name.text,
+            exponent: factor.exponent,
+            span: factor.name.span,
+        });
+        let fault = match units::unit_of(factors) {
             Ok(unit) => return Some(unit),
             Err(fault) => fault,
         };

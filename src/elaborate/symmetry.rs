@@ -13,9 +13,9 @@ impl<'a> Elaborator<'a> {
         let (matrices, what): (Vec<&Matrix>, &str) = match law {
             Law::Source { .. } => return Some(()),
             Law::Storage { value, .. } => (vec![value], "storage"),
-            Law::Dissipator(super::model::Dissipator::Resistance(value) | super::model::Dissipator::Conductance(value)) => {
-                (vec![value], "dissipator")
-            }
+            Law::Dissipator(
+                super::model::Dissipator::Resistance(value) | super::model::Dissipator::Conductance(value),
+            ) => (vec![value], "dissipator"),
             Law::Dissipator(super::model::Dissipator::Implicit(p, q)) => (vec![p, q], "dissipator"),
             Law::Coupler { matrix, .. } => (vec![matrix], "coupler"),
         };
@@ -52,9 +52,12 @@ impl<'a> Elaborator<'a> {
                 .label(span, words)
                 .help("energy would not be conserved; write a law in energy variables instead")
         } else {
-            Diagnostic::error("LGM0604", format!("a {what} whose value changes with time is not built yet"))
-                .label(span, words)
-                .note("the syntax is accepted; only constant values are compiled so far")
+            Diagnostic::error(
+                "LGM0604",
+                format!("a {what} whose value changes with time is not built yet"),
+            )
+            .label(span, words)
+            .note("the syntax is accepted; only constant values are compiled so far")
         };
         self.report(diagnostic);
     }
@@ -108,7 +111,11 @@ impl<'a> Elaborator<'a> {
         }
         if !regular {
             let name = self.model.element_name(id);
-            let words = if value.rows == 1 { "this is 0" } else { "this matrix is singular" };
+            let words = if value.rows == 1 {
+                "this is 0"
+            } else {
+                "this matrix is singular"
+            };
             let diagnostic = Diagnostic::error("LGM0412", format!("the storage `{name}` stores nothing"))
                 .label(span, format!("{words} at the parameter values"))
                 .help("leave the element out, or give it a value");

@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 
-pub use table::{Unit, UnitFault, nearest_unit, unit_of};
+pub use table::{Unit, UnitFault, UnitPower, nearest_unit, unit_of};
 
 /// Exponents of the seven SI base units, in the order m, kg, s, A, K, mol, cd.
 ///
@@ -91,7 +91,7 @@ impl Dimension {
         // A named unit times or over a few base units, whichever is shortest, such as `V.s/m`.
         let mut best = base_text(self);
         for (name, exponents) in table::PREFERRED {
-            let unit = table::derived(exponents);
+            let unit = table::derived(*exponents);
             for (power, head) in [(1, *name), (-1, *name)] {
                 let Some(rest) = self.times_power(&unit, -power, 1) else {
                     continue;
@@ -108,15 +108,7 @@ impl Dimension {
 
 fn base_factors(dimension: &Dimension) -> Vec<(&'static str, i16, i16)> {
     // The customary order: mass before length.
-    const ORDER: [(usize, &str); 7] = [
-        (1, "kg"),
-        (0, "m"),
-        (2, "s"),
-        (3, "A"),
-        (4, "K"),
-        (5, "mol"),
-        (6, "cd"),
-    ];
+    const ORDER: [(usize, &str); 7] = [(1, "kg"), (0, "m"), (2, "s"), (3, "A"), (4, "K"), (5, "mol"), (6, "cd")];
     ORDER
         .iter()
         .map(|(at, name)| (*name, dimension.exponents[*at].0, dimension.exponents[*at].1))

@@ -2,7 +2,6 @@
 
 use super::Dimension;
 use crate::source::Span;
-use crate::syntax::ast::UnitExpr;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::One;
@@ -16,6 +15,17 @@ pub struct Unit {
     pub factor: BigRational,
     /// Power of pi in the factor: 1 for `deg` and `rpm`.
     pub pi_power: i32,
+}
+
+/// One factor of a unit expression: a name to a rational power.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitPower<'a> {
+    /// `kg`, `mH`; the literal `1` is the name `1`.
+    pub name: &'a str,
+    /// Exponent, numerator and positive denominator.
+    pub exponent: (i32, i32),
+    /// Place of the name.
+    pub span: Span,
 }
 
 /// What is wrong with a unit expression.
@@ -223,8 +233,8 @@ pub(super) const PREFERRED: &[(&str, Exponents)] = &[
     ("H", [2, 1, -2, -2, 0, 0, 0]),
 ];
 
-pub(super) fn derived(exponents: &Exponents) -> Dimension {
-    Dimension::integers(*exponents)
+pub(super) fn derived(exponents: Exponents) -> Dimension {
+    Dimension::integers(exponents)
 }
 
 fn ten_to(power: i32) -> BigRational {
@@ -234,7 +244,7 @@ fn ten_to(power: i32) -> BigRational {
 /// One name, perhaps with a prefix: a known name wins over prefix plus unit.
 fn named(name: &str) -> Option<Unit> {
     let unit = |known: &Known, power: i32| Unit {
-        dimension: derived(&known.exponents),
+        dimension: derived(known.exponents),
         factor: BigRational::new(known.factor.0.into(), known.factor.1.into()) * ten_to(power),
         pi_power: known.pi_power,
     };
@@ -256,18 +266,18 @@ fn named(name: &str) -> Option<Unit> {
     })
 }
 
-/// The meaning of a unit expression.
-pub fn unit_of(written: &UnitExpr) -> Result<Unit, UnitFault> {
+/// The meaning of a product of units.
+pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<Unit, UnitFault> {
     let mut unit = Unit {
         dimension: Dimension::NONE,
         factor: BigRational::one(),
         pi_power: 0,
     };
-    for factor in &written.factors {
+    for factor in factors {
         let (numerator, denominator) = factor.exponent;
-        let fault = || UnitFault::Exponent(factor.name.text.to_string(), factor.name.span);
-        let Some(one) = named(&factor.name.text) else {
-            return Err(UnitFault::Unknown(factor.name.text.to_string(), factor.name.span));
+        let fault = || UnitFault::Exponent(factor.name.to_string(), factor.span);
+        let Some(one) = named(factor.name) else {
+            return Err(UnitFault::Unknown(factor.name.to_string(), factor.span));
         };
         if numerator.unsigned_abs() > 64 {
             return Err(fault());

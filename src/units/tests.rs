@@ -1,22 +1,13 @@
 use super::*;
 use crate::source::{SourceId, Span};
-use crate::syntax::ast::{Name, UnitExpr, UnitFactor};
 
 fn unit(factors: &[(&str, i32, i32)]) -> Result<Unit, UnitFault> {
     let span = Span::new(SourceId(0), 0, 0);
-    unit_of(&UnitExpr {
-        factors: factors
-            .iter()
-            .map(|(name, numerator, denominator)| UnitFactor {
-                name: Name {
-                    text: (*name).into(),
-                    span,
-                },
-                exponent: (*numerator, *denominator),
-            })
-            .collect(),
+    unit_of(factors.iter().map(|(name, numerator, denominator)| UnitPower {
+        name,
+        exponent: (*numerator, *denominator),
         span,
-    })
+    }))
 }
 
 fn si(factors: &[(&str, i32, i32)], value: i64) -> f64 {
@@ -45,7 +36,10 @@ fn angles_round_pi_once() {
     assert_eq!(si(&[("deg", 1, 1)], 180), std::f64::consts::PI);
     assert_eq!(si(&[("rpm", 1, 1)], 60), 2.0 * std::f64::consts::PI);
     assert_eq!(si(&[("rad", 1, 1), ("s", -1, 1)], 3), 3.0);
-    assert_eq!(unit(&[("rpm", 1, 1)]).unwrap().dimension, unit(&[("Hz", 1, 1)]).unwrap().dimension);
+    assert_eq!(
+        unit(&[("rpm", 1, 1)]).unwrap().dimension,
+        unit(&[("Hz", 1, 1)]).unwrap().dimension
+    );
 }
 
 #[test]
@@ -82,6 +76,10 @@ fn every_readable_text_names_its_own_dimension() {
                 factors.push((name, sign * power.parse::<i32>().unwrap(), 1));
             }
         }
-        assert_eq!(unit(&factors).unwrap().dimension, super::table::derived(exponents), "{text}");
+        assert_eq!(
+            unit(&factors).unwrap().dimension,
+            super::table::derived(*exponents),
+            "{text}"
+        );
     }
 }
