@@ -209,3 +209,29 @@ fn a_budget_ends_a_hard_problem_early() {
     assert!(answer.is_one());
     assert!(started.elapsed().as_secs() < 5);
 }
+
+/// (x + a*y + b*z + 1)^power and its like in four variables.
+fn mixed(seed: i64, power: u32) -> Polynomial {
+    let x = |v| Polynomial::variable(Variable(v));
+    let list = [
+        x(0).mul(&x(1)).mul(&Polynomial::constant(seed)),
+        x(1).mul(&x(2)),
+        x(2).power(2).mul(&Polynomial::constant(seed + 3)),
+        x(3).mul(&x(0)).neg(),
+        x(3),
+        Polynomial::constant(2 * seed + 1),
+    ];
+    Polynomial::sum(&list).power(power)
+}
+
+#[test]
+fn proper_factors_in_every_variable_are_found_within_the_default_allowance() {
+    let (a, b, c) = (mixed(2, 2), mixed(5, 2), mixed(1, 1));
+    let (p, q) = (a.mul(&c), b.mul(&c));
+    let started = std::time::Instant::now();
+    let mut budget = Budget::new(10_000_000, 20_000);
+    let common = gcd(&p, &q, &mut budget);
+    println!("mixed: {:?}, {} left", started.elapsed(), budget.remaining);
+    assert!(!budget.exhausted());
+    assert_eq!(common, c.primitive_part());
+}

@@ -8,7 +8,7 @@ use super::{Field, PrimeField};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
+use num_traits::{Signed, ToPrimitive};
 use rustc_hash::FxHashMap;
 
 /// A field whose elements expressions can be read as.
@@ -261,10 +261,15 @@ impl Interpret for RationalFunctions {
     }
     fn square_root(&mut self, argument: ExprId, value: &RationalFunction) -> RationalFunction {
         let variable = self.kernels.variable(Meaning::Call(Function::Sqrt, argument));
-        if value.is_zero() {
-            return RationalFunction::zero();
+        let number = value.as_number();
+        if let Some(number) = number.as_ref().filter(|number| !number.is_negative()) {
+            let root = BigRational::new(number.numer().sqrt(), number.denom().sqrt());
+            if &root * &root == *number {
+                return RationalFunction::number(&root);
+            }
         }
-        if !looks_like_a_square(value) && !self.budget.exhausted() {
+        // A number that is no square has a square root all the same; its square is that number.
+        if (number.is_some() || !looks_like_a_square(value)) && !self.budget.exhausted() {
             self.kernels.squares.entry(variable).or_insert_with(|| value.clone());
         }
         RationalFunction::variable(variable)

@@ -7,9 +7,18 @@ use std::borrow::Cow;
 impl Polynomial {
     /// The quotient, if the divisor (not zero) divides the polynomial over the integers.
     pub fn divide_exact(&self, divisor: &Polynomial) -> Option<Polynomial> {
+        let mut allowance = u64::MAX;
+        self.divide_within(divisor, &mut allowance)
+    }
+
+    /// The same within an allowance of products of terms; none, and nothing left of it, where it does not suffice.
+    pub(super) fn divide_within(&self, divisor: &Polynomial, allowance: &mut u64) -> Option<Polynomial> {
         assert!(!divisor.is_zero(), "a nonzero divisor was promised");
         if self.is_zero() {
             return Some(Polynomial::zero());
+        }
+        if self == divisor {
+            return Some(Polynomial::one());
         }
         if divisor.is_constant() {
             return self.divide_integer(&divisor.coefficients[0]);
@@ -39,7 +48,7 @@ impl Polynomial {
             .zip(divisor.degrees())
             .map(|(whole, part)| whole.checked_sub(part))
             .collect();
-        self.divide_with_heap(&divisor, &bounds?)
+        self.divide_with_heap(&divisor, &bounds?, allowance)
     }
 
     fn divide_by_term(&self, divisor: &Polynomial) -> Option<Polynomial> {
@@ -55,7 +64,7 @@ impl Polynomial {
         quotient.divide_integer(&divisor.coefficients[0]).map(Polynomial::trim)
     }
 
-    fn divide_with_heap(&self, divisor: &Polynomial, bounds: &[u32]) -> Option<Polynomial> {
+    fn divide_with_heap(&self, divisor: &Polynomial, bounds: &[u32], allowance: &mut u64) -> Option<Polynomial> {
         let stride = self.stride();
         let mut quotient = Polynomial {
             variables: self.variables.clone(),
@@ -85,7 +94,11 @@ impl Polynomial {
             }
             while !heap.heap.is_empty() && heap.top() == monomial {
                 let (left, right) = heap.advance(&quotient, divisor);
+                *allowance = allowance.saturating_sub(1);
                 value = value.sub(&quotient.coefficients[left].mul(&divisor.coefficients[right]));
+            }
+            if *allowance == 0 {
+                return None;
             }
             if value.is_zero() {
                 continue;

@@ -48,6 +48,9 @@ impl PolynomialRows<'_> {
         if a == b || b.is_one() {
             return a.clone();
         }
+        if a.is_one() {
+            return b.clone();
+        }
         let budget = &mut self.field.budget;
         let common = gcd(a, b, budget);
         let rest = budget.quotient(b, &common);

@@ -61,6 +61,9 @@ impl Budget {
 
     /// a * b, or 0 when the allowance or a limit is passed.
     pub fn mul(&mut self, a: &Polynomial, b: &Polynomial) -> Polynomial {
+        if a.is_one() || b.is_one() {
+            return if a.is_one() { b.clone() } else { a.clone() };
+        }
         let (m, n) = (a.term_count() as u64, b.term_count() as u64);
         if !self.charge(m.saturating_mul(n).saturating_add(1)) || !a.is_safe_factor() || !b.is_safe_factor() {
             self.exhausted = true;
@@ -75,7 +78,7 @@ impl Budget {
 
     /// a / b of a divisor of a, or a when the allowance is passed.
     pub fn quotient(&mut self, a: &Polynomial, b: &Polynomial) -> Polynomial {
-        if b.is_one() {
+        if b.is_one() || self.exhausted {
             return a.clone();
         }
         match self.divide(a, b) {
@@ -92,11 +95,9 @@ impl Budget {
         if !self.charge(a.term_count() as u64 + 1) {
             return None;
         }
-        let quotient = a.divide_exact(b);
-        if let Some(quotient) = &quotient {
-            self.charge((quotient.term_count() * b.term_count()) as u64);
-        }
-        quotient
+        let quotient = a.divide_within(b, &mut self.remaining);
+        self.exhausted |= self.remaining == 0;
+        quotient.filter(|_| !self.exhausted)
     }
 }
 
