@@ -245,7 +245,7 @@ fn a_dense_symbolic_matrix_exhausts_the_limit_instead_of_hanging() {
 }
 
 #[test]
-fn a_million_small_blocks_take_linear_time() {
+fn many_small_blocks_take_linear_time() {
     let blocks = 200_000u32;
     let mut matrix: Vec<Row<f64>> = Vec::new();
     let mut right: Vec<Row<f64>> = Vec::new();
