@@ -1,4 +1,19 @@
-//! lgm compiles textual models of physical systems to state equations.
+//! `lgm` compiles textual models of physical systems to state equations.
+//!
+//! Data flows one way, through one room after another; each room is one function and the type that it returns:
+//!
+//! 1. A text and all that it imports, kept in a [`source::SourceMap`], is parsed by [`syntax`] and gathered by
+//!    [`elaborate::load`] into a program.
+//! 2. [`elaborate::elaborate`] expands the chosen model: components, arrays, vectors and units are gone, and what is
+//!    left is a flat [`elaborate::model::Model`] whose laws are [`expr`] expressions.
+//! 3. [`bond::lower`] makes one graph of junctions and ports of it, whichever notation it was drawn in.
+//! 4. [`equations::formulate`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
+//!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
+//!    [`equations::StateSystem`].
+//! 5. [`analysis`] draws conclusions from it, and [`emit`] prints it.
+//!
+//! Every stage returns its [`diagnostic::Diagnostic`]s beside its value, and no stage runs after one with errors.
+//! [`cli`] is the only room that touches the disk.
 
 #![warn(missing_docs)]
 
@@ -29,3 +44,67 @@ pub mod analysis;
 pub mod emit;
 
 pub mod import;
+
+pub mod cli;
+
+use diagnostic::{Diagnostic, has_errors};
+use equations::StateSystem;
+use source::{SourceId, SourceMap, Sources};
+
+/// What is asked of one compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Which model, and the values of its parameters.
+    pub settings: elaborate::Settings,
+    /// Which states, and in which form the matrices are wanted.
+    pub equations: equations::Options,
+    /// Whether the equations are compared with the laws of the flat graph.
+    pub verify: bool,
+}
+
+/// Says what is wrong with a text; a text without a model may be without fault.
+pub fn check(files: &dyn Sources, map: &mut SourceMap, root: SourceId, request: &Request) -> Vec<Diagnostic> {
+    run(files, map, root, request).1
+}
+
+/// Compiles the chosen model of a text; there are equations exactly where no diagnostic is an error.
+pub fn compile(
+    files: &dyn Sources,
+    map: &mut SourceMap,
+    root: SourceId,
+    request: &Request,
+) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let (system, mut diagnostics) = run(files, map, root, request);
+    if system.is_none() && !has_errors(&diagnostics) {
+        let name = &map.get(root).name;
+        diagnostics.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")));
+    }
+    (system, diagnostics)
+}
+
+/// The stages in their order; each is given what the one before it returned.
+fn run(
+    files: &dyn Sources,
+    map: &mut SourceMap,
+    root: SourceId,
+    request: &Request,
+) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let (program, mut diagnostics) = elaborate::load(files, map, root);
+    let (model, found) = elaborate::elaborate(&program, map, &request.settings);
+    diagnostics.extend(found);
+    let Some(model) = model.filter(|_| !has_errors(&diagnostics)) else {
+        return (None, diagnostics);
+    };
+    let graph = bond::lower(&model);
+    let (system, found) = equations::formulate(&model, &graph, &request.equations);
+    diagnostics.extend(found);
+    let system = system.filter(|_| !has_errors(&diagnostics));
+    if request.verify
+        && let Some(system) = &system
+    {
+        let retained = equations::retained(&model, &request.equations, &mut Vec::new());
+        let verification = equations::verify(&model, &graph, system, &retained, request.equations.states);
+        diagnostics.extend(verification.diagnostics);
+    }
+    (system, diagnostics)
+}

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `lgm` command.
+
+fn main() -> std::process::ExitCode {
+    lgm::cli::main()
+}

@@ -37,6 +37,7 @@ mod symmetry;
 mod values;
 
 pub use load::{Program, load};
+pub(crate) use nearest::did_you_mean;
 pub use settings::Settings;
 
 use crate::diagnostic::{Diagnostic, has_errors, in_source_order};

@@ -50,7 +50,7 @@ pub(super) fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'
 }
 
 /// A sentence that offers the nearest candidates, or lists them all when none is near.
-pub(super) fn did_you_mean<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
+pub(crate) fn did_you_mean<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut all: Vec<&str> = candidates.into_iter().collect();
     let near = nearest(name, all.iter().copied());
     if !near.is_empty() {

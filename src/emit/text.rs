@@ -3,7 +3,11 @@
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
 use crate::elaborate::model::{Parameter, ParameterEntry};
 use crate::equations::{AlgebraicLoop, LinearForm, SparseMatrix, StateSystem, StateVariable};
-use crate::expr::ExprId;
+use crate::expr::{ExprId, Node};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// How to lay the text out.
@@ -29,6 +33,13 @@ impl Default for TextOptions {
 
 /// Writes the equations: what there is, the equations one by one, the matrices where they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
+    let shortened;
+    let system = if options.matrices.numeric {
+        shortened = with_short_numbers(system);
+        &shortened
+    } else {
+        system
+    };
     let mut out = format!("model {}\n", system.model);
     declarations(system, &mut out);
     equations(system, &mut out);
@@ -52,6 +63,48 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
         None => out.push_str(no_matrices(system, options.matrices)),
     }
     out
+}
+
+/// The same system with the long decimals in its equations rounded to six significant digits. Other numbers, such as
+/// an exponent of 1/3, were written by somebody and stay.
+fn with_short_numbers(system: &StateSystem) -> StateSystem {
+    let mut system = system.clone();
+    let mut roots: Vec<&mut ExprId> = system.derivatives.iter_mut().chain(&mut system.output_values).collect();
+    roots.extend(system.assignments.iter_mut().map(|assignment| &mut assignment.value));
+    roots.extend(system.loops.iter_mut().flat_map(|each| &mut each.residuals));
+    let exprs = &mut system.exprs;
+    let reachable = exprs.reachable(&roots.iter().map(|id| **id).collect::<Vec<_>>());
+    let mut replaced = FxHashMap::default();
+    for id in reachable {
+        let node = exprs.node(id).clone();
+        let now = match &node {
+            Node::Number(value) => short_decimal(value).map_or(id, |short| exprs.number(short)),
+            _ => exprs.rebuild(&node, &replaced),
+        };
+        replaced.insert(id, now);
+    }
+    for id in roots {
+        *id = replaced[id];
+    }
+    system
+}
+
+/// Six significant digits of a number that is a decimal with more of them.
+fn short_decimal(value: &BigRational) -> Option<BigRational> {
+    let mut rest = value.denom().clone();
+    for prime in [2u32, 5] {
+        while (&rest % prime).is_zero() {
+            rest /= prime;
+        }
+    }
+    if value.is_integer() || !rest.is_one() {
+        return None;
+    }
+    let text = format!("{:.5e}", double(value));
+    let (mantissa, exponent) = text.split_once('e')?;
+    let digits: BigInt = mantissa.replace('.', "").parse().ok()?;
+    let scale = BigRational::from_integer(BigInt::from(10)).pow(exponent.parse::<i32>().ok()? - 5);
+    Some(BigRational::from_integer(digits) * scale)
 }
 
 /// Why there are no matrices to show.

@@ -162,7 +162,7 @@ fn modulo_prime(value: &BigRational) -> u64 {
 }
 
 /// Elements named by `--retain`, with a diagnostic for each unknown name.
-fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
+pub(crate) fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
     let mut found = Vec::new();
     for name in &options.retain {
         let position = (0..model.elements.len() as u32)

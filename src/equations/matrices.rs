@@ -8,6 +8,7 @@ use crate::algebra::{Field, FromExpression, RationalFunctions};
 use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text};
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
@@ -292,6 +293,21 @@ pub(crate) fn numeric(system: &mut StateSystem, run: &Run<f64>, values: &FxHashM
     system.numeric = form;
 }
 
+/// The shortest decimal that reads back as the same double: 0.1, where the double itself has 55 digits.
+fn shortest_decimal(value: f64) -> BigRational {
+    let text = format!("{value:e}");
+    let parts = text.split_once('e').and_then(|(mantissa, exponent)| {
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
+        let exponent = exponent.parse::<i32>().ok()? - fraction.len() as i32;
+        Some((digits, exponent))
+    });
+    // Only what is not finite has no digits; the reduction has refused such values before.
+    parts.map_or_else(BigRational::zero, |(digits, exponent)| {
+        BigRational::from_integer(digits) * BigRational::from_integer(BigInt::from(10)).pow(exponent)
+    })
+}
+
 /// The equations with numbers for coefficients.
 fn numeric_equations(system: &mut StateSystem, run: &Run<f64>) {
     let symbols = column_symbols(system, run);
@@ -306,7 +322,7 @@ fn numeric_equations(system: &mut StateSystem, run: &Run<f64>) {
                 }
                 None => run.constant(*column),
             };
-            let number = exprs.number(BigRational::from_float(*value).unwrap_or_else(BigRational::zero));
+            let number = exprs.number(shortest_decimal(*value));
             terms.push(exprs.mul(number, variable));
         }
         exprs.sum(terms)

@@ -20,6 +20,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
 pub use states::StateRequest;
 pub use system::{

@@ -210,6 +210,10 @@ fn latex_decimal(text: &str) -> String {
 
 /// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
 pub fn latex_name(name: &str) -> String {
+    // The time derivative of an input is a symbol of its own, named after the input.
+    if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
+        return format!("\\dot{{{}}}", latex_name(inner));
+    }
     // `cell[2].c.v[1]`: the last member is the quantity, what stands before it is where.
     let (owner, member) = match name.rfind('.') {
         Some(dot) => (&name[..dot], &name[dot + 1..]),

@@ -1,0 +1,47 @@
+//! `lgm check`
+
+use super::disk::write_result;
+use super::request::ModelArguments;
+use super::{Outcome, report};
+use clap::ValueEnum;
+
+/// Says what is wrong with a model.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lgm check --verify examples/oscillator.lgm")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Also compare the equations with the laws of the graph at random values, and the power balance
+    #[arg(long)]
+    verify: bool,
+    /// `text` goes to standard error, `json` to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let (map, diagnostics) = arguments.model.check(arguments.verify);
+    let outcome = report::outcome(&diagnostics);
+    match arguments.format {
+        Format::Text => report::print(&map, &diagnostics),
+        Format::Json => {
+            let value = report::as_json(&map, &diagnostics);
+            let written = write_result(None, &mut |out| {
+                serde_json::to_writer_pretty(&mut *out, &value)?;
+                out.write_all(b"\n")
+            });
+            let writing = report::after_writing(&map, written);
+            if writing != Outcome::Success {
+                return writing;
+            }
+        }
+    }
+    outcome
+}

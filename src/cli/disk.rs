@@ -1,0 +1,140 @@
+//! Reading models and writing results.
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceId, SourceMap, Sources};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The files of this machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Disk;
+
+impl Sources for Disk {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        if path.is_dir() {
+            return Err("is a folder, not a file".to_string());
+        }
+        fs::read(path).map_err(|error| sentence(&error)).and_then(as_text)
+    }
+}
+
+/// Reads FILE, `-` being standard input.
+pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
+    let read = if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        let text = read.map_err(|error| sentence(&error)).and_then(|_| as_text(bytes));
+        text.map(|text| map.add("standard input", text, None))
+    } else {
+        let text = Disk.read(file);
+        text.map(|text| map.add(file.display().to_string(), text, Some(file.to_path_buf())))
+    };
+    read.map_err(|reason| Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())))
+}
+
+fn as_text(bytes: Vec<u8>) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("not UTF-8 at byte {at}, in line {line}")
+    })?;
+    // Positions are held in 32 bits.
+    match u32::try_from(text.len()) {
+        Ok(_) => Ok(text),
+        Err(_) => Err("more than 4 GB of text".to_string()),
+    }
+}
+
+/// What went wrong, without the number that the system gives it.
+fn sentence(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_string(),
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        ErrorKind::IsADirectory => "is a folder, not a file".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// Why a result was not written.
+#[derive(Debug)]
+pub(super) enum WriteFault {
+    /// Whoever read standard output has had enough, which is no fault.
+    NobodyListens,
+    /// Anything else.
+    Failed(Diagnostic),
+}
+
+/// Writes a result to a file, or to standard output where none is given.
+///
+/// A file appears under its name only when it is complete: it is written beside its place and then renamed.
+pub(super) fn write_result(
+    out: Option<&Path>,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteFault> {
+    let (name, written) = match out.filter(|path| *path != Path::new("-")) {
+        Some(path) => (format!("`{}`", path.display()), write_file(path, write)),
+        None => {
+            let mut stream = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            let written = write(&mut stream).and_then(|()| stream.flush());
+            if written
+                .as_ref()
+                .is_err_and(|error| error.kind() == ErrorKind::BrokenPipe)
+            {
+                // What is left in the buffer must not be tried again when the stream is dropped.
+                let _ = stream.into_parts();
+                return Err(WriteFault::NobodyListens);
+            }
+            ("standard output".to_string(), written)
+        }
+    };
+    written.map_err(|error| {
+        let reason = match error.kind() {
+            ErrorKind::NotFound => "no such folder".to_string(),
+            _ => sentence(&error),
+        };
+        WriteFault::Failed(Diagnostic::error("LGM0908", format!("cannot write {name}: {reason}")))
+    })
+}
+
+fn write_file(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let place = fs::metadata(path);
+    if let Ok(place) = &place
+        && !place.is_file()
+    {
+        if place.is_dir() {
+            return Err(io::Error::from(ErrorKind::IsADirectory));
+        }
+        // A device or a pipe cannot be replaced by a file of its name.
+        let mut stream = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        return write(&mut stream).and_then(|()| stream.flush());
+    }
+    // Through a link, so that the file it points at is replaced and not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let (temporary, file) = create_beside(&target)?;
+    let mut stream = BufWriter::new(file);
+    let written = write(&mut stream)
+        .and_then(|()| stream.flush())
+        .and_then(|()| match place {
+            Ok(place) => fs::set_permissions(&temporary, place.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| fs::rename(&temporary, &target));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A new file in the same folder, under a name that nothing else has.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    let name = target.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy();
+    let mut attempt = 0;
+    loop {
+        let temporary = target.with_file_name(format!(".{name}.{}-{attempt}.part", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
+            opened => return opened.map(|file| (temporary, file)),
+        }
+    }
+}

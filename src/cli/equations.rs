@@ -1,0 +1,92 @@
+//! `lgm equations`
+
+use super::disk::write_result;
+use super::request::{ModelArguments, StateArguments};
+use super::{Outcome, report};
+use crate::emit::{self, MatrixOptions, TextOptions};
+use clap::ValueEnum;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Prints the state equations of a model.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lgm equations examples/oscillator.lgm --set m=3 --numeric --format json")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// Matrices in numbers instead of symbols
+    #[arg(long)]
+    numeric: bool,
+    /// Only the nonzero entries of matrices; always so beyond 500 states
+    #[arg(long)]
+    sparse: bool,
+    /// How to print them
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Latex,
+    Json,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, !arguments.numeric);
+    report::print(&map, &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    let (Some(system), Outcome::Success) = (system, outcome) else {
+        return outcome;
+    };
+    let matrices = MatrixOptions {
+        numeric: arguments.numeric,
+        sparse: arguments.sparse,
+    };
+    let out = arguments.output.as_deref();
+    let written = write_result(out, &mut |stream| match arguments.format {
+        Format::Json => emit::json(&system, matrices, stream),
+        Format::Latex => stream.write_all(emit::latex(&system, matrices).as_bytes()),
+        Format::Text => {
+            let options = layout(matrices, out.is_some());
+            stream.write_all(emit::text(&system, &options).as_bytes())
+        }
+    });
+    report::after_writing(&map, written)
+}
+
+/// As wide as the terminal, with the brackets that it has; a file gets the best there is.
+fn layout(matrices: MatrixOptions, to_a_file: bool) -> TextOptions {
+    let mut options = TextOptions {
+        matrices,
+        ..TextOptions::default()
+    };
+    if !to_a_file && std::io::stdout().is_terminal() {
+        if let Some((width, _)) = terminal_size::terminal_size() {
+            options.width = usize::from(width.0).max(40);
+        }
+        options.unicode = locale_is_unicode();
+    }
+    options
+}
+
+/// Whether the first of the variables that name a character set names a Unicode one.
+fn locale_is_unicode() -> bool {
+    let named = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|variable| std::env::var(variable).ok())
+        .find(|value| !value.is_empty());
+    match named {
+        Some(locale) => {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        }
+        None => cfg!(windows),
+    }
+}

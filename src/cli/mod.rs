@@ -1,0 +1,98 @@
+//! The command line: arguments in, files and exit codes out. One file a subcommand.
+//!
+//! This is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
+//! an error; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
+
+mod check;
+mod disk;
+mod equations;
+mod import;
+mod report;
+mod request;
+mod response;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Deeply nested models are walked by recursion in places; this is far beyond what any of them needs.
+const STACK: usize = 256 << 20;
+
+/// Compiles linear graphs and bond graphs of physical systems to exact state equations.
+#[derive(Debug, Parser)]
+#[command(name = "lgm", version, arg_required_else_help = true, propagate_version = true)]
+#[command(
+    after_help = "Example:\n  lgm equations examples/oscillator.lgm\n\n`lgm COMMAND --help` says more of a command."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Arguments),
+    Equations(equations::Arguments),
+    Response(response::Arguments),
+    Import(import::Arguments),
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well, or nearly.
+    Success,
+    /// The model or the run has an error.
+    Failure,
+    /// The command line has.
+    Misuse,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        match outcome {
+            Outcome::Success => ExitCode::SUCCESS,
+            Outcome::Failure => ExitCode::from(1),
+            Outcome::Misuse => ExitCode::from(2),
+        }
+    }
+}
+
+/// Runs the command that the arguments of this process ask for.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let work = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || match arguments.command {
+            Command::Check(arguments) => check::run(&arguments),
+            Command::Equations(arguments) => equations::run(&arguments),
+            Command::Response(arguments) => response::run(&arguments),
+            Command::Import(arguments) => import::run(&arguments),
+        });
+    match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(outcome)) => outcome.into(),
+        // The panic has printed its message; this is the code that Rust programs leave with then.
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(error) => {
+            eprintln!("lgm: there is no memory for the work: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent_and_each_command_has_an_example() {
+        let mut command = Arguments::command();
+        command.build();
+        command.clone().debug_assert();
+        for subcommand in command.get_subcommands().filter(|entry| entry.get_name() != "help") {
+            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let example = format!("lgm {}", subcommand.get_name());
+            assert!(help.contains(&example), "`{example}` has no example");
+        }
+    }
+}

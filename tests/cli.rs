@@ -1,0 +1,414 @@
+//! The command line, run as a user runs it: exit codes, what goes where, and what happens when things go wrong.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const OSCILLATOR: &str = "\
+/// A mass on a spring and a damper, pushed by a force.
+model Oscillator {
+  param m = 2 [kg];
+  param k = 50 [N/m];
+  param b = 0.4 [N.s/m];
+  input F [N] = 1;
+  node x : translational;
+  push   : ForceSource(F)  gnd -> x;
+  mass   : Mass(m)         x -> gnd;
+  spring : Spring(k)       x -> gnd;
+  damper : Damper(b)       x -> gnd;
+  output v  = across(mass);
+  output fk = through(spring);
+}
+";
+
+/// A folder with the oscillator in it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("oscillator.lgm"), OSCILLATOR).unwrap();
+    folder
+}
+
+fn lgm(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lgm"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn ends_with(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));
+}
+
+#[test]
+fn help_names_every_command_and_gives_examples() {
+    let folder = folder();
+    let help = lgm(folder.path(), &["--help"]);
+    ends_with(&help, 0);
+    for name in ["check", "equations", "response", "import"] {
+        assert!(out(&help).contains(name));
+        let help = lgm(folder.path(), &[name, "--help"]);
+        ends_with(&help, 0);
+        assert!(
+            out(&help).contains(&format!("Example:\n  lgm {name} ")),
+            "{}",
+            out(&help)
+        );
+    }
+}
+
+#[test]
+fn misuse_of_options_ends_with_2() {
+    let folder = folder();
+    ends_with(&lgm(folder.path(), &[]), 2);
+    let unknown = lgm(folder.path(), &["equations", "oscillator.lgm", "--numric"]);
+    ends_with(&unknown, 2);
+    assert!(err(&unknown).contains("--numeric"), "{}", err(&unknown));
+    ends_with(&lgm(folder.path(), &["equatons", "oscillator.lgm"]), 2);
+    ends_with(
+        &lgm(folder.path(), &["equations", "oscillator.lgm", "--format", "yaml"]),
+        2,
+    );
+    ends_with(&lgm(folder.path(), &["response", "oscillator.lgm"]), 2);
+    let bad = lgm(folder.path(), &["response", "oscillator.lgm", "--omega", "1,x"]);
+    ends_with(&bad, 2);
+    assert!(err(&bad).contains("finite number"), "{}", err(&bad));
+}
+
+#[test]
+fn unknown_names_end_with_2_and_the_nearest_name() {
+    let folder = folder();
+    let cases = [
+        (
+            vec!["equations", "oscillator.lgm", "--model", "Oscilator"],
+            "Oscillator",
+        ),
+        (vec!["equations", "oscillator.lgm", "--set", "mm=3"], "`m`"),
+        (vec!["equations", "oscillator.lgm", "--retain", "damper"], "storage"),
+        (vec!["response", "oscillator.lgm", "--omega", "1", "--from", "G"], "`F`"),
+        (
+            vec!["response", "oscillator.lgm", "--omega", "1", "--to", "fkk"],
+            "`fk`",
+        ),
+    ];
+    for (arguments, hint) in cases {
+        let found = lgm(folder.path(), &arguments);
+        ends_with(&found, 2);
+        assert!(err(&found).contains(hint), "{arguments:?}: {}", err(&found));
+        assert_eq!(out(&found), "");
+    }
+    for malformed in ["m", "=3", "m=", "m=3 4"] {
+        ends_with(
+            &lgm(folder.path(), &["equations", "oscillator.lgm", "--set", malformed]),
+            2,
+        );
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_end_with_2() {
+    let folder = folder();
+    let missing = lgm(folder.path(), &["check", "missing.lgm"]);
+    ends_with(&missing, 2);
+    assert!(
+        err(&missing).contains("cannot read `missing.lgm`: no such file"),
+        "{}",
+        err(&missing)
+    );
+    let directory = lgm(folder.path(), &["equations", "."]);
+    ends_with(&directory, 2);
+    assert!(err(&directory).contains("is a folder"), "{}", err(&directory));
+    fs::write(folder.path().join("latin.lgm"), b"// a\n// caf\xe9\n").unwrap();
+    let latin = lgm(folder.path(), &["check", "latin.lgm"]);
+    ends_with(&latin, 2);
+    assert!(
+        err(&latin).contains("not UTF-8 at byte 11, in line 2"),
+        "{}",
+        err(&latin)
+    );
+}
+
+#[test]
+fn faults_in_the_model_end_with_1_on_standard_error() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("bad.lgm"),
+        OSCILLATOR.replace("Spring(k)", "Sprung(k)"),
+    )
+    .unwrap();
+    for arguments in [
+        vec!["check", "bad.lgm"],
+        vec!["equations", "bad.lgm"],
+        vec!["response", "bad.lgm", "--omega", "1"],
+    ] {
+        let found = lgm(folder.path(), &arguments);
+        ends_with(&found, 1);
+        assert!(err(&found).contains("Sprung"), "{}", err(&found));
+        assert!(!err(&found).contains('\u{1b}'), "no colour away from a terminal");
+        assert_eq!(out(&found), "");
+    }
+    let found = lgm(folder.path(), &["check", "bad.lgm", "--format", "json"]);
+    ends_with(&found, 1);
+    let value: serde_json::Value = serde_json::from_str(&out(&found)).unwrap();
+    let first = &value["diagnostics"][0];
+    assert_eq!(first["severity"], "error");
+    assert_eq!(first["labels"][0]["file"], "bad.lgm");
+    assert_eq!(first["labels"][0]["line"], 10);
+    assert_eq!(first["labels"][0]["column"], 12);
+}
+
+#[test]
+fn check_of_a_right_model_says_nothing() {
+    let folder = folder();
+    for arguments in [
+        vec!["check", "oscillator.lgm"],
+        vec!["check", "--verify", "oscillator.lgm"],
+    ] {
+        let found = lgm(folder.path(), &arguments);
+        ends_with(&found, 0);
+        assert_eq!((out(&found), err(&found)), (String::new(), String::new()));
+    }
+    let found = lgm(folder.path(), &["check", "oscillator.lgm", "--format", "json"]);
+    ends_with(&found, 0);
+    let value: serde_json::Value = serde_json::from_str(&out(&found)).unwrap();
+    assert_eq!(value, serde_json::json!({"diagnostics": []}));
+}
+
+#[test]
+fn a_text_without_a_model_is_no_fault_until_one_is_needed() {
+    let folder = folder();
+    fs::write(folder.path().join("none.lgm"), "// nothing yet\n").unwrap();
+    ends_with(&lgm(folder.path(), &["check", "none.lgm"]), 0);
+    let found = lgm(folder.path(), &["equations", "none.lgm"]);
+    ends_with(&found, 1);
+    assert!(err(&found).contains("model"), "{}", err(&found));
+}
+
+#[test]
+fn equations_in_every_format() {
+    let folder = folder();
+    let text = lgm(folder.path(), &["equations", "oscillator.lgm"]);
+    ends_with(&text, 0);
+    insta::assert_snapshot!(out(&text));
+    let latex = lgm(folder.path(), &["equations", "oscillator.lgm", "--format", "latex"]);
+    ends_with(&latex, 0);
+    insta::assert_snapshot!(out(&latex));
+    let json = lgm(
+        folder.path(),
+        &[
+            "equations",
+            "oscillator.lgm",
+            "--format",
+            "json",
+            "--numeric",
+            "--set",
+            "m=4",
+            "--set",
+            "b=-0.5",
+        ],
+    );
+    ends_with(&json, 0);
+    let value: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(value["schema"], "lgm-equations/1");
+    assert_eq!(value["A"], serde_json::json!([[0.125, -0.25], [50.0, 0.0]]));
+    assert_eq!(value["parameters"][0]["value"], 4.0);
+}
+
+#[test]
+fn energy_states_are_momentum_and_displacement() {
+    let folder = folder();
+    let json = lgm(
+        folder.path(),
+        &[
+            "equations",
+            "oscillator.lgm",
+            "--states",
+            "energy",
+            "--numeric",
+            "--format",
+            "json",
+        ],
+    );
+    ends_with(&json, 0);
+    let value: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(value["A"], serde_json::json!([[-0.2, -50.0], [0.5, 0.0]]));
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["equations", "-", "--format", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(OSCILLATOR.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    ends_with(&output, 0);
+    assert!(out(&output).contains("\"model\": \"Oscillator\""));
+}
+
+#[test]
+fn results_go_to_a_file_whole_or_not_at_all() {
+    let folder = folder();
+    let target = folder.path().join("result.json");
+    fs::write(&target, "old").unwrap();
+    let found = lgm(
+        folder.path(),
+        &["equations", "oscillator.lgm", "--format", "json", "-o", "result.json"],
+    );
+    ends_with(&found, 0);
+    assert_eq!(out(&found), "");
+    let written = fs::read_to_string(&target).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&written).unwrap()["states"].is_array());
+    let mut names: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["oscillator.lgm", "result.json"], "nothing else is left behind");
+    for unwritable in ["missing/result.json", "."] {
+        let found = lgm(folder.path(), &["equations", "oscillator.lgm", "-o", unwritable]);
+        ends_with(&found, 2);
+        assert!(err(&found).contains("cannot write"), "{}", err(&found));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_devices_are_written_through() {
+    let folder = folder();
+    fs::write(folder.path().join("real.txt"), "old").unwrap();
+    std::os::unix::fs::symlink("real.txt", folder.path().join("link.txt")).unwrap();
+    ends_with(
+        &lgm(folder.path(), &["equations", "oscillator.lgm", "-o", "link.txt"]),
+        0,
+    );
+    assert!(folder.path().join("link.txt").is_symlink());
+    let real = fs::read_to_string(folder.path().join("real.txt")).unwrap();
+    assert!(real.starts_with("model Oscillator"), "{real}");
+    ends_with(
+        &lgm(folder.path(), &["equations", "oscillator.lgm", "-o", "/dev/null"]),
+        0,
+    );
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_fault() {
+    let folder = folder();
+    // More than a pipe holds, so that writing goes on after the reader has left.
+    let omega: Vec<String> = (1..20_000).map(|k| k.to_string()).collect();
+    let mut child = command(
+        folder.path(),
+        &["response", "oscillator.lgm", "--omega", &omega.join(",")],
+    )
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut stream = child.stdout.take().unwrap();
+    stream.read_exact(&mut [0; 4]).unwrap();
+    drop(stream);
+    let output = child.wait_with_output().unwrap();
+    ends_with(&output, 0);
+    assert_eq!(err(&output), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let folder = folder();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command(folder.path(), &["equations", "oscillator.lgm"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    ends_with(&output, 2);
+    assert!(
+        err(&output).contains("cannot write standard output"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn response_as_a_table_and_as_json() {
+    let folder = folder();
+    let table = lgm(
+        folder.path(),
+        &["response", "oscillator.lgm", "--omega", "0,0.1,5,100", "--to", "v"],
+    );
+    ends_with(&table, 0);
+    insta::assert_snapshot!(out(&table));
+    let json = lgm(
+        folder.path(),
+        &["response", "oscillator.lgm", "--omega", "1,5", "--format", "json"],
+    );
+    ends_with(&json, 0);
+    let value: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(value["omega"], serde_json::json!([1.0, 5.0]));
+    // At the natural frequency mass and spring cancel, and the damper alone is left: v/F = 1/b.
+    let at_resonance = &value["H"]["F->v"][1];
+    assert!((at_resonance[0].as_f64().unwrap() - 2.5).abs() < 1e-15);
+    assert!(at_resonance[1].as_f64().unwrap().abs() < 1e-15);
+    assert_eq!(value["H"]["F->fk"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn an_undamped_resonance_warns_and_is_null() {
+    let folder = folder();
+    let found = lgm(
+        folder.path(),
+        &[
+            "response",
+            "oscillator.lgm",
+            "--omega",
+            "5",
+            "--set",
+            "b=0",
+            "--format",
+            "json",
+        ],
+    );
+    ends_with(&found, 0);
+    assert!(err(&found).contains("omega = 5 rad/s"), "{}", err(&found));
+    let value: serde_json::Value = serde_json::from_str(&out(&found)).unwrap();
+    assert_eq!(value["H"]["F->v"][0], serde_json::json!([null, null]));
+}
+
+#[test]
+fn an_imported_model_compiles() {
+    let folder = folder();
+    let arguments = ["import", "lg2ss", "--graph", "[1 2 1 4; 2 2 3 3; 3 3 1 1]"];
+    let faulty = lgm(folder.path(), &[&arguments[..], &["--outputs", "[1 9 1]"]].concat());
+    ends_with(&faulty, 1);
+    assert!(err(&faulty).contains("--outputs"), "{}", err(&faulty));
+    let imported = [
+        &arguments[..],
+        &["--outputs", "[1 3 1]", "--name", "Circuit", "-o", "circuit.lgm"],
+    ]
+    .concat();
+    ends_with(&lgm(folder.path(), &imported), 0);
+    let found = lgm(
+        folder.path(),
+        &["equations", "circuit.lgm", "--numeric", "--format", "json"],
+    );
+    ends_with(&found, 0);
+    let value: serde_json::Value = serde_json::from_str(&out(&found)).unwrap();
+    assert_eq!(value["model"], "Circuit");
+    assert_eq!(value["states"].as_array().unwrap().len(), 1);
+}
