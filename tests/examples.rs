@@ -1,8 +1,11 @@
-//! Every example is a right text.
+//! Every example is a right text, and the equations made of it are right.
+
+mod support;
 
 use lgm::diagnostic::render;
 use lgm::source::SourceMap;
 use std::path::{Path, PathBuf};
+use support::program;
 
 /// All `.lgm` files below `examples/`, sorted.
 fn examples() -> Vec<PathBuf> {
@@ -34,4 +37,15 @@ fn every_example_parses() {
         faults += &render(&map, &diagnostics, false);
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// Every example compiles, and its equations satisfy every law of its graph and the power balance.
+#[test]
+fn every_example_is_verified() {
+    for path in examples() {
+        let path = path.display().to_string();
+        let output = program::run(&["check".to_owned(), path.clone(), "--verify".to_owned()]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{path}\n{said}");
+    }
 }

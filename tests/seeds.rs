@@ -8,9 +8,7 @@ mod support;
 
 use nalgebra::DMatrix;
 use support::arithmetic::{Bindings, evaluate};
-use support::linear::{
-    Linear, assert_same_matrices, assert_same_poles, assert_same_response, diagonal, matrix, without_zeros,
-};
+use support::linear::{Linear, assert_same_matrices, assert_same_poles, assert_same_response, matrix, without_zeros};
 use support::program::{self, Symbolic, example};
 use support::records::{Parameters, Record, bindings, drawn, numbers, values};
 
@@ -390,5 +388,135 @@ fn references_agree_with_the_records() {
             let what = format!("{}, omega = {omega}", case.name);
             assert_same_response(&what, &reference.response(omega), &record.response(index), 1e-10);
         }
+    }
+}
+
+/// Names and order of inputs and outputs, and the record's values as defaults.
+#[test]
+fn models_have_the_interfaces_of_the_records() {
+    for case in CASES {
+        let record = Record::load(case.name);
+        let equations = program::json("equations", &case.file(), &[]);
+        let listed = |key: &str| -> Vec<&str> {
+            let entries = equations[key].as_array().unwrap().iter();
+            entries.map(|entry| entry["name"].as_str().unwrap()).collect()
+        };
+        assert_eq!(listed("inputs"), record.linear().inputs, "{}", case.name);
+        assert_eq!(listed("outputs"), record.linear().outputs, "{}", case.name);
+        let found = equations["parameters"].as_array().unwrap();
+        for (name, value) in record.parameters() {
+            let Some(parameter) = found.iter().find(|parameter| parameter["name"] == name.as_str()) else {
+                assert!(
+                    case.fixed.contains(&name.as_str()),
+                    "{}: no parameter {name}",
+                    case.name
+                );
+                continue;
+            };
+            let (given, expected) = (bindings_of(&name, &parameter["value"]), bindings_of(&name, &value));
+            assert_eq!(given.len(), expected.len(), "{}: {name}", case.name);
+            for (entry, value) in expected {
+                assert!(
+                    (given[&entry] - value).abs() <= 1e-14 * value.abs(),
+                    "{}: {entry}",
+                    case.name
+                );
+            }
+        }
+    }
+}
+
+fn bindings_of(name: &str, value: &serde_json::Value) -> Bindings {
+    bindings(&vec![(name.to_owned(), value.clone())])
+}
+
+#[test]
+fn models_agree_with_the_records() {
+    for case in CASES {
+        let record = Record::load(case.name);
+        let parameters = record.parameters();
+        let found = program::numeric(&case.file(), &Vec::new());
+        let frequencies = record.frequencies();
+        let reference = (case.reference)(&record, &parameters);
+        case.compare("defaults", &found, &reference, &bindings(&parameters), &frequencies);
+        let responses = program::response(&case.file(), &frequencies, &found.inputs, &found.outputs);
+        for (index, (omega, response)) in frequencies.iter().zip(&responses).enumerate() {
+            let what = format!("{}, lgm response, omega = {omega}", case.name);
+            assert_same_response(&what, response, &record.response(index), TOLERANCE);
+        }
+    }
+}
+
+#[test]
+fn models_agree_with_the_records_at_other_parameters() {
+    for case in CASES {
+        let record = Record::load(case.name);
+        for seed in 1..=2 {
+            let set = case.drawn(&record, seed);
+            let all = case.with_constants(&record, &set);
+            let found = program::numeric(&case.file(), &set);
+            let expected = (case.reference)(&record, &all);
+            let what = format!("parameter set {seed}");
+            case.compare(&what, &found, &expected, &bindings(&all), &record.frequencies());
+        }
+    }
+}
+
+#[test]
+fn symbolic_matrices_agree_with_the_records_at_many_points() {
+    for case in CASES {
+        let record = Record::load(case.name);
+        let symbolic = Symbolic::of(&case.file());
+        for seed in 1..=5 {
+            let set = case.drawn(&record, seed);
+            let all = case.with_constants(&record, &set);
+            let found = symbolic.at(&all);
+            let expected = (case.reference)(&record, &all);
+            let what = format!("symbolic, point {seed}");
+            case.compare(&what, &found, &expected, &bindings(&all), &record.frequencies());
+        }
+    }
+}
+
+/// Entries and equivalent parameters as they are printed: cancelled, and short enough to be read beside the document.
+#[test]
+fn headline_entries_are_printed_in_lowest_terms() {
+    let entries = [
+        ("lg2ss_electrical", "A", 1, 2, "-R2*L7/(L3*L5 + L3*L7 + L5*L7)"),
+        ("lg2ss_electrical", "A", 2, 1, "(L3*R4 - R2*L5)/(L3*L5 + L3*L7 + L5*L7)"),
+        ("lg2ss_rotary_gearbox", "A", 1, 2, "-1/(L2*TF5)"),
+        ("lg2ss_rotary_gearbox", "A", 2, 1, "TF5/(C4 + TF5^2*C7)"),
+        ("lg2ss_sewing", "A", 2, 2, "-(R3 + R5)/(R3*R5*C6)"),
+        ("lg2ss_EF_cap_loop", "E", 1, 1, "C2/(C2 + C3)"),
+        ("lg2ss_EF_cap_loop", "F", 2, 1, "C2*C3/(C2 + C3)"),
+        ("lever_arm", "B", 1, 1, "m1*a^2/(m1*a^2 + m2*b^2)"),
+        ("gyrator_field", "D", 2, 1, "r/(m*k + r^2)"),
+        ("split_path_capacitors", "D", 4, 1, "C2*C3/(C1*C2 + C1*C3 + C2*C3)"),
+        ("hydraulic_actuator", "A", 3, 3, "-(R_v*A^2 + b)/m"),
+    ];
+    for (name, matrix, row, column, text) in entries {
+        let symbolic = Symbolic::of(&example(&format!("seeds/{name}.lgm")));
+        assert_eq!(
+            symbolic.entry(matrix, row, column),
+            text,
+            "{name}, {matrix}[{row}, {column}]"
+        );
+    }
+    let equivalents = [
+        ("two_masses", "second_mass", "ma + mb"),
+        ("lever_arm", "second_mass", "(m1*a^2 + m2*b^2)/a^2"),
+        ("gyrator_field", "spring", "(m*k + r^2)/k"),
+        ("lg2ss_electrical", "inductor_3", "[[L3 + L5, L3], [L3, L3 + L7]]"),
+        (
+            "split_path_capacitors",
+            "middle_capacitor",
+            "[[C1 + C3, -C3], [-C3, C2 + C3]]",
+        ),
+    ];
+    for (name, element, text) in equivalents {
+        let symbolic = Symbolic::of(&example(&format!("seeds/{name}.lgm")));
+        let dependent = symbolic.json()["dependent"].as_array().unwrap();
+        let found = dependent.iter().find(|entry| entry["element"] == element).unwrap();
+        assert_eq!(found["equivalent"], text, "{name}");
     }
 }

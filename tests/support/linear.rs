@@ -1,6 +1,6 @@
 //! A..F in numbers: frequency response, poles, changes of state, and comparisons that say what differs.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 use num_complex::Complex64;
 
 /// `x' = A x + B u + E u'`, `y = C x + D u + F u'`, with the names of its variables.
@@ -144,9 +144,4 @@ pub fn without_zeros(what: &str, poles: &[Complex64], count: usize) -> Vec<Compl
 /// A matrix from rows of numbers.
 pub fn matrix(rows: &[Vec<f64>], columns: usize) -> DMatrix<f64> {
     DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column])
-}
-
-/// A diagonal matrix.
-pub fn diagonal(entries: &[f64]) -> DMatrix<f64> {
-    DMatrix::from_diagonal(&DVector::from_column_slice(entries))
 }
