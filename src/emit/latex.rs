@@ -1,13 +1,13 @@
 //! The equations as a LaTeX document that needs nothing but amsmath.
 
+use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members, significant};
 use crate::elaborate::model::ParameterEntry;
 use crate::equations::{LinearForm, SparseMatrix, StateSystem};
-use crate::expr::{ExprId, Exprs, Node, SymbolId, print};
+use crate::expr::{ExprId, Exprs, SymbolId, print};
+use std::cell::RefCell;
 use std::fmt::Write;
-
-/// Characters of TeX source that fit on a line, roughly: commands count as one character.
-const LINE: usize = 78;
+use std::rc::Rc;
 
 /// Columns of characters that a matrix may have before it is given entry by entry.
 const MATRIX_LINE: usize = 96;
@@ -20,6 +20,7 @@ pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
     let mut document = Document {
         system,
         options,
+        scratch: Rc::new(RefCell::new(system.exprs.clone())),
         out: String::new(),
     };
     document.write();
@@ -29,7 +30,18 @@ pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
 struct Document<'a> {
     system: &'a StateSystem,
     options: MatrixOptions,
+    /// A copy of the arena, in which parts of expressions that are set by themselves are built.
+    scratch: Rc<RefCell<Exprs>>,
     out: String,
+}
+
+/// How the entries of matrices are set.
+struct Entries<'e, T> {
+    /// In one piece, inside a matrix.
+    whole: &'e dyn Fn(T) -> String,
+    /// In pieces between which a line may break.
+    pieces: &'e dyn Fn(T) -> Vec<String>,
+    is_zero: &'e dyn Fn(T) -> bool,
 }
 
 impl Document<'_> {
@@ -49,9 +61,22 @@ impl Document<'_> {
         match Matrices::of(system, self.options) {
             Some(Matrices::Symbolic(form)) => {
                 let zero = |id: ExprId| system.exprs.is_zero(id);
-                self.matrices(form, &|id| print::latex(&system.exprs, id), &zero);
+                let scratch = Rc::clone(&self.scratch);
+                let entries = Entries {
+                    whole: &|id| print::latex(&system.exprs, id),
+                    pieces: &|id| breakable_pieces(&mut scratch.borrow_mut(), id),
+                    is_zero: &zero,
+                };
+                self.matrices(form, &entries);
             }
-            Some(Matrices::Numeric(form)) => self.matrices(form, &number, &|value| value == 0.0),
+            Some(Matrices::Numeric(form)) => {
+                let entries = Entries {
+                    whole: &number,
+                    pieces: &|value| vec![number(value)],
+                    is_zero: &|value| value == 0.0,
+                };
+                self.matrices(form, &entries);
+            }
             None => {}
         }
         self.out.push_str("\\end{document}\n");
@@ -110,56 +135,32 @@ impl Document<'_> {
         self.out.push('\n');
     }
 
-    /// Rows of an alignment for one equation; a long sum goes on in the next row.
-    fn equation(&self, left: &str, right: ExprId, lines: &mut Vec<String>) {
-        let exprs = &self.system.exprs;
-        let mut line = format!("{left} &=");
-        let terms: Vec<ExprId> = match exprs.node(right) {
-            Node::Sum(terms) => terms.to_vec(),
-            _ => vec![right],
-        };
-        let mut length = visible_length(left) + 2;
-        for (at, term) in terms.into_iter().enumerate() {
-            let set = print::latex(exprs, term);
-            let (sign, set) = match set.strip_prefix('-') {
-                Some(rest) => (" - ", rest.trim_start().to_string()),
-                None if at > 0 => (" + ", set),
-                None => (" ", set),
-            };
-            let more = visible_length(&set) + 3;
-            if at > 0 && length + more > LINE {
-                lines.push(std::mem::replace(&mut line, "&\\quad".to_string()));
-                length = 4;
-            }
-            line.push_str(sign);
-            line.push_str(&set);
-            length += more;
-        }
-        lines.push(line);
+    fn pieces(&self, id: ExprId) -> Vec<String> {
+        breakable_pieces(&mut self.scratch.borrow_mut(), id)
     }
 
     fn equations(&mut self) {
         let system = self.system;
         let mut lines = Vec::new();
         for assignment in &system.assignments {
-            self.equation(&self.name(assignment.symbol), assignment.value, &mut lines);
+            lines.extend(equation(&self.name(assignment.symbol), &self.pieces(assignment.value)));
         }
         self.alignment("Assignments", &lines);
         let mut lines = Vec::new();
         for each in &system.loops {
             for residual in &each.residuals {
-                self.equation("0", *residual, &mut lines);
+                lines.extend(equation("0", &self.pieces(*residual)));
             }
         }
         self.alignment("Algebraic loops", &lines);
         let mut lines = Vec::new();
         for (row, value) in system.derivatives.iter().enumerate() {
-            self.equation(&self.left_side(row), *value, &mut lines);
+            lines.extend(equation(&self.left_side(row), &self.pieces(*value)));
         }
         self.alignment("State equations", &lines);
         let mut lines = Vec::new();
         for (output, value) in system.outputs.iter().zip(&system.output_values) {
-            self.equation(&print::latex_name(&output.name), *value, &mut lines);
+            lines.extend(equation(&print::latex_name(&output.name), &self.pieces(*value)));
         }
         self.alignment("Outputs", &lines);
     }
@@ -194,8 +195,14 @@ impl Document<'_> {
         }
     }
 
-    fn matrices<T: Copy>(&mut self, form: &LinearForm<T>, entry: &dyn Fn(T) -> String, is_zero: &dyn Fn(T) -> bool) {
-        let is_empty = |matrix: &SparseMatrix<T>| !matrix.rows.iter().flatten().any(|(_, value)| !is_zero(*value));
+    fn matrices<T: Copy>(&mut self, form: &LinearForm<T>, entries: &Entries<'_, T>) {
+        let is_empty = |matrix: &SparseMatrix<T>| {
+            !matrix
+                .rows
+                .iter()
+                .flatten()
+                .any(|(_, value)| !(entries.is_zero)(*value))
+        };
         let e = if is_empty(&form.e) { "" } else { " + E \\dot{u}" };
         let f = if is_empty(&form.f) { "" } else { " + F \\dot{u}" };
         let x = if form.x_offset.is_some() { " + x_0" } else { "" };
@@ -211,7 +218,7 @@ impl Document<'_> {
             if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
                 continue;
             }
-            self.matrix(name, matrix, lists_entries, entry, is_zero);
+            self.matrix(name, matrix, lists_entries, entries);
         }
         for (name, offset) in [("x_0", &form.x_offset), ("y_0", &form.y_offset)] {
             let Some(offset) = offset else { continue };
@@ -219,18 +226,11 @@ impl Document<'_> {
                 columns: 1,
                 rows: offset.iter().map(|value| vec![(0, *value)]).collect(),
             };
-            self.matrix(name, &column, lists_entries, entry, is_zero);
+            self.matrix(name, &column, lists_entries, entries);
         }
     }
 
-    fn matrix<T: Copy>(
-        &mut self,
-        name: &str,
-        matrix: &SparseMatrix<T>,
-        lists_entries: bool,
-        entry: &dyn Fn(T) -> String,
-        is_zero: &dyn Fn(T) -> bool,
-    ) {
+    fn matrix<T: Copy>(&mut self, name: &str, matrix: &SparseMatrix<T>, lists_entries: bool, entries: &Entries<'_, T>) {
         // Every column takes two characters at least, which spares a huge matrix from being set in vain.
         let fits = 2 * matrix.columns <= MATRIX_LINE && matrix.rows.len() <= MATRIX_ROWS;
         let whole = (!lists_entries && fits).then(|| {
@@ -239,7 +239,7 @@ impl Document<'_> {
             for row in &matrix.rows {
                 let mut cells = vec!["0".to_string(); matrix.columns];
                 for (column, value) in row {
-                    let cell = entry(*value);
+                    let cell = (entries.whole)(*value);
                     let width = &mut widths[*column as usize];
                     *width = visible_length(&cell).max(*width);
                     cells[*column as usize] = cell;
@@ -258,19 +258,20 @@ impl Document<'_> {
                 );
             }
             _ => {
-                let mut entries = Vec::new();
+                let mut lines = Vec::new();
                 for (row, list) in matrix.rows.iter().enumerate() {
-                    for (column, value) in list.iter().filter(|item| !is_zero(item.1)) {
-                        entries.push(format!("{name}_{{{},{}}} &= {}", row + 1, column + 1, entry(*value)));
+                    for (column, value) in list.iter().filter(|item| !(entries.is_zero)(item.1)) {
+                        let left = format!("{name}_{{{},{}}}", row + 1, column + 1);
+                        lines.extend(equation(&left, &(entries.pieces)(*value)));
                     }
                 }
                 let (rows, columns) = (matrix.rows.len(), matrix.columns);
                 let _ = writeln!(self.out, "${name}$ is {rows} by {columns}, zero but for");
                 self.out.push_str("\\begin{align*}\n");
-                if entries.is_empty() {
-                    entries.push(format!("{name} &= 0"));
+                if lines.is_empty() {
+                    lines.push(format!("{name} &= 0"));
                 }
-                self.rows(&entries);
+                self.rows(&lines);
                 self.out.push_str("\\end{align*}\n");
             }
         }
@@ -343,40 +344,4 @@ fn in_brackets(text: Option<&str>) -> String {
         set if set.is_empty() => set,
         set => format!("~$[{}]$", set.trim_start_matches("\\,")),
     }
-}
-
-/// About how many characters wide the set text is: a command counts as one letter, grouping as none, and of a
-/// fraction the numerator and denominator as they stand, which errs on the safe side.
-fn visible_length(tex: &str) -> usize {
-    let mut length = 0;
-    let mut letters = tex.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => {
-                let mut name = String::new();
-                while let Some(next) = letters.next_if(char::is_ascii_alphabetic) {
-                    name.push(next);
-                }
-                let silent = [
-                    "frac",
-                    "mathrm",
-                    "mathit",
-                    "left",
-                    "right",
-                    "operatorname",
-                    "text",
-                    "dot",
-                ];
-                if !silent.contains(&name.as_str()) {
-                    length += 1;
-                }
-                if name.is_empty() {
-                    letters.next();
-                }
-            }
-            '{' | '}' | '^' | '_' | ' ' => {}
-            _ => length += 1,
-        }
-    }
-    length
 }

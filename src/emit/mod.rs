@@ -4,6 +4,7 @@
 
 mod json;
 mod latex;
+mod latex_lines;
 mod text;
 
 pub use json::{json, write_json_number, write_json_string};
