@@ -1,7 +1,7 @@
 //! One network in another notation: a scalar linear graph as a bond graph, equal copies of a graph as a vector graph.
 
-use super::generate::Random;
 use super::network::*;
+use super::random::Random;
 
 /// How a port of a branch became a bond.
 struct Place {

@@ -7,12 +7,15 @@
 // Each test crate that includes these modules uses a part of them.
 #![allow(dead_code)]
 
+pub mod adapter;
+pub mod check;
 pub mod compare;
 pub mod convert;
 pub mod eliminate;
 pub mod generate;
 pub mod network;
 pub mod nodal;
+pub mod random;
 pub mod scalar;
 pub mod shrink;
 pub mod tableau;

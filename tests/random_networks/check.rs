@@ -1,0 +1,98 @@
+//! What must be true of every random network.
+
+use super::adapter::{Compiled, PANIC, compile_system, numbers};
+use super::compare::{Agreement, agree};
+use super::network::{Network, Term, Value};
+use super::shrink::shrink;
+use super::tableau::{Verdict, verdict};
+use super::write::write;
+
+/// How a network fared.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome {
+    /// It compiled, has the right order and agrees with the reference.
+    Agreed(Agreement),
+    /// It is ill-posed or would need u'', and the compiler refused it.
+    Refused,
+    /// The reference cannot say that it must compile, nor that it must not.
+    Open,
+}
+
+/// The network with everything that its sources measure replaced by inputs of its own.
+fn opened(network: &Network) -> Network {
+    let mut out = network.clone();
+    for element in &mut out.elements {
+        for signal in &mut element.signals {
+            if signal.iter().any(|(_, term)| !matches!(term, Term::Input(_))) {
+                signal.retain(|(_, term)| matches!(term, Term::Input(_)));
+                signal.push((Value::new(1, 0), Term::Input(out.inputs)));
+                out.inputs += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether the loop that controlled sources close is regular: it neither takes modes away nor brings new ones.
+fn loop_is_regular(network: &Network, order: usize) -> bool {
+    matches!(verdict(&opened(network)), Verdict::WellPosed { order: own, .. } if own == order)
+}
+
+/// Compiles a network and holds the result against the reference. The error says what is wrong. `thorough` asks for
+/// symbolic matrices and for the compiler's own verification as well.
+pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
+    let compiled = compile_system(&write(network), thorough).and_then(|system| numbers(&system));
+    if let Err(error) = &compiled
+        && error.starts_with(PANIC)
+    {
+        return Err(error.clone());
+    }
+    let found = verdict(network);
+    let (order, growth) = match (&found, &compiled) {
+        (Verdict::IllPosed, Ok(_)) => return Err("compiled, but the network is ill-posed".to_string()),
+        (Verdict::IllPosed, Err(_)) => return Ok(Outcome::Refused),
+        (Verdict::Loose, _) => return Ok(Outcome::Open),
+        (Verdict::WellPosed { order, growth }, _) => (*order, *growth),
+    };
+    match compiled {
+        Ok(_) if growth >= 2 => Err("compiled, but an output needs u''".to_string()),
+        Ok(compiled) => sound(network, &compiled, order).map(Outcome::Agreed),
+        Err(_) if growth >= 2 => Ok(Outcome::Refused),
+        Err(_) if network.is_controlled() && !loop_is_regular(network, order) => Ok(Outcome::Open),
+        Err(error) => Err(format!(
+            "refused, but the network is well-posed and of order {order}:\n{error}"
+        )),
+    }
+}
+
+fn sound(network: &Network, compiled: &Compiled, order: usize) -> Result<Agreement, String> {
+    if compiled.states.len() != order {
+        return Err(format!(
+            "{} states {:?}, but {order} finite modes",
+            compiled.states.len(),
+            compiled.states
+        ));
+    }
+    agree(network, &compiled.linear)
+}
+
+/// The first line of an error: by which shrinking tells one fault from another.
+fn headline(error: &str) -> String {
+    error
+        .split([':', '[', '\n', '='])
+        .next()
+        .unwrap_or("")
+        .chars()
+        .filter(|c| !c.is_ascii_digit())
+        .collect()
+}
+
+/// A failing network made small, told in full.
+pub fn report(seed: u64, network: &Network, thorough: bool, error: &str) -> String {
+    let wanted = headline(error);
+    let small = shrink(network, &|smaller| {
+        check(smaller, thorough).is_err_and(|error| headline(&error) == wanted)
+    });
+    let told = check(&small, thorough).err().unwrap_or_default();
+    format!("seed {seed}: {told}\n{:?}\n{}", verdict(&small), write(&small))
+}
