@@ -2,6 +2,12 @@
 
 #[path = "elaborate/dump.rs"]
 mod dump;
+#[path = "elaborate/faults.rs"]
+mod faults;
+#[path = "elaborate/laws.rs"]
+mod laws;
+#[path = "elaborate/loading.rs"]
+mod loading;
 #[path = "elaborate/snippets.rs"]
 mod snippets;
 
@@ -32,9 +38,49 @@ pub fn good(text: &str) -> Model {
     model.expect("a text without faults has a model")
 }
 
-#[allow(dead_code)]
 /// The text and what is said of it.
 pub fn said(text: &str, sets: &[&str]) -> String {
     let (_, diagnostics, map) = run(text, sets);
     format!("{}\n{}", text.trim(), render(&map, &diagnostics, false))
+}
+
+#[test]
+#[ignore = "a survey of the examples, to be read by a person"]
+fn survey() {
+    for folder in ["examples", "examples/seeds", "tests/systems", "tests/headline"] {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            continue;
+        };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "lgm") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (model, diagnostics, map) = run(&text, &[]);
+            println!("{} {}", path.display(), if model.is_some() { "ok" } else { "FAILED" });
+            if !diagnostics.is_empty() {
+                println!("{}", render(&map, &diagnostics, false));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes long without optimisation"]
+fn a_million_sections() {
+    let text = "component Section(L [H], R [ohm], C [F]) { port p, n, ref : electrical; node m : electrical;
+          l : Inductor(L) p -> m; r : Resistor(R) m -> n; c : Capacitor(C) n -> ref; }
+        model Line { const N = 1000000; input u [V] = 1; node v[N + 1] : electrical;
+          src : VoltageSource(u) v[1] -> gnd;
+          for i in 1:N { cell[i] : Section(L = 1 [mH], R = 0.1 [ohm], C = 1 [uF]) (p = v[i], n = v[i + 1], ref = gnd); }
+          load : Resistor(50) v[N + 1] -> gnd; output y = across(cell[2].c); }";
+    let before = std::time::Instant::now();
+    let model = good(text);
+    println!("{} elements in {:?}", model.elements.len(), before.elapsed());
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    println!(
+        "{}",
+        status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("")
+    );
 }

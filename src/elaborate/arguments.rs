@@ -6,11 +6,17 @@ use super::state::{Elaborator, NodeView, Place, Thing};
 use super::values::{DimId, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::ExprId;
-use crate::syntax::ast::{self, Attribute, Formal, Instance, Name, PortDecl, StatementKind};
+use crate::syntax::ast::{self, Attribute, Expr, Formal, Instance, Name, PortDecl, StatementKind};
 
 impl<'a> Elaborator<'a> {
     /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
-    pub fn check_arguments(&mut self, instance: &'a Instance, formals: &'a [Formal], definition: &'a Name) -> bool {
+    pub fn check_arguments(
+        &mut self,
+        instance: &'a Instance,
+        formals: &'a [Formal],
+        definition: &'a Name,
+        ports: &[&str],
+    ) -> bool {
         let names = || formals.iter().map(|formal| &*formal.name.text);
         let signature = || format!("{}({})", definition.text, names().collect::<Vec<_>>().join(", "));
         let mut good = true;
@@ -19,6 +25,8 @@ impl<'a> Elaborator<'a> {
                 None => at,
                 Some(name) => match formals.iter().position(|formal| formal.name.text == name.text) {
                     Some(position) => position,
+                    // A component without parameters may be given its ports at once: `S (p = x)`.
+                    None if instance.bindings.is_none() && ports.contains(&&*name.text) => continue,
                     None => {
                         let mut diagnostic = Diagnostic::error(
                             "LGM0131",
@@ -137,21 +145,17 @@ impl<'a> Elaborator<'a> {
             // `names` has reported a port of a model.
             return self.set_thing(name, None, Thing::Failed, place);
         };
-        let mut matching = instance
-            .bindings
-            .iter()
-            .flatten()
-            .filter(|binding| binding.name.text == name.text);
+        let mut matching = bindings(instance).filter(|binding| binding.0.text == name.text);
         let (first, second) = (matching.next(), matching.next());
         let thing = match first {
             Some(binding) => {
                 if let Some(again) = second {
                     let diagnostic = Diagnostic::error("LGM0133", format!("the port `{}` is bound twice", name.text))
-                        .label(again.name.span, "bound again here")
-                        .label(binding.name.span, "first bound here");
+                        .label(again.0.span, "bound again here")
+                        .label(binding.0.span, "first bound here");
                     self.report(diagnostic);
                 }
-                self.bound(binding, port, &shape, domain, about.outer)
+                self.bound(binding.1, port, &shape, domain, about.outer)
             }
             None => {
                 let diagnostic = Diagnostic::error(
@@ -176,18 +180,18 @@ impl<'a> Elaborator<'a> {
 
     fn bound(
         &mut self,
-        binding: &'a Attribute,
+        bound: &'a Expr,
         port: &'a PortDecl,
         shape: &super::state::NodeShape,
         domain: Option<super::model::DomainId>,
         outer: Place,
     ) -> Thing {
-        let view = match self.thing(&binding.value, outer) {
+        let view = match self.thing(bound, outer) {
             Thing::Nodes(view) => view,
             Thing::Failed | Thing::Absent => return Thing::Failed,
             _ => {
                 let diagnostic = Diagnostic::error("LGM0118", "a port is bound to a node")
-                    .label(binding.value.span, "this is not a node")
+                    .label(bound.span, "this is not a node")
                     .label(port.declared.span, "the port is declared here");
                 self.report(diagnostic);
                 return Thing::Failed;
@@ -200,7 +204,7 @@ impl<'a> Elaborator<'a> {
         if given.width != shape.width || given.sizes != shape.sizes {
             let (given, wanted) = (shape_words(given), shape_words(shape));
             let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
-                .label(binding.value.span, format!("this is {given}"))
+                .label(bound.span, format!("this is {given}"))
                 .label(port.declared.span, format!("the port is {wanted}"));
             self.report(diagnostic);
             return Thing::Failed;
@@ -215,7 +219,7 @@ impl<'a> Elaborator<'a> {
                 "LGM0303",
                 format!("{} node is bound to {} port", article(&found), article(&wanted)),
             )
-            .label(binding.value.span, format!("this is {found}"))
+            .label(bound.span, format!("this is {found}"))
             .label(port.declared.span, format!("the port is {wanted}"));
             self.report(diagnostic);
             return Thing::Failed;
@@ -292,8 +296,25 @@ fn is_time_function(function: crate::expr::Function) -> bool {
     )
 }
 
+/// What the ports of a component are bound to: in parentheses of their own, or in place of the parameters.
+fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
+    let alone: &[ast::Argument] = match instance.bindings {
+        None => &instance.arguments,
+        Some(_) => &[],
+    };
+    let alone = alone
+        .iter()
+        .filter_map(|argument| Some((argument.name.as_ref()?, &argument.value)));
+    let own = instance
+        .bindings
+        .iter()
+        .flatten()
+        .map(|binding| (&binding.name, &binding.value));
+    own.chain(alone)
+}
+
 /// The names of a component's ports, those in conditions included.
-fn port_names(component: &ast::Component) -> Vec<&str> {
+pub(super) fn port_names(component: &ast::Component) -> Vec<&str> {
     fn collect<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
         for statement in statements {
             match &statement.kind {

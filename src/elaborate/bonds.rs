@@ -98,6 +98,9 @@ impl<'a> Elaborator<'a> {
             if element.domain.as_ref().is_none_or(|domain| &*domain.text != "bond") {
                 continue;
             }
+            if self.records[index].progress == Progress::Failed {
+                continue;
+            }
             let id = ElementId(index as u32);
             let list = uses.get(&id).map_or(&[][..], |list| list);
             if !self.bond_ports(id, element, list, &arrows, &firsts, &mut ports) {

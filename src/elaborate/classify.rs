@@ -5,11 +5,14 @@
 
 use super::linear::{Linear, NotLinear, linear_forms};
 use super::model::{Dissipator, Law, Matrix, StorageForm, Variable};
-use crate::expr::{ExprId, Exprs, SymbolId};
+use crate::expr::{ExprId, Exprs, Node, SymbolId};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
+
+/// The largest matrix of symbols whose inverse is written out.
+pub(super) const LARGEST_INVERSE: usize = 3;
 
 /// Why a law has no class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,24 +145,46 @@ fn source(exprs: &mut Exprs, rows: &Rows, effort: bool) -> Result<Law, Fault> {
 
 /// `conjugate w + rate z' = 0`, as `w = M z'` or as `z' = K w`, whichever is the shorter to write.
 fn storage(exprs: &mut Exprs, co_energy: Variable, conjugate: &Matrix, rate: &Matrix) -> Result<Law, Fault> {
-    let direct = solve(exprs, conjugate, rate).map(|value| negated(exprs, &value));
-    let inverse = solve(exprs, rate, conjugate).map(|value| negated(exprs, &value));
+    let (direct, inverse) = both_ways(exprs, conjugate, rate);
     let (form, value) = shorter(exprs, (StorageForm::Direct, direct), (StorageForm::Inverse, inverse))?;
     Ok(Law::Storage { co_energy, value, form })
 }
 
+/// `a x + b y = 0` solved for x and for y, where that does not ask for the inverse of a large matrix of symbols.
+fn both_ways(exprs: &mut Exprs, a: &Matrix, b: &Matrix) -> (Option<Matrix>, Option<Matrix>) {
+    let plain = (is_simple(exprs, a), is_simple(exprs, b));
+    let mut way = |matrix: &Matrix, right: &Matrix, wanted: bool| {
+        let solved = if wanted { solve(exprs, matrix, right) } else { None };
+        solved.map(|value| negated(exprs, &value))
+    };
+    let neither = !plain.0 && !plain.1 && a.rows <= LARGEST_INVERSE;
+    (way(a, b, plain.0 || neither), way(b, a, plain.1 || neither))
+}
+
+/// Whether solving with a matrix keeps expressions short: one entry in each row and column, or numbers only.
+pub(super) fn is_simple(exprs: &Exprs, matrix: &Matrix) -> bool {
+    if matrix.entries.iter().all(|entry| exprs.as_number(*entry).is_some()) {
+        return true;
+    }
+    let n = matrix.rows;
+    let filled = |row: usize, column: usize| !exprs.is_zero(matrix.get(row, column));
+    (0..n).all(|at| {
+        let in_row = (0..n).filter(|column| filled(at, *column)).count();
+        let in_column = (0..n).filter(|row| filled(*row, at)).count();
+        in_row == 1 && in_column == 1
+    })
+}
+
 fn dissipator(exprs: &mut Exprs, rows: &Rows) -> Result<Law, Fault> {
-    let resistance = solve(exprs, &rows.effort, &rows.flow).map(|value| negated(exprs, &value));
-    let conductance = solve(exprs, &rows.flow, &rows.effort).map(|value| negated(exprs, &value));
+    let (resistance, conductance) = both_ways(exprs, &rows.effort, &rows.flow);
     if let Ok((resists, value)) = shorter(exprs, (true, resistance), (false, conductance)) {
         return Ok(Law::Dissipator(match resists {
             true => Dissipator::Resistance(value),
             false => Dissipator::Conductance(value),
         }));
     }
-    let probe = Probe::default();
     let both = beside(&rows.effort, &rows.flow);
-    let numbers = probe.matrix(exprs, &both).ok_or(Fault::Dependent)?;
+    let numbers = probed(exprs, &both).ok_or(Fault::Dependent)?;
     if rank(numbers, rows.ports, 2 * rows.ports) < rows.ports {
         return Err(Fault::Dependent);
     }
@@ -201,6 +226,9 @@ fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
             if !conserves(exprs, &wanted, &given, *split) {
                 continue;
             }
+            if n > LARGEST_INVERSE && !is_simple(exprs, &wanted) {
+                continue;
+            }
             let Some(solved) = solve(exprs, &wanted, &given) else {
                 continue;
             };
@@ -229,8 +257,7 @@ fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
 /// at random values of the formal parameters.
 fn conserves(exprs: &Exprs, wanted: &Matrix, given: &Matrix, split: usize) -> bool {
     let n = wanted.rows;
-    let probe = Probe::default();
-    let (Some(wanted), Some(given)) = (probe.matrix(exprs, wanted), probe.matrix(exprs, given)) else {
+    let (Some(wanted), Some(given)) = (probed(exprs, wanted), probed(exprs, given)) else {
         return false;
     };
     let Some(solved) = solve_numbers(wanted, given, n) else {
@@ -285,28 +312,24 @@ fn beside(a: &Matrix, b: &Matrix) -> Matrix {
     }
 }
 
-/// Values for symbols, by which expressions are told from 0.
-#[derive(Default)]
-struct Probe;
+/// A value for a symbol, by which expressions are told from 0.
+fn probe(symbol: SymbolId) -> BigRational {
+    // Any values do that no law singles out; they are the same in every run.
+    let word = u64::from(symbol.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    BigRational::new(BigInt::from(word % 10_007 + 2), BigInt::from((word >> 20) % 9_973 + 3))
+}
 
-impl Probe {
-    fn value(symbol: SymbolId) -> BigRational {
-        // Any values do that no law singles out; they are the same in every run.
-        let word = u64::from(symbol.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        BigRational::new(BigInt::from(word % 10_007 + 2), BigInt::from((word >> 20) % 9_973 + 3))
-    }
-
-    fn matrix(&self, exprs: &Exprs, matrix: &Matrix) -> Option<Vec<BigRational>> {
-        exprs
-            .evaluate_exact(&matrix.entries, &|symbol| Some(Probe::value(symbol)))
-            .ok()
-    }
+/// The numbers of a matrix at the probing values.
+fn probed(exprs: &Exprs, matrix: &Matrix) -> Option<Vec<BigRational>> {
+    exprs
+        .evaluate_exact(&matrix.entries, &|symbol| Some(probe(symbol)))
+        .ok()
 }
 
 fn is_zero(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.as_number(id) {
         Some(number) => number.is_zero(),
-        None => match exprs.evaluate_exact(&[id], &|symbol| Some(Probe::value(symbol))) {
+        None => match exprs.evaluate_exact(&[id], &|symbol| Some(probe(symbol))) {
             Ok(list) => list[0].is_zero(),
             Err(_) => false,
         },
@@ -337,22 +360,25 @@ pub(super) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Optio
         rows.swap(column, pivot);
         let divisor = rows[column][column];
         if !exprs.is_one(divisor) {
-            for entry in rows[column].iter_mut().filter(|entry| **entry != divisor) {
-                *entry = exprs.div(*entry, divisor);
-            }
-            for entry in rows[column].iter_mut().filter(|entry| **entry == divisor) {
-                *entry = exprs.one();
+            let inverse = reciprocal(exprs, divisor);
+            for entry in &mut rows[column] {
+                *entry = if *entry == divisor {
+                    exprs.one()
+                } else {
+                    exprs.mul(*entry, inverse)
+                };
             }
         }
-        for row in 0..n {
-            let factor = rows[row][column];
-            if row == column || is_zero(exprs, factor) {
+        let pivot_row = rows[column].clone();
+        for (at, row) in rows.iter_mut().enumerate() {
+            let factor = row[column];
+            if at == column || is_zero(exprs, factor) {
                 continue;
             }
-            for at in 0..n + m {
-                let product = exprs.mul(factor, rows[column][at]);
-                let difference = exprs.sub(rows[row][at], product);
-                rows[row][at] = if is_zero(exprs, difference) {
+            for (entry, above) in row.iter_mut().zip(&pivot_row) {
+                let product = exprs.mul(factor, *above);
+                let difference = exprs.sub(*entry, product);
+                *entry = if is_zero(exprs, difference) {
                     exprs.zero()
                 } else {
                     difference
@@ -366,6 +392,18 @@ pub(super) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Optio
         columns: m,
         entries,
     })
+}
+
+/// One over an expression, factor by factor: `1/(-1/k)` is `-k`.
+fn reciprocal(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let minus_one = exprs.integer(-1);
+    match exprs.node(id).clone() {
+        Node::Product(list) => {
+            let parts: Vec<ExprId> = list.iter().map(|factor| exprs.power(*factor, minus_one)).collect();
+            exprs.product(parts)
+        }
+        _ => exprs.power(id, minus_one),
+    }
 }
 
 fn solve_numbers(mut a: Vec<BigRational>, mut b: Vec<BigRational>, n: usize) -> Option<Vec<BigRational>> {

@@ -23,6 +23,21 @@ enum Walk {
     Build,
 }
 
+/// Whether statements declare values, nodes or ports.
+fn declares(statements: &[Statement]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StatementKind::Instance(_)
+        | StatementKind::Chain(_)
+        | StatementKind::Output(_)
+        | StatementKind::Experiment(_) => false,
+        StatementKind::For(block) => declares(&block.body),
+        StatementKind::If(block) => {
+            block.branches.iter().any(|branch| declares(&branch.1)) || declares(&block.otherwise)
+        }
+        _ => true,
+    })
+}
+
 impl<'a> Elaborator<'a> {
     /// Expands a frame and all components inside.
     pub fn expand(&mut self, frame: FrameId) {
@@ -76,7 +91,7 @@ impl<'a> Elaborator<'a> {
         let (Some(from), Some(to)) = (self.integer(&block.from, place), self.integer(&block.to, place)) else {
             return;
         };
-        if to < from {
+        if to < from || (walk == Walk::Declare && !declares(&block.body)) {
             return;
         }
         let span = block.from.span.to(block.to.span);
@@ -182,6 +197,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn declared_twice(&mut self, name: &Name, indices: Option<Indices>) {
+        if self.reported.contains(&("LGM0146", name.span)) {
+            return;
+        }
         let shown = match indices {
             Some(at) => format!("{}[{}]", name.text, super::lookup::index_text(at)),
             None => name.text.to_string(),
@@ -413,7 +431,7 @@ impl<'a> Elaborator<'a> {
         indices: Option<Indices>,
         place: Place,
     ) -> Thing {
-        let good = self.check_arguments(instance, &element.formals, &element.name);
+        let good = self.check_arguments(instance, &element.formals, &element.name, &[]);
         let is_bond = element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond");
         let path = self.instance_path(instance, indices, place);
         let id = ElementId(self.model.elements.len() as u32);
@@ -471,7 +489,11 @@ impl<'a> Elaborator<'a> {
             self.too_deep(instance, place);
             return;
         }
-        let good = self.check_arguments(instance, &component.formals, &component.name);
+        let ports = match instance.bindings {
+            None => super::arguments::port_names(component),
+            Some(_) => Vec::new(),
+        };
+        let good = self.check_arguments(instance, &component.formals, &component.name, &ports);
         let path = self.instance_path(instance, indices, place);
         let body = self.body(at, component);
         let frame = self.frame(body, Some(path), place, Some(instance), depth);

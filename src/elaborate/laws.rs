@@ -1,35 +1,18 @@
 //! Laws of elements: evaluated and classified once for every definition and shape, then filled with values.
 
-use super::classify::{Fault, Rows, classify};
+use super::classify::{Rows, classify};
+use super::law_scope::LawScope;
 use super::load::ItemRef;
 use super::model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
 use super::quantities::argument_for;
 use super::state::{Elaborator, EnvId, FrameId, Place, Progress};
-use super::values::{Arena, DimId, Scalar, Value};
+use super::values::{Arena, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, Node, SymbolId, SymbolKind};
 use crate::source::Span;
-use crate::syntax::ast::{self, Expr, ExprKind, Item, Name};
+use crate::syntax::ast::{self, Item};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// The names that an element's equations can use.
-pub(super) struct LawScope<'a> {
-    pub formals: Vec<(&'a str, Value)>,
-    pub ports: Vec<ScopePort<'a>>,
-    pub time: Option<ExprId>,
-}
-
-/// The variables of one port.
-pub(super) struct ScopePort<'a> {
-    pub name: Option<&'a str>,
-    pub across: Value,
-    pub through: Value,
-    pub effort: Value,
-    pub flow: Value,
-    /// A bond has no across and through variables.
-    pub is_bond: bool,
-}
 
 /// A law over formal parameters.
 #[derive(Debug)]
@@ -44,23 +27,21 @@ pub(super) struct Template {
 }
 
 /// All laws met so far.
-pub(super) struct Templates<'a> {
+pub(super) struct Templates {
     arena: Arena,
     known: FxHashMap<Box<[u32]>, Rc<Template>>,
     key: Vec<u32>,
     /// Values that were found to be good storage values.
     pub good: FxHashMap<ExprId, bool>,
-    _names: std::marker::PhantomData<&'a ()>,
 }
 
-impl Templates<'_> {
+impl Templates {
     pub fn new() -> Self {
         Templates {
             arena: Arena::default(),
             known: FxHashMap::default(),
             key: Vec::new(),
             good: FxHashMap::default(),
-            _names: std::marker::PhantomData,
         }
     }
 }
@@ -71,67 +52,6 @@ const NOWHERE: Place = Place {
 };
 
 impl<'a> Elaborator<'a> {
-    /// A plain name in a law.
-    pub fn law_name(&mut self, name: &'a Name) -> Value {
-        let Some(scope) = &self.law else {
-            return Value::Error;
-        };
-        if let Some((_, value)) = scope.formals.iter().find(|formal| formal.0 == &*name.text) {
-            return value.clone();
-        }
-        match &*name.text {
-            "pi" => {
-                let expr = self.arena.exprs.pi();
-                return Value::scalar(expr, DimId::NONE);
-            }
-            "time" => {
-                return scope
-                    .time
-                    .map_or(Value::Error, |time| Value::scalar(time, DimId::UNKNOWN));
-            }
-            _ => {}
-        }
-        match &scope.ports[..] {
-            [port] if port.name.is_none() => match port_variable(port, &name.text) {
-                Some(value) => value,
-                None => self.not_a_port_variable(name, port_is_bond(&self.law)),
-            },
-            // `names` has reported every other name.
-            _ => Value::Error,
-        }
-    }
-
-    fn not_a_port_variable(&mut self, name: &'a Name, is_bond: bool) -> Value {
-        if is_bond && matches!(&*name.text, "across" | "through") {
-            let diagnostic = Diagnostic::error("LGM0137", format!("a bond has no `{}` variable", name.text))
-                .label(name.span, "this belongs to linear graphs")
-                .help("the variables of a bond are `effort` and `flow`");
-            self.report(diagnostic);
-        }
-        Value::Error
-    }
-
-    /// `a.across` in a law.
-    pub fn law_member(&mut self, owner: &'a Expr, name: &'a Name) -> Value {
-        let Some(scope) = &self.law else {
-            return Value::Error;
-        };
-        let ExprKind::Name(port_name) = &owner.kind else {
-            return Value::Error;
-        };
-        let Some(port) = scope.ports.iter().find(|port| port.name == Some(&*port_name.text)) else {
-            // `names` has reported it.
-            return Value::Error;
-        };
-        match port_variable(port, &name.text) {
-            Some(value) => value,
-            None => {
-                let is_bond = port.is_bond;
-                self.not_a_port_variable(name, is_bond)
-            }
-        }
-    }
-
     /// Classifies the law of an element, unless that was done.
     pub fn ensure_law(&mut self, id: ElementId) {
         let record = self.records[id.index()];
@@ -153,6 +73,7 @@ impl<'a> Elaborator<'a> {
         let template = self.template(id, record.definition, element, &arguments)?;
         let law = self.fill(&template, &arguments)?;
         let law = self.oriented(id, law);
+        self.check_arrow(id, &law)?;
         self.check_law(id, &law)?;
         let ports = self.model.elements[id.index()].ports.len();
         let attributes = &record.instance.attributes;
@@ -316,7 +237,10 @@ impl<'a> Elaborator<'a> {
             ports,
             time: Some(time_expr),
         });
+        let name = self.records[id.index()].instance.declared.name.text.to_string();
+        self.law_use = Some((name, self.model.elements[id.index()].law_span));
         let rows = self.law_rows(id, element);
+        self.law_use = None;
         self.law = None;
         let splits: Vec<usize> = groups[..groups.len() - 1]
             .iter()
@@ -343,53 +267,6 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn scope_port(
-        &mut self,
-        name: Option<&'a str>,
-        range: std::ops::Range<u32>,
-        start: u32,
-        variables: &mut FxHashMap<SymbolId, u32>,
-    ) -> ScopePort<'a> {
-        let domain = self.model.ports[range.start as usize].domain;
-        let (mut effort, mut flow) = (Vec::new(), Vec::new());
-        let across_is_effort = domain.is_none_or(|domain| self.model.domains[domain.index()].effort_is_across);
-        let dims = match domain {
-            Some(domain) => (
-                self.domain_dimension(domain, across_is_effort),
-                self.domain_dimension(domain, !across_is_effort),
-            ),
-            None => (DimId::UNKNOWN, DimId::UNKNOWN),
-        };
-        for at in range {
-            let exprs = &mut self.arena.exprs;
-            let e = exprs.new_symbol("effort", SymbolKind::Measure);
-            let f = exprs.new_symbol("flow", SymbolKind::Measure);
-            variables.insert(e, 2 * (at - start));
-            variables.insert(f, 2 * (at - start) + 1);
-            let e = exprs.symbol(e);
-            let mut f = exprs.symbol(f);
-            if domain.is_none() && name == Some("out") {
-                // Ports absorb; the flow of `out` is that of the arrow that leaves it.
-                f = exprs.neg(f);
-            }
-            effort.push(Scalar { expr: e, dim: dims.0 });
-            flow.push(Scalar { expr: f, dim: dims.1 });
-        }
-        let (effort, flow) = (Value::column(effort), Value::column(flow));
-        let (across, through) = match across_is_effort {
-            true => (effort.clone(), flow.clone()),
-            false => (flow.clone(), effort.clone()),
-        };
-        ScopePort {
-            name,
-            across,
-            through,
-            effort,
-            flow,
-            is_bond: domain.is_none(),
-        }
-    }
-
     /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
     fn law_rows(&mut self, id: ElementId, element: &'a ast::Element) -> Option<(Vec<ExprId>, Vec<Span>)> {
         let mut rows = Vec::new();
@@ -401,6 +278,12 @@ impl<'a> Elaborator<'a> {
                 good = false;
                 continue;
             }
+            // A zero on the left would hide the width of the other side.
+            let (left, right) = if self.is_zero_side(&left) {
+                (right, left)
+            } else {
+                (left, right)
+            };
             if left.shape() != right.shape() && !self.is_zero_side(&right) {
                 self.law_width(id, element, equation, &left, &right);
                 good = false;
@@ -424,126 +307,6 @@ impl<'a> Elaborator<'a> {
     /// A lone `0` stands for a zero of any width.
     fn is_zero_side(&self, value: &Value) -> bool {
         matches!(value, Value::Scalar(scalar) if self.arena.exprs.is_zero(scalar.expr))
-    }
-
-    /// Where a fault of a law is shown: at the user's definition, or at the use of a library element.
-    fn law_diagnostic(&self, diagnostic: Diagnostic, id: ElementId, equation: Span) -> Diagnostic {
-        let instance = self.records[id.index()].instance;
-        let use_span = self.model.elements[id.index()].law_span;
-        if self.program.is_library(equation.source) {
-            diagnostic
-                .label(use_span, format!("for `{}`", instance.declared.name.text))
-                .label(equation, "the law of the element")
-        } else {
-            diagnostic
-                .label(equation, "in this law")
-                .label(use_span, format!("used for `{}` here", instance.declared.name.text))
-        }
-    }
-
-    fn law_width(
-        &mut self,
-        id: ElementId,
-        element: &'a ast::Element,
-        equation: &ast::Equation,
-        left: &Value,
-        right: &Value,
-    ) {
-        let ports = self.model.elements[id.index()].ports.len();
-        let diagnostic = Diagnostic::error(
-            "LGM0202",
-            format!(
-                "the widths in the law of `{}` do not agree: {} and {}",
-                element.name.text,
-                left.shape_text(),
-                right.shape_text()
-            ),
-        );
-        let mut diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
-        if let Some(Connection::Branch { span, .. }) = self
-            .model
-            .ports
-            .get(self.model.elements[id.index()].ports.start as usize)
-            .map(|port| port.connection.clone())
-            && element.ports.is_empty()
-        {
-            diagnostic = diagnostic.label(span, format!("the node has width {ports}"));
-        }
-        let help = match (left, right) {
-            (Value::Scalar(_), _) | (_, Value::Scalar(_)) if ports > 1 => {
-                format!("a source on a vector node takes a vector: `[.., ..]` with {ports} entries")
-            }
-            _ => "the value must have the width of the nodes".to_string(),
-        };
-        self.report(diagnostic.help(help));
-    }
-
-    fn law_dimension(
-        &mut self,
-        id: ElementId,
-        element: &'a ast::Element,
-        equation: &ast::Equation,
-        a: DimId,
-        b: DimId,
-    ) {
-        let (left, right) = (self.dims.text(a), self.dims.text(b));
-        let diagnostic = Diagnostic::error(
-            "LGM0201",
-            format!(
-                "the two sides of the law of `{}` differ in dimension: {left} and {right}",
-                element.name.text
-            ),
-        );
-        let diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
-        let diagnostic = diagnostic
-            .note(format!("`{}` is in {left}", self.sources.slice(equation.left.span)))
-            .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)))
-            .help("check the unit of the value that is given");
-        self.report(diagnostic);
-    }
-
-    fn unclassified(&mut self, id: ElementId, element: &'a ast::Element, fault: Fault, spans: &[Span]) {
-        let whole = match (element.equations.first(), element.equations.last()) {
-            (Some(first), Some(last)) => first.span.to(last.span),
-            _ => element.name.span,
-        };
-        let name = &element.name.text;
-        let (diagnostic, span) = match fault {
-            Fault::NotLinear(row) => (
-                Diagnostic::error(
-                    "LGM0602",
-                    format!("`{name}` has a nonlinear law, and these are not built yet"),
-                )
-                .note("the law is accepted, but only linear laws are compiled so far"),
-                spans.get(row).copied().unwrap_or(whole),
-            ),
-            Fault::Count(equations, ports) => (
-                Diagnostic::error(
-                    "LGM0310",
-                    format!("the law of `{name}` has {equations} scalar equations for {ports} scalar ports"),
-                )
-                .help("write as many equations as there are ports"),
-                whole,
-            ),
-            Fault::Dependent => (
-                Diagnostic::error(
-                    "LGM0311",
-                    format!("the equations of `{name}` do not fix one variable of each port"),
-                )
-                .help("one equation follows from the others, or contradicts them"),
-                whole,
-            ),
-            Fault::Form(words) => (
-                Diagnostic::error(
-                    "LGM0603",
-                    format!("the law of `{name}` is of a form that is not built yet"),
-                )
-                .note(words),
-                whole,
-            ),
-        };
-        let diagnostic = self.law_diagnostic(diagnostic, id, span);
-        self.report(diagnostic);
     }
 
     /// A law with the values of an instance in the places of the formal parameters.
@@ -644,19 +407,4 @@ impl<'a> Elaborator<'a> {
             .collect();
         Law::Source { given, values }
     }
-}
-
-fn port_is_bond(law: &Option<LawScope>) -> bool {
-    law.as_ref()
-        .is_some_and(|scope| scope.ports.iter().any(|port| port.is_bond))
-}
-
-fn port_variable(port: &ScopePort, name: &str) -> Option<Value> {
-    Some(match name {
-        "across" if !port.is_bond => port.across.clone(),
-        "through" if !port.is_bond => port.through.clone(),
-        "effort" => port.effort.clone(),
-        "flow" => port.flow.clone(),
-        _ => return None,
-    })
 }

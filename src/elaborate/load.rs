@@ -18,6 +18,8 @@ pub struct Program {
     pub(super) files: Vec<File>,
     /// Where the root text lies in `files`.
     pub(super) root: usize,
+    /// By the number of a source, whether it is a module of the standard library.
+    pub(super) library_sources: Vec<bool>,
     /// Definitions of the user: elements, components and modal blocks.
     pub(super) user: FxHashMap<Arc<str>, ItemRef>,
     /// Definitions of the standard library.
@@ -31,7 +33,6 @@ pub struct Program {
 /// One parsed text.
 #[derive(Debug)]
 pub(super) struct File {
-    pub source: SourceId,
     pub ast: Ast,
     pub library: bool,
 }
@@ -50,7 +51,7 @@ impl Program {
 
     /// Whether a place lies in the standard library.
     pub(super) fn is_library(&self, source: SourceId) -> bool {
-        self.files.iter().any(|file| file.library && file.source == source)
+        self.library_sources.get(source.0 as usize).copied().unwrap_or(false)
     }
 
     /// The definition that a name means in a text: the library never sees the user's names.
@@ -175,7 +176,12 @@ impl Loader<'_> {
             })
             .collect();
         let index = self.program.files.len();
-        self.program.files.push(File { source, ast, library });
+        let place = source.0 as usize;
+        if self.program.library_sources.len() <= place {
+            self.program.library_sources.resize(place + 1, false);
+        }
+        self.program.library_sources[place] = library;
+        self.program.files.push(File { ast, library });
         let folder = path.as_deref().map(folder_of);
         if let Some(path) = &path {
             self.loaded.insert(path.clone(), index);

@@ -43,8 +43,9 @@ impl<'a> Elaborator<'a> {
             return self.law_name(name);
         }
         if let Some(value) = self.loop_index(&name.text, place) {
+            // An index is a number without a unit, like a literal: it goes with every unit.
             let expr = self.arena.exprs.integer(value);
-            return Value::scalar(expr, DimId::NONE);
+            return Value::scalar(expr, DimId::UNKNOWN);
         }
         match &*name.text {
             "time" => {
@@ -53,7 +54,7 @@ impl<'a> Elaborator<'a> {
             }
             "pi" => {
                 let expr = self.arena.exprs.pi();
-                return Value::scalar(expr, DimId::NONE);
+                return Value::scalar(expr, DimId::UNKNOWN);
             }
             "gnd" => {
                 let diagnostic = Diagnostic::error("LGM0113", "`gnd` is a node, not a number")
@@ -133,8 +134,26 @@ impl<'a> Elaborator<'a> {
                 Value::Error
             }
             ValueSlot::Busy => {
-                let diagnostic = Diagnostic::error("LGM0117", format!("`{name}` is defined through itself"))
-                    .label(span, "this use closes the circle")
+                let from = self
+                    .open
+                    .iter()
+                    .rposition(|open| open.0 == (slot, indices))
+                    .unwrap_or(0);
+                let mut chain: Vec<String> = self.open[from..].iter().map(|open| format!("`{}`", open.1)).collect();
+                let others: Vec<(String, Span)> = self.open[from..]
+                    .iter()
+                    .skip(1)
+                    .take(3)
+                    .map(|open| (open.1.clone(), open.2))
+                    .collect();
+                chain.push(format!("`{name}`"));
+                let mut diagnostic = Diagnostic::error("LGM0117", format!("`{name}` is defined through itself"))
+                    .label(span, "this use closes the circle");
+                for (other, place) in others {
+                    diagnostic = diagnostic.label(place, format!("`{other}` is needed here"));
+                }
+                let diagnostic = diagnostic
+                    .note(format!("{} in a circle", chain.join(" needs ")))
                     .help("break the circle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 Value::Error
@@ -143,7 +162,9 @@ impl<'a> Elaborator<'a> {
                 let (origin, env) = (*origin, *env);
                 *entry = ValueSlot::Busy;
                 let value = if self.enter(span) {
+                    self.open.push(((slot, indices), name.to_string(), span));
                     let value = self.evaluate_origin(origin, Place { frame, env }, indices);
+                    self.open.pop();
                     self.depth -= 1;
                     value
                 } else {

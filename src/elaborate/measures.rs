@@ -184,7 +184,14 @@ impl<'a> Elaborator<'a> {
                 name.push_str(&format!(".{port}"));
             }
             let entry = about.entry.map_or(String::new(), |entry| format!("[{entry}]"));
-            format!("{}({name}){entry}", variable_word(variable))
+            let word = match about.domain {
+                None => variable_word(variable),
+                Some(domain) => {
+                    let across = model.domains[domain.index()].effort_is_across == (variable == Variable::Effort);
+                    if across { "across" } else { "through" }
+                }
+            };
+            format!("{word}({name}){entry}")
         })
     }
 
@@ -231,7 +238,10 @@ impl<'a> Elaborator<'a> {
                 let kind = super::arguments::junction_words(kind);
                 Diagnostic::error(
                     "LGM0141",
-                    format!("`{name}` is {kind}: each of its bonds has a {word} of its own"),
+                    format!(
+                        "`{name}` is {kind}: each of its bonds has {} of its own",
+                        super::arguments::article(word)
+                    ),
                 )
                 .label(whole, "which bond is meant?")
                 .help(format!(
@@ -474,12 +484,19 @@ impl<'a> Elaborator<'a> {
                     columns: n,
                     entries: (0..n * n).map(|at| if at / n == at % n { one } else { zero }).collect(),
                 };
-                match solve(&mut self.arena.exprs, &value, &identity) {
+                let simple =
+                    n <= super::classify::LARGEST_INVERSE || super::classify::is_simple(&self.arena.exprs, &value);
+                let inverse = simple
+                    .then(|| solve(&mut self.arena.exprs, &value, &identity))
+                    .flatten();
+                match inverse {
                     Some(inverse) => inverse,
                     None => {
-                        let diagnostic =
-                            Diagnostic::error("LGM0603", "the energy of a singular stiffness is not built yet")
-                                .label(argument.span, "its matrix has no inverse");
+                        let diagnostic = Diagnostic::error("LGM0603", "the energy of this stiffness is not built yet")
+                            .label(
+                                argument.span,
+                                "its matrix has no inverse, or too large a one to be written",
+                            );
                         self.report(diagnostic);
                         return Value::Error;
                     }

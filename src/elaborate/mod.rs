@@ -18,6 +18,8 @@ mod evaluate;
 mod expand;
 mod functions;
 mod integers;
+mod law_faults;
+mod law_scope;
 mod laws;
 mod linear;
 mod load;
@@ -67,6 +69,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
     work.run();
+    work.blame_options();
     let state::Elaborator {
         mut diagnostics,
         model,

@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             );
         }
         self.declarations(statements, &mut seen, is_model, false);
-        let scope = Scope::new(statements, formals, name);
+        let scope = Scope::new(statements, formals, name, !is_model);
         check_body(self, statements, &scope);
     }
 

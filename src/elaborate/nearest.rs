@@ -35,7 +35,8 @@ pub(super) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n s
             let folded = distance(&name.to_lowercase(), &candidate.to_lowercase());
             // A word of another length altogether is no misspelling: `x` is not meant by `y`.
             let different = plain.min(folded + 1);
-            (different <= limit && different < candidate.chars().count().max(2)).then_some((different, candidate))
+            (different <= limit && different < candidate.chars().count().max(name.chars().count()))
+                .then_some((different, candidate))
         })
         .collect();
     list.sort_unstable();

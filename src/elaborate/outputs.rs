@@ -81,6 +81,12 @@ impl<'a> Elaborator<'a> {
     /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
     /// of its dimension.
     fn output_unit(&self, entry: Scalar) -> Option<String> {
+        // A state without a declared unit has the unit of its rate times a second.
+        if let Node::Symbol(symbol) = *self.arena.exprs.node(entry.expr)
+            && let Some(integral) = self.model.integrals.iter().find(|integral| integral.symbol == symbol)
+        {
+            return integral.unit.clone();
+        }
         let dimension = self.dims.get(entry.dim)?;
         if let Node::Symbol(symbol) = *self.arena.exprs.node(entry.expr)
             && let Some((_, measure)) = self.model.measures.iter().find(|known| known.0 == symbol)

@@ -7,7 +7,7 @@ use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, SymbolKind};
 use crate::source::Span;
-use crate::syntax::ast::{self, Assigned, Expr, ExprKind, Formal, UnitExpr};
+use crate::syntax::ast::{self, Assigned, Expr, ExprKind, Formal};
 use num_rational::BigRational;
 use num_traits::One;
 
@@ -54,8 +54,25 @@ impl<'a> Elaborator<'a> {
         // The option may leave the unit out, or write another unit of the same dimension.
         let wanted = declared.common_dim();
         let wanted_span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        if !value.is_error() && !declared.is_error() && value.shape() != declared.shape() {
+            let (now, before) = (value.shape_text(), declared.shape_text());
+            self.reshaped
+                .push((format!("this is {now}, in place of {before}"), setting.value.span));
+        }
         for entry in value.entries() {
-            if !self.same_dimension(wanted, wanted_span, entry.dim, setting.value.span, "exchanged") {
+            if wanted.is_known() && entry.dim.is_known() && entry.dim != wanted {
+                let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
+                let name = &assigned.name.text;
+                let diagnostic = Diagnostic::error(
+                    "LGM0201",
+                    format!("`{name}` is set in {given}, but is declared in {wanted}"),
+                )
+                .label(setting.value.span, format!("this is in {given}"))
+                .label(wanted_span, format!("declared in {wanted}"))
+                .help(format!(
+                    "write `--set {name}=..` without a unit for SI, or with a unit of the same dimension"
+                ));
+                self.report(diagnostic);
                 return Value::Error;
             }
         }
@@ -303,7 +320,7 @@ impl<'a> Elaborator<'a> {
         let Some(written) = &formal.unit else {
             return value.clone();
         };
-        let Some(unit) = self.formal_unit(written) else {
+        let Some(unit) = self.unit(written) else {
             return Value::Error;
         };
         let dim = self.dims.id(unit.dimension);
@@ -329,10 +346,6 @@ impl<'a> Elaborator<'a> {
             return value.map(|entry| Scalar { expr: entry.expr, dim });
         }
         self.in_unit(value, &unit, written.span, span)
-    }
-
-    fn formal_unit(&mut self, written: &UnitExpr) -> Option<crate::units::Unit> {
-        self.unit(written)
     }
 
     /// The symbols of a state; its rate is evaluated once the whole graph is there.

@@ -10,14 +10,16 @@ use rustc_hash::FxHashSet;
 /// The names of a body.
 pub(super) struct Scope<'a> {
     owner: &'a Name,
+    is_component: bool,
     values: FxHashSet<&'a str>,
     things: FxHashSet<&'a str>,
 }
 
 impl<'a> Scope<'a> {
-    pub fn new(statements: &'a [Statement], formals: &'a [Formal], owner: &'a Name) -> Scope<'a> {
+    pub fn new(statements: &'a [Statement], formals: &'a [Formal], owner: &'a Name, is_component: bool) -> Scope<'a> {
         let mut scope = Scope {
             owner,
+            is_component,
             values: formals.iter().map(|formal| &*formal.name.text).collect(),
             things: FxHashSet::default(),
         };
@@ -127,10 +129,16 @@ impl<'a> Walk<'_, 'a> {
 
     fn instance(&mut self, instance: &'a Instance) {
         self.brackets(&instance.declared);
-        instance
-            .arguments
-            .iter()
-            .for_each(|argument| self.value(&argument.value));
+        for argument in &instance.arguments {
+            // In `S (p = x)` the arguments are bindings of ports, whose names are of the graph.
+            let binds =
+                instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
+            if binds {
+                self.thing(&argument.value);
+            } else {
+                self.value(&argument.value);
+            }
+        }
         instance
             .bindings
             .iter()
@@ -141,6 +149,18 @@ impl<'a> Walk<'_, 'a> {
             self.thing(to);
         }
         self.attributes(&instance.attributes);
+    }
+
+    fn is_port(&self, instance: &Instance, name: &Name) -> bool {
+        let program = self.checker.program;
+        let definition = program.definition(&instance.kind.text, instance.kind.span.source);
+        match definition.map(|at| program.item(at)) {
+            Some(ast::Item::Component(component)) => {
+                super::arguments::port_names(component).contains(&&*name.text)
+                    && !component.formals.iter().any(|formal| formal.name.text == name.text)
+            }
+            _ => false,
+        }
     }
 
     /// Names in a place where a node or an instance stands.
@@ -216,6 +236,10 @@ impl<'a> Walk<'_, 'a> {
         diagnostic.help = did_you_mean(text, names).or_else(|| {
             is_function(text).then(|| format!("`{text}` is a function: write its argument in parentheses"))
         });
+        if self.scope.is_component {
+            diagnostic =
+                diagnostic.note("a component sees its own names only; what it needs is handed in by its parameters");
+        }
         self.checker.report(diagnostic);
     }
 

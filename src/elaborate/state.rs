@@ -1,11 +1,12 @@
 //! What elaboration carries along: frames of bodies, slots of names, and the flat model as it grows.
 
-use super::laws::{LawScope, Templates};
+use super::law_scope::LawScope;
+use super::laws::Templates;
 use super::load::{ItemRef, Program};
 use super::model::{Domain, DomainId, ElementId, Measure, Model, Path, PathId};
 use super::settings::Assignment;
 use super::values::{Arena, Dimensions, Value};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Label};
 use crate::expr::{ExprId, SymbolId, SymbolKind};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{self, Formal, Item, Name, Statement, StatementKind};
@@ -13,6 +14,7 @@ use crate::units::{self, Unit, UnitFault, UnitPower};
 use num_rational::BigRational;
 use num_traits::One;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// How deep evaluation may nest; brackets nest at most 256 deep, and a chain of names adds to it.
 const DEEPEST_EVALUATION: usize = 600;
@@ -182,7 +184,9 @@ pub(super) struct Elaborator<'a> {
     pub reported: FxHashSet<(&'static str, Span)>,
     pub arena: Arena,
     pub dims: Dimensions,
-    pub templates: Templates<'a>,
+    /// Units by their places.
+    pub units: FxHashMap<Span, Option<Rc<Unit>>>,
+    pub templates: Templates,
     pub law: Option<LawScope<'a>>,
     pub bodies: Vec<Body<'a>>,
     pub body_of: FxHashMap<ItemRef, u32>,
@@ -206,6 +210,12 @@ pub(super) struct Elaborator<'a> {
     pub expanded: u64,
     pub stopped: bool,
     pub depth: usize,
+    /// Values that are being evaluated: slot and indices, name, and where it was asked for.
+    pub open: Vec<((usize, Option<super::lookup::Indices>), String, Span)>,
+    /// The element whose law is being evaluated, and where it is used.
+    pub law_use: Option<(String, Span)>,
+    /// Options that give a parameter another shape than its declaration: what is said of them, and where.
+    pub reshaped: Vec<(String, Span)>,
     pub branching: super::branches::Branching,
     /// For each expression, in order of ids, whether anything but parameters is below it.
     pub varying: Vec<bool>,
@@ -239,6 +249,7 @@ impl<'a> Elaborator<'a> {
             reported,
             arena,
             dims: Dimensions::new(),
+            units: FxHashMap::default(),
             templates: Templates::new(),
             law: None,
             bodies: Vec::new(),
@@ -282,6 +293,9 @@ impl<'a> Elaborator<'a> {
             expanded: 0,
             stopped: false,
             depth: 0,
+            open: Vec::new(),
+            law_use: None,
+            reshaped: Vec::new(),
             branching: Default::default(),
             varying: Vec::new(),
         }
@@ -306,13 +320,43 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Records a diagnostic, once for each code and place, however many instances show it.
-    pub fn report(&mut self, diagnostic: Diagnostic) {
+    pub fn report(&mut self, mut diagnostic: Diagnostic) {
+        // A fault in the law of a library element lies in what the user gave it.
+        if let (Some((name, span)), Some(first)) = (&self.law_use, diagnostic.labels.first()) {
+            let label = Label {
+                span: *span,
+                message: format!("for `{name}` here"),
+            };
+            if self.program.is_library(first.span.source) {
+                diagnostic.labels.insert(0, label);
+            } else if !diagnostic.labels.iter().any(|label| label.span == *span) {
+                diagnostic.labels.push(label);
+            }
+        }
         if let Some(first) = diagnostic.labels.first()
             && !self.reported.insert((diagnostic.code, first.span))
         {
             return;
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Where an option gave a parameter another shape, a fault of widths is the option's.
+    pub fn blame_options(&mut self) {
+        const WIDTHS: [&str; 6] = ["LGM0120", "LGM0121", "LGM0202", "LGM0206", "LGM0207", "LGM0208"];
+        for diagnostic in &mut self.diagnostics {
+            if WIDTHS.contains(&diagnostic.code) {
+                for (message, span) in &self.reshaped {
+                    diagnostic.labels.insert(
+                        0,
+                        Label {
+                            span: *span,
+                            message: message.clone(),
+                        },
+                    );
+                }
+            }
+        }
     }
 
     /// Enters one more level of evaluation; `false` (with a diagnostic) where it nests too deeply.
@@ -328,8 +372,17 @@ impl<'a> Elaborator<'a> {
         true
     }
 
-    /// The meaning of a unit, with its faults reported.
-    pub fn unit(&mut self, written: &ast::UnitExpr) -> Option<Unit> {
+    /// The meaning of a unit, found once for each place; its faults are reported.
+    pub fn unit(&mut self, written: &ast::UnitExpr) -> Option<Rc<Unit>> {
+        if let Some(known) = self.units.get(&written.span) {
+            return known.clone();
+        }
+        let unit = self.read_unit(written).map(Rc::new);
+        self.units.insert(written.span, unit.clone());
+        unit
+    }
+
+    fn read_unit(&mut self, written: &ast::UnitExpr) -> Option<Unit> {
         let factors = written.factors.iter().map(|factor| UnitPower {
             name: &factor.name.text,
             exponent: factor.exponent,
@@ -406,7 +459,7 @@ impl<'a> Elaborator<'a> {
         let across_unit = across.unit.as_ref().and_then(|unit| self.unit(unit));
         let through_unit = through.unit.as_ref().and_then(|unit| self.unit(unit));
         // The words of the declaration are kept where they are SI: `rad/s` says more than `1/s`.
-        let text = |written: &Option<ast::UnitExpr>, unit: &Option<Unit>| {
+        let text = |written: &Option<ast::UnitExpr>, unit: &Option<Rc<Unit>>| {
             let unit = unit.as_ref()?;
             if !unit.factor.is_one() || unit.pi_power != 0 {
                 return Some(unit.dimension.text());

@@ -88,21 +88,21 @@ impl Dimension {
         if let Some(name) = table::READABLE.iter().find(|entry| table::derived(entry.1) == *self) {
             return name.0.to_string();
         }
-        // A named unit times or over a few base units, whichever is shortest, such as `V.s/m`.
-        let mut best = base_text(self);
+        // A named unit times or over a few base units, where that takes fewer factors: `V.s/m`.
+        let mut best = (base_factors(self).len(), base_text(self));
         for (name, exponents) in table::PREFERRED {
             let unit = table::derived(*exponents);
-            for (power, head) in [(1, *name), (-1, *name)] {
+            for power in [1, -1] {
                 let Some(rest) = self.times_power(&unit, -power, 1) else {
                     continue;
                 };
-                let text = with_head(head, power, &rest);
-                if text.len() < best.len() {
-                    best = text;
+                let count = base_factors(&rest).len() + 1;
+                if count < best.0 {
+                    best = (count, with_head(name, power, &rest));
                 }
             }
         }
-        best
+        best.1
     }
 }
 

@@ -1,6 +1,6 @@
 //! The snippets of the language's description, word for word.
 
-use super::{dump, good};
+use super::{dump, good, said};
 
 #[test]
 fn oscillator() {
@@ -107,4 +107,116 @@ model SpeedLoop {
 }
 "#;
     insta::assert_snapshot!(dump::model(&good(text)));
+}
+
+#[test]
+fn domains_as_the_page_defines_them() {
+    let text = r#"
+domain electrical    { across v [V];      through i [A];        effort = across; }
+domain translational { across v [m/s];    through F [N];        effort = through; }
+domain rotational    { across w [rad/s];  through tau [N.m];    effort = through; }
+domain fluid         { across P [Pa];     through Q [m^3/s];    effort = across; }
+domain thermal       { across T [K];      through q [W];        effort = across; pseudo; }
+"#;
+    insta::assert_snapshot!(said(text, &[]));
+}
+
+#[test]
+fn library_elements_as_the_page_defines_them() {
+    let text = r#"
+element Mass(m [kg])        : translational { through = m*der(across); }
+element Spring(k [N/m])     : translational { der(through) = k*across; }
+element Damper(b [N.s/m])   : translational { through = b*across; }
+element HardSpring(k1 [N/m], k3 [N/m^3]) : translational {
+  through = k1*int(across) + k3*int(across)^3;
+}
+element Diode(Is [A] = 1e-12, Vt [V] = 0.02585) : electrical { through = Is*(exp(across/Vt) - 1); }
+element Transformer(r) { port a, b;  b.across = r*a.across;  a.through = -r*b.through; }
+"#;
+    insta::assert_snapshot!(said(text, &[]));
+}
+
+#[test]
+fn pendulum_is_not_built_yet() {
+    let text = r#"
+/// A pendulum: an inertia geared to a point mass by a modulated transformer.
+model Pendulum {
+  param m = 1 [kg]; param L = 0.5 [m]; param g = 9.81 [m/s^2];
+  node w : rotational;  node p[2] vector : translational;
+  state theta = int(across(w)), start = 0.3;
+  arm   : Transformer([[L*cos(theta)], [L*sin(theta)]]) w -> gnd, p -> gnd;
+  bob   : Mass(m)                     p -> gnd;      // a scalar m means m times the identity
+  grav  : ForceSource([0, -m*g])      gnd -> p;
+  output angle = theta;
+}
+"#;
+    insta::assert_snapshot!(said(text, &[]));
+}
+
+#[test]
+fn modal_blocks_are_not_built_yet() {
+    let text = r#"
+/// A bar fixed at x = 0 and free at x = L, by separation of variables.
+modal FixedFreeBar(rho [kg/m^3], E [Pa], A [m^2], L [m], zeta = 0) : translational {
+  mode i;
+  mass      = rho*A*L/2;
+  stiffness = mass*(E/rho)*((2*i - 1)*pi/(2*L))^2;
+  damping   = 2*zeta*sqrt(mass*stiffness);
+  shape(x)  = sin((2*i - 1)*pi*x/(2*L));
+}
+model SteelBar {
+  input F [N] = sin(2*pi*time);
+  const n = 5;
+  node tip : translational;
+  bar  : FixedFreeBar(rho = 7850, E = 210e9, A = 0.01, L = 1, modes = n, at = [1]) tip -> gnd;
+  push : ForceSource(F) gnd -> tip;
+  output u_tip = displacement(bar, 1);
+  output u_mid = displacement(bar, 0.5);
+}
+"#;
+    insta::assert_snapshot!(said(text, &[]));
+}
+
+#[test]
+fn a_floating_part_needs_no_datum() {
+    let model = good(
+        "model M { node a, b : electrical, floating; r : Resistor(1) a -> b; c : Capacitor(1) a -> b; output v = across(c); }",
+    );
+    assert!(model.nodes.iter().all(|node| node.floating));
+}
+
+#[test]
+fn names_share_what_the_language_lets_them_share() {
+    // A parameter, an element and an instance of one name; outputs are a space of their own; indices shadow.
+    let model = good(
+        "model M { param R = 2; param i = 5; node a : electrical; R : R(R); a -> R; K : C(1); a -> K;
+           for i in 1:2 { r[i] : Resistor(i) a -> gnd; } output a = across(a); output s = sum(i in 1:3, i*R); output t = i; }",
+    );
+    insta::assert_snapshot!(dump::model(&model));
+}
+
+#[test]
+fn structural_values_decide_what_is_built() {
+    let model = good(
+        "component Ladder(const N, R [ohm]) { port p : electrical;
+           if N > 0 { node m : electrical; s : Resistor(R) p -> m; g : Capacitor(1) m -> gnd; rest : Ladder(N - 1, 2*R) (p = m); }
+           else { end : Resistor(R) p -> gnd; } }
+         model M { const n = 2; param R = 3 [ohm]; node x : electrical; l : Ladder(n, R) (p = x); output v = across(l.rest.g); }",
+    );
+    insta::assert_snapshot!(dump::model(&model));
+}
+
+#[test]
+fn vector_states_starts_and_controlled_sources() {
+    let model = good(
+        "component Controller(gain, measured) { state z = int(measured), start = 0.5; signal u = gain*(measured + z); }
+         model M { node q[2] vector : translational; node q2[2][2] vector : translational;
+           m : Mass([[2, 0], [0, 3]]) q -> gnd, start = [1, 2];
+           ctl : Controller(4, across(m)[1]);
+           state x = int(across(m)), start = 0.25;
+           push : ForceSource([-ctl.u, -x[2]]) gnd -> q;
+           for i in 1:2 { d[i] : Damper(1) q2[i] -> gnd; e[i] : Mass(i) q2[i][1] -> gnd; signal w[i] = across(d[i])[2]; }
+           output y = [ctl.z, w[1] + w[2]]; output p = power(d[2]); }",
+    );
+    insta::assert_snapshot!(dump::model(&model));
 }
