@@ -204,6 +204,6 @@ fn start_of(
 }
 
 /// The SI unit of the time integral of a variable.
-fn integral_unit(_: Dimension) -> Option<String> {
-    None
+fn integral_unit(dimension: Dimension) -> Option<String> {
+    dimension.times(&Dimension::TIME).map(|integral| integral.text())
 }

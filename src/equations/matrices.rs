@@ -9,23 +9,32 @@ use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text};
 use num_bigint::BigInt;
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
 
 /// A field whose elements can be shown as expressions.
 pub(crate) trait Present: Field + FromExpression {
+    /// Whether elements are fully cancelled, so that their text is as short as they are. Otherwise text may be exponentially
+    /// longer than the shared expression, and is never made.
+    const CANCELLED: bool;
+
     /// The expression that a person would write for the element.
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId;
 }
 
 impl Present for RationalFunctions {
+    const CANCELLED: bool = true;
+
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.to_expression(exprs, value)
     }
 }
 
 impl Present for SharedArena {
+    const CANCELLED: bool = false;
+
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.export(exprs, value)
     }
@@ -129,7 +138,7 @@ impl<F: Present> Writer<'_, F> {
         // What adds comes before what takes away, as people write it.
         terms.sort_by_key(|id| is_negative(self.exprs, *id));
         let apart = self.exprs.sum(terms);
-        if factors.len() > COMMON_DENOMINATOR || self.field.exhausted() {
+        if !F::CANCELLED || factors.len() > COMMON_DENOMINATOR || self.field.exhausted() {
             return apart;
         }
         // A person writes whichever of the two is shorter.
@@ -150,13 +159,22 @@ impl<F: Present> Writer<'_, F> {
         Some(self.field.present(self.exprs, &sum))
     }
 
-    /// The constant part of a row.
+    /// The constant part of a row, in lowest terms where the field has them.
     fn offset(&mut self, row: &Row<F::Element>) -> ExprId {
         let first = self.run.columns.constant(0);
+        let factors: Vec<(ExprId, F::Element)> = row
+            .iter()
+            .filter(|entry| entry.0 >= first)
+            .map(|(column, value)| (self.run.constant(*column), value.clone()))
+            .collect();
+        if F::CANCELLED
+            && let Some(id) = self.over_one_denominator(&factors, None)
+        {
+            return id;
+        }
         let mut terms = Vec::new();
-        for (column, value) in row.iter().filter(|entry| entry.0 >= first) {
-            let coefficient = self.field.present(self.exprs, value);
-            let constant = self.run.constant(*column);
+        for (constant, value) in factors {
+            let coefficient = self.field.present(self.exprs, &value);
             terms.push(self.exprs.mul(coefficient, constant));
         }
         self.exprs.sum(terms)
@@ -340,6 +358,19 @@ fn numeric_equations(system: &mut StateSystem, run: &Run<f64>) {
         })
         .collect();
     system.exprs = exprs;
+}
+
+/// The decimal that a double is printed as, exactly: it reads back as the same double, and as a person would write it.
+fn shortest_decimal(value: f64) -> BigRational {
+    let text = format!("{value:e}");
+    let parsed = text.split_once('e').and_then(|(mantissa, exponent)| {
+        let digits: BigInt = mantissa.replace('.', "").parse().ok()?;
+        let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
+        let power: i32 = exponent.parse::<i32>().ok()? - decimals;
+        let ten = BigRational::from_integer(BigInt::from(10));
+        Some(BigRational::from_integer(digits) * ten.pow(power))
+    });
+    parsed.unwrap_or_else(BigRational::zero)
 }
 
 /// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.
