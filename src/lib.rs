@@ -92,9 +92,10 @@ fn run(
     let (program, mut diagnostics) = elaborate::load(files, map, root);
     let (model, found) = elaborate::elaborate(&program, map, &request.settings);
     diagnostics.extend(found);
-    let Some(model) = model.filter(|_| !has_errors(&diagnostics)) else {
+    let Some(mut model) = model.filter(|_| !has_errors(&diagnostics)) else {
         return (None, diagnostics);
     };
+    diagnostics.extend(bond::split_singular_stiffness(&mut model));
     let graph = bond::lower(&model);
     let (system, found) = equations::formulate(&model, &graph, &request.equations);
     diagnostics.extend(found);
@@ -104,7 +105,7 @@ fn run(
     {
         let retained = equations::retained(&model, &request.equations, &mut Vec::new());
         let verification = equations::verify(&model, &graph, system, &retained, request.equations.states);
-        diagnostics.extend(verification.diagnostics);
+        diagnostics.extend(verification.into_diagnostics(&model));
     }
     (system, diagnostics)
 }

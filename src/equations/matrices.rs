@@ -9,7 +9,6 @@ use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text};
 use num_bigint::BigInt;
-use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
@@ -358,19 +357,6 @@ fn numeric_equations(system: &mut StateSystem, run: &Run<f64>) {
         })
         .collect();
     system.exprs = exprs;
-}
-
-/// The decimal that a double is printed as, exactly: it reads back as the same double, and as a person would write it.
-fn shortest_decimal(value: f64) -> BigRational {
-    let text = format!("{value:e}");
-    let parsed = text.split_once('e').and_then(|(mantissa, exponent)| {
-        let digits: BigInt = mantissa.replace('.', "").parse().ok()?;
-        let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
-        let power: i32 = exponent.parse::<i32>().ok()? - decimals;
-        let ten = BigRational::from_integer(BigInt::from(10));
-        Some(BigRational::from_integer(digits) * ten.pow(power))
-    });
-    parsed.unwrap_or_else(BigRational::zero)
 }
 
 /// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.

@@ -41,6 +41,29 @@ pub struct Verification {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Verification {
+    /// What to tell the user: the failures, or what was checked.
+    pub fn into_diagnostics(self, model: &Model) -> Vec<Diagnostic> {
+        if !self.diagnostics.is_empty() || self.points == 0 {
+            return self.diagnostics;
+        }
+        vec![
+            Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))
+                .label(
+                    model.span,
+                    format!(
+                        "all {} equations of its flat graph are satisfied at {} random points",
+                        self.equations, self.points
+                    ),
+                )
+                .note(format!(
+                    "largest residual {:.1e} of the largest term; power over all ports adds up to {:.1e} of its size",
+                    self.residual, self.power
+                )),
+        ]
+    }
+}
+
 /// Verifies a state system against the flat graph that it came from.
 ///
 /// `retain` and `states` must be those that the system was made with. Symbolic equations are checked at the given
@@ -292,7 +315,7 @@ impl<'a> Point<'a> {
             result.residual = result.residual.max(residual);
             if residual > TOLERANCE && result.diagnostics.len() < 10 {
                 result.diagnostics.push(
-                    Diagnostic::error("LGM0701", format!("the equations do not satisfy {text}"))
+                    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
                         .label(span, format!("off by {residual:.1e} of its largest term"))
                         .help("this is a fault of lgm, not of the model: please report it with the model"),
                 );
