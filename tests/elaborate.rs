@@ -8,6 +8,8 @@ mod faults;
 mod laws;
 #[path = "elaborate/loading.rs"]
 mod loading;
+#[path = "elaborate/robust.rs"]
+mod robust;
 #[path = "elaborate/snippets.rs"]
 mod snippets;
 

@@ -92,12 +92,13 @@ impl Dimension {
         let mut best = (base_factors(self).len(), base_text(self));
         for (name, exponents) in table::PREFERRED {
             let unit = table::derived(*exponents);
-            for power in [1, -1] {
+            for power in [1, -1, 2, -2] {
                 let Some(rest) = self.times_power(&unit, -power, 1) else {
                     continue;
                 };
                 let count = base_factors(&rest).len() + 1;
-                if count < best.0 {
+                // `V^2` is readable by itself; mixed with other factors it is not.
+                if count < best.0 && (power.abs() == 1 || count == 1) {
                     best = (count, with_head(name, power, &rest));
                 }
             }
@@ -153,10 +154,14 @@ fn base_text(dimension: &Dimension) -> String {
 
 fn with_head(head: &str, power: i64, rest: &Dimension) -> String {
     let (mut top, mut bottom) = split(rest);
+    let head = match power.abs() {
+        1 => head.to_string(),
+        power => format!("{head}^{power}"),
+    };
     if power > 0 {
-        top.insert(0, head.to_string());
+        top.insert(0, head);
     } else {
-        bottom.insert(0, head.to_string());
+        bottom.insert(0, head);
     }
     fraction(top, bottom)
 }

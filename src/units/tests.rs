@@ -60,6 +60,8 @@ fn dimensions_are_written_as_engineers_write_them() {
     assert_eq!(text(&[("N", 1, 1), ("s", 1, 1), ("m", -1, 1)]), "N.s/m");
     assert_eq!(text(&[("m", 1, 1), ("s", -1, 1)]), "m/s");
     assert_eq!(text(&[("J", 1, 1), ("kg", -1, 1), ("K", -1, 1)]), "m^2/(s^2.K)");
+    assert_eq!(text(&[("V", 2, 1)]), "V^2");
+    assert_eq!(text(&[("N", 1, 1), ("V", -2, 1)]), "F/m");
     assert_eq!(text(&[("rad", 1, 1)]), "1");
     assert_eq!(text(&[("m", 1, 2)]), "m^1/2");
 }
