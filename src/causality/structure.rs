@@ -66,7 +66,7 @@ pub fn port_column(port: PortId, variable: Variable) -> u32 {
 
 /// The port and variable of a port column.
 pub fn column_port(column: u32) -> (PortId, Variable) {
-    let variable = if column % 2 == 0 {
+    let variable = if column.is_multiple_of(2) {
         Variable::Effort
     } else {
         Variable::Flow

@@ -55,6 +55,15 @@ const EXACT_STORAGE: usize = 80;
 /// The same for all ports.
 const EXACT_PORTS: usize = 400;
 
+/// What is formulated: a graph with its causality, and the states that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Problem<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) causality: &'a Causality,
+    pub(crate) states: StateRequest,
+}
+
 /// One run over one field: rows of all state rates and outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<E> {
@@ -94,15 +103,18 @@ pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Stru
 
 /// Reduces and assembles over one field; `extra` columns of the junction structure are measured beside the model's measures.
 pub(crate) fn run<F: Field + FromExpression>(
-    model: &Model,
-    graph: &BondGraph,
-    causality: &Causality,
+    problem: Problem<'_>,
     exprs: &mut Exprs,
     field: &mut F,
-    request: StateRequest,
     plan: &mut Plan,
     extra: &[u32],
 ) -> Result<Run<F::Element>, Failure> {
+    let Problem {
+        model,
+        graph,
+        causality,
+        states,
+    } = problem;
     let signed = measure_columns(model, graph, &causality.structure);
     let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
     wanted.extend(extra);
@@ -115,7 +127,7 @@ pub(crate) fn run<F: Field + FromExpression>(
         }
     }
     let mut assembled: Assembled<F::Element> = assemble(model, exprs, field, &reduced, integrands(model))?;
-    change_states(model, field, &reduced, &mut assembled, request).map_err(Failure::States)?;
+    change_states(model, field, &reduced, &mut assembled, states).map_err(Failure::States)?;
     let found = outputs(model, exprs, field, &assembled, plan)?;
     if field.exhausted() {
         return Err(Failure::Reduction(crate::reduce::Refusal::TooLarge));
@@ -254,7 +266,13 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
     if has_errors(&diagnostics) {
         return (None, diagnostics);
     }
-    match formulate_with(model, graph, &causality, general, options, &mut diagnostics) {
+    let problem = Problem {
+        model,
+        graph,
+        causality: &causality,
+        states: options.states,
+    };
+    match formulate_with(problem, general, options, &mut diagnostics) {
         Ok(system) => (Some(system), diagnostics),
         Err(failure) => {
             diagnostics.push(failure.diagnostic(model));
@@ -264,32 +282,21 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
 }
 
 fn formulate_with(
-    model: &Model,
-    graph: &BondGraph,
-    causality: &Causality,
+    problem: Problem<'_>,
     general: bool,
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<StateSystem, Failure> {
+    let Problem { model, causality, .. } = problem;
     let mut exprs = model.exprs.clone();
     let mut plan = Plan::default();
     let mut added = Vec::new();
     if integrands(model) > 0 && general {
         let mut field = Sampled::new(2);
-        added = run(
-            model,
-            graph,
-            causality,
-            &mut exprs,
-            &mut field,
-            options.states,
-            &mut plan,
-            &[],
-        )?
-        .added;
+        added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
     }
     let numeric = if options.numeric || !options.symbolic || !general {
-        let numeric = numeric_run(model, graph, causality, &mut exprs, options.states, &mut plan)?;
+        let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
         added.clone_from(&numeric.added);
         Some(numeric)
     } else {
@@ -297,7 +304,7 @@ fn formulate_with(
     };
     let mut system = build::frame(model, exprs, causality, options.states, &added, diagnostics);
     if options.symbolic && general {
-        symbolic_run(model, graph, causality, options, &mut plan, &mut system, diagnostics)?;
+        symbolic_run(problem, options, &mut plan, &mut system, diagnostics)?;
     }
     if let Some(run) = numeric {
         matrices::numeric(&mut system, &run, &parameter_values(model));
@@ -306,20 +313,18 @@ fn formulate_with(
     Ok(system)
 }
 
+/// Whether numbers are computed in exact rationals.
+pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
+    causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
+}
+
 /// Exact rationals rounded once where the system is small, doubles elsewhere.
-fn numeric_run(
-    model: &Model,
-    graph: &BondGraph,
-    causality: &Causality,
-    exprs: &mut Exprs,
-    states: StateRequest,
-    plan: &mut Plan,
-) -> Result<Run<f64>, Failure> {
+fn numeric_run(problem: Problem<'_>, exprs: &mut Exprs, plan: &mut Plan) -> Result<Run<f64>, Failure> {
+    let Problem { model, causality, .. } = problem;
     let values = parameter_values(model);
-    let storage = causality.independent.len() + causality.dependent.len();
-    if storage <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS {
+    if is_small(model, causality) {
         let mut field = ExactValues::new(values);
-        let exact = run(model, graph, causality, exprs, &mut field, states, plan, &[])?;
+        let exact = run(problem, exprs, &mut field, plan, &[])?;
         return Ok(exact.map(to_f64));
     }
     let values = values
@@ -327,31 +332,21 @@ fn numeric_run(
         .map(|(symbol, value)| (symbol, to_f64(&value)))
         .collect();
     let mut field = DoubleValues::new(values);
-    run(model, graph, causality, exprs, &mut field, states, plan, &[])
+    run(problem, exprs, &mut field, plan, &[])
 }
 
 /// Fully cancelled entries, or shared uncancelled ones with a note where those are too large.
 fn symbolic_run(
-    model: &Model,
-    graph: &BondGraph,
-    causality: &Causality,
+    problem: Problem<'_>,
     options: &Options,
     plan: &mut Plan,
     system: &mut StateSystem,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
+    let Problem { model, causality, .. } = problem;
     let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
     let mut exprs = std::mem::take(&mut system.exprs);
-    let attempt = run(
-        model,
-        graph,
-        causality,
-        &mut exprs,
-        &mut field,
-        options.states,
-        plan,
-        &[],
-    );
+    let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;
     match attempt {
         Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
@@ -364,16 +359,7 @@ fn symbolic_run(
     }
     let mut field = SharedArena::new(&system.exprs, 3);
     let mut exprs = std::mem::take(&mut system.exprs);
-    let attempt = run(
-        model,
-        graph,
-        causality,
-        &mut exprs,
-        &mut field,
-        options.states,
-        plan,
-        &[],
-    );
+    let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;
     matrices::symbolic(model, system, &attempt?, &mut field);
     matrices::share(system);

@@ -11,6 +11,7 @@ mod formulate;
 mod matrices;
 mod outputs;
 mod refusal;
+mod residuals;
 mod shared;
 mod starts;
 mod states;

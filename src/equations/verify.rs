@@ -2,29 +2,28 @@
 //! graph, and the power over all ports must add up to zero.
 //!
 //! The emitted expressions are evaluated as any user of the equations would evaluate them. Every variable of the flat
-//! graph is then computed in doubles from the same states and inputs, the rates of storage from the *emitted* derivatives, and put into
-//! each junction, coupler, storage, dissipator and source equation.
+//! graph is then computed from the same states and inputs, the rates of storage from the *emitted* derivatives, and put
+//! into each junction, coupler, storage, dissipator and source equation. Small systems are verified in exact
+//! rationals, so that a residual is a fault and never rounding; large ones, and those with functions of time, in doubles.
 
-use super::assemble::Columns;
-use super::formulate::{Run, decide, run};
+use super::assemble::{Columns, Obstacle};
+use super::formulate::{Problem, Run, decide, is_small, run};
 use super::outputs::Plan;
 use super::refusal::Failure;
+use super::residuals::Checker;
 use super::states::StateRequest;
 use super::system::StateSystem;
-use crate::algebra::{DoubleValues, FromExpression, PrimeField};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField};
 use crate::bond::BondGraph;
+use crate::causality::Request;
 use crate::causality::elimination::Row;
-use crate::causality::structure::port_column;
-use crate::causality::{Causality, Request};
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
-use crate::expr::{ExprId, Function, Node, SymbolId, to_f64};
+use crate::elaborate::model::{ElementId, Model};
+use crate::expr::{Evaluated, ExprId, Exprs, SymbolId, to_f64};
 use crate::reduce::Refusal;
-use crate::source::Span;
+use num_bigint::BigInt;
+use num_rational::BigRational;
 use rustc_hash::FxHashMap;
-
-/// The largest residual, relative to the terms of its equation, that still counts as rounding.
-const TOLERANCE: f64 = 1e-9;
 
 /// What verification found.
 #[derive(Clone, Debug, Default)]
@@ -80,20 +79,29 @@ pub fn verify(
         retain: retain.to_vec(),
     };
     let (causality, general, _) = decide(model, graph, &request);
+    let problem = Problem {
+        model,
+        graph,
+        causality: &causality,
+        states,
+    };
+    // Numeric equations are rounded to doubles, so only symbolic ones can hold exactly.
+    let exact = system.symbolic.is_some() && is_small(model, &causality);
     let sets: u64 = if system.symbolic.is_some() && general { 3 } else { 1 };
     for set in 0..sets {
         let values = parameter_set(model, set);
-        let mut point = match Point::new(model, graph, &causality, system, states, values, set) {
-            Ok(point) => point,
-            Err(failure) => {
-                if set == 0 {
-                    result.diagnostics.push(failure.diagnostic(model));
-                }
-                continue;
-            }
+        let done = if exact {
+            check_point::<ExactValues>(problem, system, &values, set, &mut result)
+        } else {
+            Err(Failure::Reduction(Refusal::TooLarge))
         };
-        point.check(&mut result);
-        result.points += 1;
+        // Functions of time have no exact values; doubles have them.
+        let done = done.or_else(|_| check_point::<DoubleValues>(problem, system, &values, set, &mut result));
+        match done {
+            Ok(()) => result.points += 1,
+            Err(failure) if set == 0 => result.diagnostics.push(failure.diagnostic(model)),
+            Err(_) => {}
+        }
         if !result.diagnostics.is_empty() {
             break;
         }
@@ -101,22 +109,27 @@ pub fn verify(
     result
 }
 
-fn uniform(key: u64, seed: u64) -> f64 {
-    PrimeField.sample(key, seed) as f64 / PrimeField::MODULUS as f64
+/// A well-spread rational between 0 and 1, of few digits so that exact arithmetic stays small.
+fn uniform(key: u64, seed: u64) -> BigRational {
+    BigRational::new(BigInt::from(PrimeField.sample(key, seed) % 997 + 1), BigInt::from(998))
+}
+
+fn ratio(numerator: i64, denominator: i64) -> BigRational {
+    BigRational::new(BigInt::from(numerator), BigInt::from(denominator))
 }
 
 /// Parameter values: those given, or those given times one random factor a parameter, derived ones recomputed.
-fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, f64> {
-    let mut values: FxHashMap<SymbolId, f64> = FxHashMap::default();
+fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, BigRational> {
+    let mut values: FxHashMap<SymbolId, BigRational> = FxHashMap::default();
     let mut derived = Vec::new();
     for (index, parameter) in model.parameters.iter().enumerate() {
         let factor = if set == 0 {
-            1.0
+            ratio(1, 1)
         } else {
-            0.6 + 0.8 * uniform(index as u64, set + 10)
+            ratio(3, 5) + ratio(4, 5) * uniform(index as u64, set + 10)
         };
         for entry in &parameter.entries {
-            values.insert(entry.symbol, to_f64(&entry.value) * factor);
+            values.insert(entry.symbol, &entry.value * &factor);
             if let Some(id) = entry.derived {
                 derived.push((entry.symbol, id));
             }
@@ -128,9 +141,10 @@ fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, f64> {
         for (symbol, id) in &derived {
             if let Ok(list) = model
                 .exprs
-                .evaluate_f64(&[*id], 0.0, &|symbol| values.get(&symbol).copied())
-                && values.insert(*symbol, list[0]) != Some(list[0])
+                .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned())
+                && values.get(symbol) != Some(&list[0])
             {
+                values.insert(*symbol, list[0].clone());
                 changed = true;
             }
         }
@@ -141,349 +155,236 @@ fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, f64> {
     values
 }
 
-/// Everything at one point: parameters, states, inputs, and all variables of the flat graph.
-struct Point<'a> {
-    model: &'a Model,
-    causality: &'a Causality,
-    field: DoubleValues,
-    time: f64,
-    /// Values of structure columns; NaN where a column is not determined.
-    values: Vec<f64>,
-    /// Their rates, from the emitted derivatives; NaN where they would need a second rate of an input.
-    rates: Vec<f64>,
-    emitted_outputs: Vec<f64>,
-    symbols: FxHashMap<SymbolId, f64>,
-    /// Values of the model's measured variables.
-    measured: FxHashMap<SymbolId, f64>,
+/// Values of symbols at a point.
+pub(super) type Symbols = FxHashMap<SymbolId, BigRational>;
+
+/// A field of numbers that expressions can be evaluated in.
+pub(super) trait Numbers: Field + FromExpression {
+    /// The field that knows the values of parameters.
+    fn with_values(values: &Symbols) -> Self;
+
+    /// A number as an element.
+    fn number(value: &BigRational) -> Self::Element;
+
+    /// The nearest double.
+    fn double(value: &Self::Element) -> f64;
+
+    /// The element as a rational; none where it is not finite.
+    fn rational(value: &Self::Element) -> Option<BigRational>;
+
+    /// Values of expressions at a time and a point.
+    fn evaluate(
+        exprs: &Exprs,
+        roots: &[ExprId],
+        time: &BigRational,
+        symbols: &Symbols,
+    ) -> Result<Vec<Self::Element>, Evaluated>;
 }
 
-impl<'a> Point<'a> {
-    fn new(
-        model: &'a Model,
-        graph: &BondGraph,
-        causality: &'a Causality,
-        system: &'a StateSystem,
-        states: StateRequest,
-        parameters: FxHashMap<SymbolId, f64>,
-        set: u64,
-    ) -> Result<Point<'a>, Failure> {
-        let time = 0.1 + uniform(1, set + 20);
-        let mut symbols = parameters.clone();
-        symbols.insert(system.time, time);
-        let spread = |key: u64| 2.0 * uniform(key, set + 30) - 1.0;
-        for (k, state) in system.states.iter().enumerate() {
-            symbols.insert(state.symbol, spread(3 * k as u64));
-        }
-        for (k, input) in system.inputs.iter().enumerate() {
-            symbols.insert(input.symbol, spread(3 * k as u64 + 1));
-            symbols.insert(system.input_rates[k], spread(3 * k as u64 + 2));
-        }
-        let evaluate = |symbols: &FxHashMap<SymbolId, f64>, roots: &[ExprId]| {
-            system
-                .exprs
-                .evaluate_f64(roots, time, &|symbol| symbols.get(&symbol).copied())
-                .map_err(|fault| Failure::Assembly(super::assemble::Obstacle::Value(fault)))
-        };
-        for assignment in &system.assignments {
-            let value = evaluate(&symbols, &[assignment.value])?[0];
-            symbols.insert(assignment.symbol, value);
-        }
-        let derivatives = evaluate(&symbols, &system.derivatives)?;
-        let emitted_outputs = evaluate(&symbols, &system.output_values)?;
-
-        let mut field = DoubleValues::new(parameters.clone());
-        let (wanted, found) = flat_run(model, graph, causality, &mut field, states)?;
-        let full = Full::new(system, &found.0, &symbols, &derivatives, &found.1, time);
-        let found = found.0;
-        let count = causality.structure.columns;
-        let (mut values, mut rates) = (vec![f64::NAN; count], vec![f64::NAN; count]);
-        let first = model.measures.len();
-        for (column, row) in wanted.iter().zip(&found.measures[first..]) {
-            values[*column as usize] = full.value(row);
-            rates[*column as usize] = full.rate(row);
-        }
-        let measured = model
-            .measures
-            .iter()
-            .zip(&found.measures)
-            .map(|(entry, row)| (entry.0, full.value(row)))
-            .collect();
-        Ok(Point {
-            model,
-            causality,
-            field,
-            time,
-            values,
-            rates,
-            emitted_outputs,
-            symbols,
-            measured,
-        })
+impl Numbers for ExactValues {
+    fn with_values(values: &Symbols) -> ExactValues {
+        ExactValues::new(values.clone())
     }
 
-    fn check(&mut self, result: &mut Verification) {
-        let mut worst: Vec<(f64, String, Span)> = Vec::new();
-        let mut count = 0;
-        let mut note = |terms: &[f64], what: &dyn Fn() -> (String, Span)| {
-            if terms.iter().any(|term| term.is_nan()) {
-                return;
-            }
-            count += 1;
-            let scale: f64 = terms.iter().map(|term| term.abs()).fold(0.0, f64::max);
-            let sum: f64 = terms.iter().sum();
-            let residual = if scale == 0.0 { 0.0 } else { sum.abs() / scale };
-            let (text, span) = if residual > TOLERANCE {
-                what()
-            } else {
-                (String::new(), self.model.span)
-            };
-            worst.push((residual, text, span));
-        };
-        let rows = self
-            .causality
-            .structure
-            .rows_in(&mut self.field, |field, id| {
-                field.from_expression(&self.model.exprs, id)
-            })
-            .unwrap_or_default();
-        for row in &rows {
-            let terms: Vec<f64> = row
-                .iter()
-                .map(|(column, value)| value * self.values[*column as usize])
-                .collect();
-            note(&terms, &|| ("a junction or coupler".to_string(), self.model.span));
-        }
-        let mut power = Vec::new();
-        for (index, element) in self.model.elements.iter().enumerate() {
-            let id = ElementId(index as u32);
-            let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
-            for equation in 0..ports.len() {
-                let terms = match &element.law {
-                    Law::Coupler { .. } => continue,
-                    law => law_terms(
-                        self.model,
-                        law,
-                        &ports,
-                        equation,
-                        &mut self.field,
-                        &self.values,
-                        &self.rates,
-                    ),
-                };
-                let terms = match (&element.law, terms) {
-                    (Law::Source { given, values }, _) => {
-                        let wanted = self.graph_value(values[equation]);
-                        vec![self.values[port_column(ports[equation], *given) as usize], -wanted]
-                    }
-                    (_, terms) => terms,
-                };
-                note(&terms, &|| {
-                    (
-                        format!("the law of `{}`", self.model.element_name(id)),
-                        self.model.element_span(id),
-                    )
-                });
-            }
-            if !matches!(element.law, Law::Coupler { .. }) {
-                for port in &ports {
-                    let effort = self.values[port_column(*port, Variable::Effort) as usize];
-                    let flow = self.values[port_column(*port, Variable::Flow) as usize];
-                    power.push(effort * flow);
-                }
-            }
-        }
-        for (index, output) in self.model.outputs.iter().enumerate() {
-            if !holds_rate_or_integral(self.model, output.value) {
-                let value = self.graph_value(output.value);
-                note(&[value, -self.emitted_outputs[index]], &|| {
-                    (format!("output `{}`", output.name), output.span)
-                });
-            }
-        }
-        let scale: f64 = power.iter().map(|term| term.abs()).sum();
-        let balance = if scale == 0.0 {
-            0.0
-        } else {
-            power.iter().sum::<f64>().abs() / scale
-        };
-        if balance > TOLERANCE {
-            worst.push((balance, "the power balance over all ports".to_string(), self.model.span));
-        }
-        result.equations = count;
-        result.power = result.power.max(balance);
-        for (residual, text, span) in worst {
-            result.residual = result.residual.max(residual);
-            if residual > TOLERANCE && result.diagnostics.len() < 10 {
-                result.diagnostics.push(
-                    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
-                        .label(span, format!("off by {residual:.1e} of its largest term"))
-                        .help("this is a fault of lgm, not of the model: please report it with the model"),
-                );
-            }
-        }
+    fn number(value: &BigRational) -> BigRational {
+        value.clone()
     }
 
-    /// The value of an expression over measured variables, from the variables of the flat graph.
-    fn graph_value(&self, id: ExprId) -> f64 {
-        let value = |symbol: SymbolId| {
-            self.measured
-                .get(&symbol)
-                .or_else(|| self.symbols.get(&symbol))
-                .copied()
-        };
-        self.model
-            .exprs
-            .evaluate_f64(&[id], self.time, &value)
-            .map_or(f64::NAN, |list| list[0])
+    fn double(value: &BigRational) -> f64 {
+        to_f64(value)
+    }
+
+    fn rational(value: &BigRational) -> Option<BigRational> {
+        Some(value.clone())
+    }
+
+    fn evaluate(
+        exprs: &Exprs,
+        roots: &[ExprId],
+        _: &BigRational,
+        symbols: &Symbols,
+    ) -> Result<Vec<BigRational>, Evaluated> {
+        exprs.evaluate_exact(roots, &|symbol| symbols.get(&symbol).cloned())
     }
 }
 
-/// Rows of all columns of the structure that are determined, behind those of the model's own measures.
-fn flat_run(
-    model: &Model,
-    graph: &BondGraph,
-    causality: &Causality,
-    field: &mut DoubleValues,
-    states: StateRequest,
-) -> Result<(Vec<u32>, (Run<f64>, crate::expr::Exprs)), Failure> {
+impl Numbers for DoubleValues {
+    fn with_values(values: &Symbols) -> DoubleValues {
+        DoubleValues::new(values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect())
+    }
+
+    fn number(value: &BigRational) -> f64 {
+        to_f64(value)
+    }
+
+    fn double(value: &f64) -> f64 {
+        *value
+    }
+
+    fn rational(value: &f64) -> Option<BigRational> {
+        BigRational::from_float(*value)
+    }
+
+    fn evaluate(exprs: &Exprs, roots: &[ExprId], time: &BigRational, symbols: &Symbols) -> Result<Vec<f64>, Evaluated> {
+        exprs.evaluate_f64(roots, to_f64(time), &|symbol| symbols.get(&symbol).map(to_f64))
+    }
+}
+
+fn value_failure(fault: Evaluated) -> Failure {
+    Failure::Assembly(Obstacle::Value(fault))
+}
+
+/// A value, or nothing where it is not determined at this point.
+pub(super) type Known<E> = Option<E>;
+
+/// Checks every equation of the flat graph at one point.
+fn check_point<F: Numbers>(
+    problem: Problem<'_>,
+    system: &StateSystem,
+    parameters: &Symbols,
+    set: u64,
+    result: &mut Verification,
+) -> Result<(), Failure> {
+    let time = uniform(1, set + 20);
+    let mut symbols = parameters.clone();
+    symbols.insert(system.time, time.clone());
+    let spread = |key: u64| ratio(2, 1) * uniform(key, set + 30) - ratio(1, 1);
+    for (k, state) in system.states.iter().enumerate() {
+        symbols.insert(state.symbol, spread(3 * k as u64));
+    }
+    for (k, input) in system.inputs.iter().enumerate() {
+        symbols.insert(input.symbol, spread(3 * k as u64 + 1));
+        symbols.insert(system.input_rates[k], spread(3 * k as u64 + 2));
+    }
+    let mut derivatives = emitted::<F>(system, &time, &symbols)?;
+    let outputs = derivatives.split_off(system.derivatives.len());
+    let mut field = F::with_values(parameters);
+    let flat = flat_run(problem, &mut field)?;
+    let full = Full::<F>::new(system, &flat, &time, &symbols, derivatives)?;
+    let count = problem.causality.structure.columns;
+    let (mut values, mut rates) = (vec![None; count], vec![None; count]);
+    let (measures, wanted) = flat.run.measures.split_at(problem.model.measures.len());
+    for (column, row) in flat.wanted.iter().zip(wanted) {
+        values[*column as usize] = full.combine(&mut field, row, &full.values);
+        rates[*column as usize] = full.combine(&mut field, row, &full.rates);
+    }
+    let measured = measures
+        .iter()
+        .map(|row| full.combine(&mut field, row, &full.values))
+        .collect();
+    let mut checker = Checker {
+        problem,
+        field,
+        values,
+        rates,
+        measured,
+        worst: Vec::new(),
+        equations: 0,
+    };
+    checker.structure();
+    checker.laws(&time, &symbols);
+    checker.outputs(&time, &symbols, &outputs);
+    checker.power();
+    checker.finish(result);
+    Ok(())
+}
+
+/// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
+fn emitted<F: Numbers>(
+    system: &StateSystem,
+    time: &BigRational,
+    symbols: &Symbols,
+) -> Result<Vec<F::Element>, Failure> {
+    let mut exprs = system.exprs.clone();
+    let mut roots: Vec<ExprId> = system
+        .derivatives
+        .iter()
+        .chain(&system.output_values)
+        .copied()
+        .collect();
+    // An assignment holds earlier ones only, so that replacing them in order leaves none.
+    let mut assigned: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    for assignment in &system.assignments {
+        let value = exprs.substitute(&[assignment.value], |symbol| assigned.get(&symbol).copied())[0];
+        assigned.insert(assignment.symbol, value);
+    }
+    if !assigned.is_empty() {
+        roots = exprs.substitute(&roots, |symbol| assigned.get(&symbol).copied());
+    }
+    F::evaluate(&exprs, &roots, time, symbols).map_err(value_failure)
+}
+
+/// The flat graph's variables over the assembled columns.
+struct FlatRun<E> {
+    /// Columns of the structure that are determined; their rows stand behind those of the model's own measures.
+    wanted: Vec<u32>,
+    run: Run<E>,
+    /// The arena that the run's constants live in.
+    exprs: Exprs,
+}
+
+fn flat_run<F: Numbers>(problem: Problem<'_>, field: &mut F) -> Result<FlatRun<F::Element>, Failure> {
+    let Problem { model, causality, .. } = problem;
     let mut wanted: Vec<u32> = (0..causality.structure.columns as u32)
         .filter(|column| !causality.free.contains(column))
         .collect();
     loop {
         let mut exprs = model.exprs.clone();
-        let found = run(
-            model,
-            graph,
-            causality,
-            &mut exprs,
-            field,
-            states,
-            &mut Plan::default(),
-            &wanted,
-        );
+        let found = run(problem, &mut exprs, field, &mut Plan::default(), &wanted);
         match found {
             // A circulating flow of an ideal loop reaches this column: nothing can be said of it.
             Err(Failure::Reduction(Refusal::Undetermined(index))) if index >= model.measures.len() => {
                 wanted.remove(index - model.measures.len());
             }
-            found => return found.map(|found| (wanted, (found, exprs))),
+            found => return found.map(|run| FlatRun { wanted, run, exprs }),
         }
     }
 }
 
 /// The values and rates of the columns of an assembled run.
-struct Full {
-    columns: Columns,
-    values: Vec<f64>,
-    rates: Vec<f64>,
+struct Full<F: Numbers> {
+    values: Vec<Known<F::Element>>,
+    rates: Vec<Known<F::Element>>,
 }
 
-impl Full {
+impl<F: Numbers> Full<F> {
     fn new(
         system: &StateSystem,
-        found: &Run<f64>,
-        symbols: &FxHashMap<SymbolId, f64>,
-        derivatives: &[f64],
-        exprs: &crate::expr::Exprs,
-        time: f64,
-    ) -> Full {
-        let columns = found.columns;
-        let mut values: Vec<f64> = system.states.iter().map(|state| symbols[&state.symbol]).collect();
-        let mut rates = derivatives.to_vec();
-        values.resize(columns.states(), 0.0);
-        rates.resize(columns.states(), 0.0);
-        values.extend(system.inputs.iter().map(|input| symbols[&input.symbol]));
-        rates.extend(system.input_rates.iter().map(|symbol| symbols[symbol]));
-        values.extend(system.input_rates.iter().map(|symbol| symbols[symbol]));
-        rates.resize(values.len(), f64::NAN);
-        let evaluate = |list: &[ExprId]| {
-            exprs
-                .evaluate_f64(list, time, &|symbol| symbols.get(&symbol).copied())
-                .unwrap_or_else(|_| vec![f64::NAN; list.len()])
-        };
-        let constant_rates = evaluate(&found.constant_rates);
-        values.extend(evaluate(&found.constants));
-        rates.extend(&constant_rates);
-        values.extend(&constant_rates);
-        // The second rate of a constant is zero where its rate is the number zero.
-        rates.extend(
-            constant_rates
-                .iter()
-                .map(|rate| if *rate == 0.0 { 0.0 } else { f64::NAN }),
-        );
-        Full { columns, values, rates }
-    }
-
-    fn value(&self, row: &Row<f64>) -> f64 {
-        row.iter()
-            .map(|(column, factor)| factor * self.values[*column as usize])
-            .sum()
-    }
-
-    fn rate(&self, row: &Row<f64>) -> f64 {
-        debug_assert!(row.last().is_none_or(|entry| entry.0 < self.columns.controlled(0)));
-        row.iter()
-            .map(|(column, factor)| factor * self.rates[*column as usize])
-            .sum()
-    }
-}
-
-/// Whether an output holds an `int(..)` or `der(..)`, whose value is no function of the graph's variables at one instant.
-fn holds_rate_or_integral(model: &Model, id: ExprId) -> bool {
-    model
-        .exprs
-        .reachable(&[id])
-        .into_iter()
-        .any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
-}
-
-/// The terms of one equation of a storage's or a dissipator's law, which add up to zero.
-fn law_terms(
-    model: &Model,
-    law: &Law,
-    ports: &[PortId],
-    equation: usize,
-    field: &mut DoubleValues,
-    values: &[f64],
-    rates: &[f64],
-) -> Vec<f64> {
-    let mut entry = |matrix: &Matrix, column: usize| {
-        field
-            .from_expression(&model.exprs, matrix.get(equation, column))
-            .unwrap_or(f64::NAN)
-    };
-    let at = |list: &[f64], column: usize, variable: Variable| list[port_column(ports[column], variable) as usize];
-    let columns = 0..ports.len();
-    match law {
-        Law::Storage { co_energy, value, form } => {
-            let conjugate = co_energy.conjugate();
-            match form {
-                StorageForm::Direct => std::iter::once(at(values, equation, conjugate))
-                    .chain(columns.map(|column| product(-entry(value, column), || at(rates, column, *co_energy))))
-                    .collect(),
-                StorageForm::Inverse => std::iter::once(at(rates, equation, *co_energy))
-                    .chain(columns.map(|column| product(-entry(value, column), || at(values, column, conjugate))))
-                    .collect(),
-            }
+        flat: &FlatRun<F::Element>,
+        time: &BigRational,
+        symbols: &Symbols,
+        derivatives: Vec<F::Element>,
+    ) -> Result<Full<F>, Failure> {
+        let columns: Columns = flat.run.columns;
+        let number = |symbol: &SymbolId| Some(F::number(&symbols[symbol]));
+        let mut values: Vec<Known<F::Element>> = system.states.iter().map(|state| number(&state.symbol)).collect();
+        let mut rates: Vec<Known<F::Element>> = derivatives.into_iter().map(Some).collect();
+        values.resize(columns.states(), None);
+        rates.resize(columns.states(), None);
+        values.extend(system.inputs.iter().map(|input| number(&input.symbol)));
+        rates.extend(system.input_rates.iter().map(number));
+        values.extend(system.input_rates.iter().map(number));
+        rates.resize(values.len(), None);
+        let evaluate = |list: &[ExprId]| F::evaluate(&flat.exprs, list, time, symbols).map_err(value_failure);
+        let constant_rates = evaluate(&flat.run.constant_rates)?;
+        values.extend(evaluate(&flat.run.constants)?.into_iter().map(Some));
+        rates.extend(constant_rates.iter().cloned().map(Some));
+        for rate in constant_rates {
+            // The second rate of a constant is zero where its rate is, and not known elsewhere.
+            let is_zero = F::double(&rate) == 0.0;
+            rates.push(is_zero.then(|| rate.clone()));
+            values.push(Some(rate));
         }
-        Law::Dissipator(Dissipator::Resistance(matrix)) => std::iter::once(at(values, equation, Variable::Effort))
-            .chain(columns.map(|column| product(-entry(matrix, column), || at(values, column, Variable::Flow))))
-            .collect(),
-        Law::Dissipator(Dissipator::Conductance(matrix)) => std::iter::once(at(values, equation, Variable::Flow))
-            .chain(columns.map(|column| product(-entry(matrix, column), || at(values, column, Variable::Effort))))
-            .collect(),
-        Law::Dissipator(Dissipator::Implicit(efforts, flows)) => columns
-            .clone()
-            .map(|column| product(entry(efforts, column), || at(values, column, Variable::Effort)))
-            .collect::<Vec<f64>>()
-            .into_iter()
-            .chain(columns.map(|column| product(entry(flows, column), || at(values, column, Variable::Flow))))
-            .collect(),
-        Law::Source { .. } | Law::Coupler { .. } => Vec::new(),
+        Ok(Full { values, rates })
     }
-}
 
-/// A product that is 0 where the factor is, so that an entry of zero hides a value that is not known.
-fn product(factor: f64, value: impl Fn() -> f64) -> f64 {
-    if factor == 0.0 { 0.0 } else { factor * value() }
+    /// A row's value from the values of the columns; none where it needs one that is not known.
+    fn combine(&self, field: &mut F, row: &Row<F::Element>, values: &[Known<F::Element>]) -> Known<F::Element> {
+        let mut sum = field.zero();
+        for (column, factor) in row {
+            let product = field.mul(factor, values[*column as usize].as_ref()?);
+            sum = field.add(&sum, &product);
+        }
+        Some(sum)
+    }
 }
