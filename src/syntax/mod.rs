@@ -12,6 +12,7 @@ pub mod ast;
 mod build;
 mod driver;
 mod explain;
+mod format;
 mod nesting;
 mod recover;
 mod slips;
@@ -23,6 +24,7 @@ mod token;
 use crate::diagnostic::{Diagnostic, in_source_order};
 use crate::source::{SourceId, Span};
 use build::{Context, Parsed};
+pub use format::format;
 use rustc_hash::FxHashSet;
 use token::{Lexed, Spanned, Token};
 

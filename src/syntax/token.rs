@@ -276,7 +276,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
         let token = match result {
             Ok(Token::LineComment(comment)) => {
                 if let Some(line) = comment.strip_prefix("///").filter(|line| !line.starts_with('/')) {
-                    let line = line.strip_suffix('\r').unwrap_or(line);
+                    let line = line.trim_end();
                     doc.push(line.strip_prefix(' ').unwrap_or(line));
                 }
                 continue;

@@ -1,0 +1,410 @@
+//! Cuts the words into rows: one statement, several short ones that the author put on one line, the head of a block,
+//! its closing brace, or a comment that stands alone. A row is written as one line where it fits.
+
+use super::super::token::Token;
+use super::words::{Kind, Matrix, Word};
+use super::{COLUMNS, INDENT};
+
+/// Consecutive words that are written as one line if they fit, and the comments at the end of that line.
+pub(super) struct Row {
+    /// First word.
+    pub first: usize,
+    /// One past the last word.
+    pub last: usize,
+    /// One past the last of the comments that follow on the same line. Those behind a line comment stand below it.
+    pub trail: usize,
+    /// Blanks in front of it.
+    pub indent: usize,
+    /// Whether an empty line comes before it.
+    pub blank: bool,
+    /// What it is, for lining up.
+    pub class: Class,
+    /// Whether it takes several lines.
+    pub broken: bool,
+    /// Which pair of braces it lies in directly, counted through the text.
+    pub block: usize,
+    /// Blanks in front of the comment at its end.
+    pub comment_gap: usize,
+}
+
+/// What a row is, so far as it matters for lining it up with others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// `mass : Mass(m) x -> gnd;`
+    Instance,
+    /// `SE -> A -> I1;`
+    Chain,
+    /// A declaration that starts with a reserved word of this kind.
+    Declaration(Keyword),
+    /// `through = k*across;`, `stop = 5 [s];`
+    Equation,
+    /// An item with its body on one line.
+    Item(Keyword),
+    /// A comment alone.
+    Comment,
+    /// Anything else.
+    Other,
+}
+
+/// Reserved words, those together that people line up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    Junction,
+    Port,
+    Parameter,
+    Input,
+    Signal,
+    Output,
+    State,
+    Domain,
+    Definition,
+}
+
+/// Sums over the words before a place, so that any stretch of words is measured at once.
+struct Sums {
+    columns: Vec<usize>,
+    breaks: Vec<usize>,
+    /// Words that force a line to end, and matrices in rows.
+    forced: Vec<usize>,
+    blocks: Vec<usize>,
+}
+
+impl Sums {
+    fn of(words: &[Word<'_>]) -> Sums {
+        let sum = |part: fn(&Word<'_>) -> usize| {
+            let mut total = 0;
+            let sums = words.iter().map(|word| {
+                total += part(word);
+                total
+            });
+            std::iter::once(0).chain(sums).collect()
+        };
+        Sums {
+            columns: sum(|word| word.gap + word.width()),
+            breaks: sum(|word| usize::from(word.breaks > 0)),
+            forced: sum(|word| usize::from(word.ends_line() || word.matrix == Some(Matrix::Rows))),
+            blocks: sum(|word| usize::from(word.is(Token::BraceOpen))),
+        }
+    }
+
+    /// How many of a kind lie in a stretch of words.
+    fn within(sums: &[usize], first: usize, last: usize) -> usize {
+        sums[last] - sums[first]
+    }
+}
+
+struct Arrangement<'a, 't> {
+    words: &'a mut [Word<'t>],
+    sums: Sums,
+    rows: Vec<Row>,
+    /// The number of each open block.
+    blocks: Vec<usize>,
+    /// How many blocks there have been.
+    count: usize,
+}
+
+/// Cuts the words into rows.
+pub(super) fn arrange(words: &mut [Word<'_>]) -> Vec<Row> {
+    let sums = Sums::of(words);
+    let mut arrangement = Arrangement {
+        words,
+        sums,
+        rows: Vec::new(),
+        blocks: vec![0],
+        count: 0,
+    };
+    let mut at = 0;
+    while at < arrangement.words.len() {
+        at = arrangement.row(at);
+    }
+    arrangement.rows
+}
+
+impl<'t> Arrangement<'_, 't> {
+    fn token(&self, at: usize) -> Option<Token<'t>> {
+        self.words.get(at).and_then(|word| word.token())
+    }
+
+    fn indent(&self) -> usize {
+        INDENT * (self.blocks.len() - 1)
+    }
+
+    /// Makes the row that starts at a word, and returns where the next one starts.
+    fn row(&mut self, at: usize) -> usize {
+        if self.words[at].is_comment() && self.stands_alone(at) {
+            return self.push(at, at + 1, Class::Comment);
+        }
+        if self.words[at].is(Token::BraceClose) {
+            self.blocks.pop();
+            let end = match self.token(at + 1) {
+                Some(Token::Else) => self.header(at + 1),
+                _ => self.with_semicolons(at + 1),
+            };
+            return self.push_block(at, end);
+        }
+        let start = self.skip_comments(at);
+        let end = self.statement_end(start);
+        if self.words[end - 1].is(Token::BraceOpen) {
+            return match self.inline_block(at, end - 1) {
+                Some(end) => {
+                    self.space_statements(at, end);
+                    let class = self.class_of_block(start, end);
+                    self.push(at, end, class)
+                }
+                None => {
+                    let end = self.header(start);
+                    self.push_block(at, end)
+                }
+            };
+        }
+        self.group(at, end)
+    }
+
+    /// Whether a comment that starts a row has the row to itself: nothing but comments follows on its line.
+    fn stands_alone(&self, at: usize) -> bool {
+        if self.words[at].ends_line() {
+            return true;
+        }
+        let mut next = at + 1;
+        while let Some(word) = self.words.get(next) {
+            if word.breaks > 0 || word.ends_line() || word.is(Token::BraceClose) {
+                return true;
+            }
+            if !word.is_comment() {
+                return false;
+            }
+            next += 1;
+        }
+        true
+    }
+
+    fn skip_comments(&self, mut at: usize) -> usize {
+        while self.words.get(at).is_some_and(|word| word.is_comment()) {
+            at += 1;
+        }
+        at
+    }
+
+    /// One past the `;` or `{` that a statement leads to, and past stray `;` behind it.
+    fn statement_end(&self, mut at: usize) -> usize {
+        loop {
+            match self.token(at) {
+                Some(Token::Semicolon) => return self.with_semicolons(at + 1),
+                Some(Token::BraceOpen) => return at + 1,
+                _ if at >= self.words.len() => return at,
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn with_semicolons(&self, mut at: usize) -> usize {
+        while self.token(at) == Some(Token::Semicolon) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The end of a block (with what `else` adds) when it is written on one line.
+    fn inline_block(&self, first: usize, mut open: usize) -> Option<usize> {
+        let end = loop {
+            let close = self.words[open].partner;
+            let was = Sums::within(&self.sums.breaks, open + 1, close + 1) == 0;
+            let is_empty = close == open + 1;
+            if !(was || is_empty) || Sums::within(&self.sums.blocks, open + 1, close) > 0 {
+                return None;
+            }
+            if self.token(close + 1) != Some(Token::Else) {
+                break self.with_semicolons(close + 1);
+            }
+            open = self.statement_end(close + 1) - 1;
+        };
+        let is_free = Sums::within(&self.sums.forced, first, end) == 0;
+        (is_free && self.fits(first, end)).then_some(end)
+    }
+
+    /// The end of a row that starts with the head of a block whose entries stand on lines of their own. Empty blocks
+    /// stay closed, and an `else` behind one follows.
+    fn header(&self, at: usize) -> usize {
+        let end = self.statement_end(at);
+        if !self.words[end - 1].is(Token::BraceOpen) || self.words[end - 1].partner != end {
+            return end;
+        }
+        match self.token(end + 1) {
+            Some(Token::Else) => self.header(end + 1),
+            _ => self.with_semicolons(end + 1),
+        }
+    }
+
+    /// Pushes a row that may open a block.
+    fn push_block(&mut self, first: usize, last: usize) -> usize {
+        let next = self.push(first, last, Class::Other);
+        if self.words[last - 1].is(Token::BraceOpen) {
+            self.count += 1;
+            self.blocks.push(self.count);
+        }
+        next
+    }
+
+    /// Statements on one line stay together if they fit; `end` is the end of the first one.
+    fn group(&mut self, first: usize, end: usize) -> usize {
+        let mut statements = vec![(first, end)];
+        loop {
+            let (begun, at) = statements[statements.len() - 1];
+            let start = self.skip_comments(at);
+            let follows = self.words.get(start).is_some_and(|word| !word.is(Token::BraceClose));
+            if !follows
+                || Sums::within(&self.sums.breaks, at, start + 1) > 0
+                || Sums::within(&self.sums.forced, begun, start) > 0
+            {
+                break;
+            }
+            let end = self.statement_end(start);
+            if self.words[end - 1].is(Token::BraceOpen) || Sums::within(&self.sums.forced, start, end) > 0 {
+                break;
+            }
+            statements.push((at, end));
+        }
+        let last = statements[statements.len() - 1].1;
+        if statements.len() > 1 && self.fits(first, last) {
+            self.space_statements(first, last);
+            return self.push(first, last, Class::Other);
+        }
+        let mut next = last;
+        for (first, last) in statements {
+            let class = self.class_of_statement(first, last);
+            next = self.push(first, last, class);
+        }
+        next
+    }
+
+    /// Whether words fit on one line here.
+    fn fits(&self, first: usize, last: usize) -> bool {
+        // A line that long is not looked through for its statements.
+        self.width(first, last) <= COLUMNS && self.width(first, last) + self.wider_statements(first, last) <= COLUMNS
+    }
+
+    fn width(&self, first: usize, last: usize) -> usize {
+        self.indent() + Sums::within(&self.sums.columns, first, last) - self.words[first].gap
+    }
+
+    /// The words in a row, after the first, that start a statement behind another one.
+    fn further_statements(&self, first: usize, last: usize) -> impl Iterator<Item = usize> {
+        further_statements(self.words, first, last)
+    }
+
+    /// The columns that a row needs more when its statements stand two blanks apart, as they do when the author
+    /// always left as many or more.
+    fn wider_statements(&self, first: usize, last: usize) -> usize {
+        match self.further_statements(first, last).all(|at| self.words[at].spaces > 1) {
+            true => self.further_statements(first, last).count(),
+            false => 0,
+        }
+    }
+
+    fn space_statements(&mut self, first: usize, last: usize) {
+        if self.wider_statements(first, last) > 0 {
+            let starts: Vec<usize> = self.further_statements(first, last).collect();
+            for at in starts {
+                self.words[at].gap = 2;
+            }
+        }
+    }
+
+    /// Adds a row and returns where the next one starts: behind the comments at its end.
+    fn push(&mut self, first: usize, last: usize, class: Class) -> usize {
+        let trail = self.trail(last);
+        let indent = self.indent();
+        let closes = self.words[first].is(Token::BraceClose);
+        let opened = match self.rows.last() {
+            Some(row) => self.words[row.last - 1].is(Token::BraceOpen),
+            None => true,
+        };
+        let is_long = Sums::within(&self.sums.forced, first, last) > 0 || self.width(first, last) > COLUMNS;
+        let broken = is_long && class != Class::Comment;
+        self.rows.push(Row {
+            first,
+            last,
+            trail,
+            indent,
+            blank: self.words[first].breaks > 1 && !closes && !opened,
+            class: if broken { Class::Other } else { class },
+            broken,
+            block: self.blocks[self.blocks.len() - 1],
+            comment_gap: 2,
+        });
+        trail
+    }
+
+    /// The end of the comments that stand behind a row: those on its line, if no token follows there, and those that
+    /// continue a line comment directly below it.
+    fn trail(&self, last: usize) -> usize {
+        let mut end = last;
+        let mut next = last;
+        loop {
+            match self.words.get(next) {
+                Some(word) if word.breaks > 0 || word.is(Token::BraceClose) => end = next,
+                None => end = next,
+                Some(word) if word.is_comment() => {
+                    next += 1;
+                    if word.ends_line() {
+                        end = next;
+                    }
+                    continue;
+                }
+                Some(_) => {}
+            }
+            break;
+        }
+        if end == last + 1 && self.words[last].kind == Kind::LineComment {
+            let column = self.words[last].column;
+            let continues = |word: &Word<'_>| {
+                word.kind == Kind::LineComment && word.breaks == 1 && word.column == column && column > self.indent()
+            };
+            while self.words.get(end).is_some_and(continues) {
+                end += 1;
+            }
+        }
+        end
+    }
+
+    fn class_of_statement(&self, first: usize, last: usize) -> Class {
+        let at_top = self.blocks.len() == 1;
+        match self.token(self.skip_comments(first)) {
+            Some(Token::Node | Token::Zero | Token::One) => Class::Declaration(Keyword::Junction),
+            Some(Token::Port) => Class::Declaration(Keyword::Port),
+            Some(Token::Param | Token::Const) => Class::Declaration(Keyword::Parameter),
+            Some(Token::Input) => Class::Declaration(Keyword::Input),
+            Some(Token::Signal) => Class::Declaration(Keyword::Signal),
+            Some(Token::Output) => Class::Declaration(Keyword::Output),
+            Some(Token::State) => Class::Declaration(Keyword::State),
+            Some(token) if !token.is_reserved() && !at_top => {
+                let words = &self.words[first..last];
+                let has = |stop| words.iter().any(|word| word.stop == Some(stop));
+                match () {
+                    _ if has(super::words::Stop::Colon) => Class::Instance,
+                    _ if has(super::words::Stop::Equals) => Class::Equation,
+                    _ if words.iter().any(|word| word.is(Token::Arrow)) => Class::Chain,
+                    _ => Class::Other,
+                }
+            }
+            _ => Class::Other,
+        }
+    }
+
+    fn class_of_block(&self, start: usize, end: usize) -> Class {
+        let one_body = Sums::within(&self.sums.blocks, start, end) == 1;
+        match self.token(start) {
+            Some(Token::Domain) => Class::Item(Keyword::Domain),
+            Some(Token::Element | Token::Component | Token::Modal) if one_body => Class::Item(Keyword::Definition),
+            _ => Class::Other,
+        }
+    }
+}
+
+/// The words in a row, after the first, that start a statement behind another one.
+pub(super) fn further_statements(words: &[Word<'_>], first: usize, last: usize) -> impl Iterator<Item = usize> {
+    (first + 1..last).filter(move |&at| {
+        let starts = !words[at].is(Token::Semicolon) && !words[at].is(Token::BraceClose);
+        starts && words[at - 1].is(Token::Semicolon)
+    })
+}
