@@ -1,5 +1,7 @@
 //! The formatter: the style of docs/language.md, and what it must never do to any text.
 
+#[path = "format/command.rs"]
+mod command;
 #[path = "format/properties.rs"]
 mod properties;
 #[path = "format/style.rs"]
@@ -10,7 +12,7 @@ use lgm::syntax::{format, parse};
 
 /// Formats a text that has no errors.
 fn formatted(text: &str) -> String {
-    format(SourceId(0), text).unwrap_or_else(|diagnostics| panic!("{text}\n{diagnostics:#?}"))
+    format(SourceId(0), text).unwrap_or_else(|diagnostics| panic!("{text:.2000}\n{:#?}", &diagnostics[0]))
 }
 
 /// The tree of a text as text, without places.
@@ -78,7 +80,14 @@ fn assert_harmless(text: &str) -> String {
     );
     assert_eq!(tree(text), tree(&first), "the tree changes:\n{text}\n---\n{first}");
     let second = formatted(&first);
-    assert_eq!(first, second, "formatting again changes:\n{text}");
+    if let Some((before, after)) = first
+        .lines()
+        .zip(second.lines())
+        .find(|(before, after)| before != after)
+    {
+        panic!("formatting again changes\n{before}\nto\n{after}\nin\n{first}");
+    }
+    assert_eq!(first, second, "formatting again changes the end");
     for line in first.lines().filter(|line| line.ends_with(char::is_whitespace)) {
         assert!(text.contains("/*"), "blanks at the end of `{line}`");
     }

@@ -6,6 +6,7 @@
 mod check;
 mod disk;
 mod equations;
+mod fmt;
 mod import;
 mod report;
 mod request;
@@ -34,6 +35,7 @@ enum Command {
     Equations(equations::Arguments),
     Response(response::Arguments),
     Import(import::Arguments),
+    Fmt(fmt::Arguments),
 }
 
 /// How a command ended.
@@ -67,6 +69,7 @@ pub fn main() -> ExitCode {
             Command::Equations(arguments) => equations::run(&arguments),
             Command::Response(arguments) => response::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),
+            Command::Fmt(arguments) => fmt::run(&arguments),
         });
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome.into(),

@@ -186,7 +186,7 @@ fn choices() -> impl Strategy<Value = [usize; 8]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn blanks_and_comments_anywhere_do_no_harm(
@@ -201,6 +201,7 @@ proptest! {
     #[test]
     fn random_statements_in_random_columns_settle_at_once(
         parts in prop::collection::vec((choices(), prop::sample::select(ENDS)), 0..14),
+        kind in prop::option::of(0..14usize),
         items in prop::collection::vec((choices(), prop::sample::select(ENDS)), 0..6),
     ) {
         let mut text = String::new();
@@ -210,7 +211,10 @@ proptest! {
         }
         text.push_str("model M {");
         for (choices, end) in &parts {
-            text.push_str(&statement(choices));
+            let mut choices = *choices;
+            // Half of the texts have statements of one kind, so that there is something to line up.
+            choices[0] = kind.unwrap_or(choices[0]);
+            text.push_str(&statement(&choices));
             text.push_str(end);
         }
         text.push('}');
@@ -289,7 +293,7 @@ fn a_line_of_a_megabyte_takes_linear_time() {
     assert_fast(format!("model M {{ signal s = {}; }}", long("f(a, [[b, c]])", "*")));
     assert_fast(format!("model M {{ {} }}", long("/* c */", " ")));
     assert_fast(format!("model M {{ {} }}", long(";", " ")));
-    assert_fast(format!("model M {{ one a; {} }}", long("// c", "\n")));
+    assert_fast(format!("model M {{ one a; {}\n}}", long("// c", "\n")));
 }
 
 #[test]

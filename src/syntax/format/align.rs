@@ -1,8 +1,8 @@
 //! Lines up what people line up in consecutive rows of one kind: the `:` and the branches of instances always when
 //! that costs little; these and everything else where the author did.
 //!
-//! The author lined rows up when at least half of them, and two, have the place in one column behind different numbers
-//! of blanks. A row that is much wider than the others stays out. The result reads the same way, so that formatting
+//! The author lined rows up when at least half of them, and two, have the place in one column, and not just because
+//! they happen to be of one width. A row that is much wider than the others stays out. The result reads the same way, so that formatting
 //! it again changes nothing.
 
 use super::COLUMNS;
@@ -172,7 +172,7 @@ fn decide(members: &[Member], policy: Policy) -> Option<(usize, usize)> {
         return None;
     }
     let narrowest = members.iter().map(|member| member.width).min()?;
-    let author = authors_column(members);
+    let author = authors_column(members, policy);
     let (limit, most) = match author {
         Some(column) => {
             let limit = narrowest + policy.reach;
@@ -204,7 +204,7 @@ fn decide(members: &[Member], policy: Policy) -> Option<(usize, usize)> {
 }
 
 /// The column in which the author lined up at least half of the members.
-fn authors_column(members: &[Member]) -> Option<usize> {
+fn authors_column(members: &[Member], policy: Policy) -> Option<usize> {
     /// Members in one column: how many, with at least and at most how many blanks.
     type Column = (usize, usize, usize);
     let mut columns: FxHashMap<usize, Column> = FxHashMap::default();
@@ -214,9 +214,11 @@ fn authors_column(members: &[Member]) -> Option<usize> {
         *least = spaces.min(*least);
         *most = spaces.max(*most);
     }
+    // Statements that stay where they are keep one or two blanks each, which says nothing.
+    let says_so = |least: usize, most: usize| most > policy.least || least < most && !policy.together;
     let lined_up = columns
         .into_iter()
-        .filter(|(_, (count, least, most))| *count * 2 >= members.len() && least < most);
+        .filter(|(_, (count, least, most))| *count * 2 >= members.len() && *count > 1 && says_so(*least, *most));
     // Two columns can have half of them each.
     lined_up.map(|(column, _)| column).min()
 }

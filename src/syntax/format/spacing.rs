@@ -279,13 +279,14 @@ impl<'t> Spacing<'_, 't> {
         (0, last)
     }
 
-    /// Within a unit nothing is spaced, unless a number and a dot would grow together.
+    /// Within a unit nothing is spaced, unless a number and a dot would grow together: a dot behind a number must have
+    /// a letter behind it that makes no exponent.
     fn distance_in_unit(&self, index: usize, token: Token<'t>) -> usize {
         let next = self.words.get(index + 1).and_then(|word| word.token());
         let merges = match (self.previous, token) {
             (Some(Token::Dot), Token::Number(_)) => true,
             (Some(Token::Number(_)), Token::Dot) => match next {
-                Some(Token::Number(_)) => true,
+                None | Some(Token::Number(_)) => true,
                 Some(Token::Name(name)) => {
                     let mut letters = name.chars();
                     matches!(letters.next(), Some('e' | 'E')) && letters.next().is_some_and(|c| c.is_ascii_digit())

@@ -88,6 +88,8 @@ struct Broken<'a, 't> {
     ends: Vec<usize>,
     /// For each word at which a line may begin, the next such word on its level or a better one, or the end.
     next: Vec<usize>,
+    /// How many words up to each one, itself included, must begin a line.
+    forced: Vec<usize>,
 }
 
 /// A bracket that is open while a row is written.
@@ -117,7 +119,13 @@ impl<'a, 't> Broken<'a, 't> {
             indent,
             ends,
             next: vec![words.len(); words.len()],
+            forced: Vec::new(),
         };
+        let mut forced = 0;
+        for index in 0..words.len() {
+            forced += usize::from(broken.is_forced(index));
+            broken.forced.push(forced);
+        }
         let mut waiting: Vec<(u32, usize)> = Vec::new();
         for index in (0..words.len()).rev() {
             let level = match broken.is_forced(index) {
@@ -187,6 +195,8 @@ impl<'a, 't> Broken<'a, 't> {
         match self.words[index].matrix {
             None | Some(Matrix::Single) => false,
             Some(Matrix::Rows) => true,
+            // A comment within ends a line.
+            Some(Matrix::Flat) if self.forced[partner] > self.forced[index] => true,
             Some(Matrix::Flat) => {
                 let after = (partner..self.words.len()).find(|next| {
                     let splits = self.words[*next].split.is_some_and(|other| other <= 4 * level);
