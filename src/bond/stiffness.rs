@@ -40,7 +40,7 @@ pub fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
         if kept.is_empty() {
             diagnostics.push(
                 Diagnostic::error(
-                    "LGM0404",
+                    "LGM0426",
                     format!(
                         "the stiffness of `{}` is zero",
                         model.element_name(ElementId(index as u32))

@@ -15,16 +15,15 @@ impl Sources for Disk {
         if path.is_dir() {
             return Err("is a folder, not a file".to_string());
         }
-        fs::read(path).map_err(|error| sentence(&error)).and_then(as_text)
+        let file = fs::File::open(path).map_err(|error| sentence(&error))?;
+        read_text(file)
     }
 }
 
 /// Reads FILE, `-` being standard input.
 pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
     let read = if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        let text = read.map_err(|error| sentence(&error)).and_then(|_| as_text(bytes));
+        let text = read_text(io::stdin().lock());
         text.map(|text| map.add("standard input", text, None))
     } else {
         let text = Disk.read(file);
@@ -33,17 +32,27 @@ pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Di
     read.map_err(|reason| Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())))
 }
 
+/// No model is longer than this; a device that never ends is refused before it fills the memory.
+const LONGEST_TEXT: u64 = 64 << 20;
+
+/// Reads a text to its end.
+fn read_text(from: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    from.take(LONGEST_TEXT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| sentence(&error))?;
+    if bytes.len() as u64 > LONGEST_TEXT {
+        return Err("more than 64 MiB of text".to_string());
+    }
+    as_text(bytes)
+}
+
 fn as_text(bytes: Vec<u8>) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
         format!("not UTF-8 at byte {at}, in line {line}")
-    })?;
-    // Positions are held in 32 bits.
-    match u32::try_from(text.len()) {
-        Ok(_) => Ok(text),
-        Err(_) => Err("more than 4 GB of text".to_string()),
-    }
+    })
 }
 
 /// What went wrong, without the number that the system gives it.

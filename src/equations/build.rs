@@ -191,7 +191,7 @@ fn start_of(
     }
     diagnostics.push(
         Diagnostic::error(
-            "LGM0602",
+            "LGM0606",
             "the start of a storage field cannot be converted to other states: not built yet",
         )
         .label(

@@ -241,7 +241,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     }
     diagnostics.push(
         Diagnostic::warning(
-            "LGM0306",
+            "LGM0322",
             "the numbers given make the structure more singular than other values would; equations hold for these numbers only",
         )
         .label(model.span, "in this model")

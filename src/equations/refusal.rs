@@ -51,14 +51,14 @@ impl Failure {
                 value_fault(model, fault, span(*id), &format!("of `{}`", name(*id)))
             }
             Failure::Reduction(Refusal::LowerRank) => {
-                Diagnostic::error("LGM0402", "the numbers given make the junction structure singular")
+                Diagnostic::error("LGM0421", "the numbers given make the junction structure singular")
                     .label(model.span, "in this model")
                     .help(
                         "look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop",
                     )
             }
             Failure::Reduction(Refusal::SingularLoop(id)) => Diagnostic::error(
-                "LGM0403",
+                "LGM0422",
                 format!("the algebraic loop through `{}` has no unique solution", name(*id)),
             )
             .label(span(*id), "this law and those it is connected to cancel")
@@ -67,7 +67,7 @@ impl Failure {
                    use a wire (one node) or leave the element out, and look for negative values that cancel",
             ),
             Failure::Reduction(Refusal::SingularStorage(id)) => Diagnostic::error(
-                "LGM0404",
+                "LGM0423",
                 format!("the storage of `{}` does not determine its rate", name(*id)),
             )
             .label(
@@ -82,7 +82,7 @@ impl Failure {
                 let (_, measure) = model.measures[*index];
                 let place = measure_span(model, measure).unwrap_or(model.span);
                 Diagnostic::error(
-                    "LGM0305",
+                    "LGM0321",
                     "this variable is not determined: it can circulate in an ideal loop",
                 )
                 .label(place, "nothing fixes how it divides here")
@@ -96,7 +96,7 @@ impl Failure {
                     .label(model.span, "in this model")
             }
             Failure::Assembly(Obstacle::NonlinearSource(id)) => Diagnostic::error(
-                "LGM0601",
+                "LGM0605",
                 format!(
                     "the value of `{}` is not linear in states and measured variables: not built yet",
                     name(*id)
@@ -107,7 +107,7 @@ impl Failure {
             Failure::Assembly(Obstacle::NonlinearIntegral(index)) => {
                 let path = model.integrals[*index].path;
                 Diagnostic::error(
-                    "LGM0601",
+                    "LGM0605",
                     format!("the integrand of `{}` is not linear: not built yet", model.path_name(path)),
                 )
                 .label(model.paths[path.index()].span, "integrates a nonlinear expression")
@@ -128,7 +128,7 @@ impl Failure {
                     .help("a source value may hold inputs, parameters, `time` and measured variables")
             }
             Failure::Assembly(Obstacle::SingularControl(id)) => Diagnostic::error(
-                "LGM0405",
+                "LGM0424",
                 format!("the loop that `{}` closes has no unique solution", name(*id)),
             )
             .label(span(*id), "its value depends on itself with a gain of exactly one")
@@ -136,7 +136,7 @@ impl Failure {
             Failure::Assembly(Obstacle::Value(fault)) => value_fault(model, fault, model.span, "in this model"),
             Failure::States((id, Some(fault))) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
             Failure::States((id, None)) => Diagnostic::error(
-                "LGM0404",
+                "LGM0423",
                 format!("the energy variable of `{}` does not determine its state", name(*id)),
             )
             .label(span(*id), "its value is zero or singular")
@@ -154,7 +154,7 @@ impl Failure {
             )
             .help("take the derivative of a variable that no source drives directly"),
             Failure::Output(OutputFault::Nonlinear(index)) => Diagnostic::error(
-                "LGM0601",
+                "LGM0605",
                 format!(
                     "output `{}` takes `int` or `der` of a nonlinear expression: not built yet",
                     model.outputs[*index].name
@@ -181,7 +181,7 @@ fn value_fault(model: &Model, fault: &Evaluated, span: Span, of: &str) -> Diagno
             model.exprs.symbol_info(*symbol).name
         ),
     };
-    Diagnostic::error("LGM0401", message)
+    Diagnostic::error("LGM0420", message)
         .label(span, "this value")
         .help("check the numbers that it is computed from")
 }

@@ -51,7 +51,7 @@ pub(crate) fn check_dependent_starts(
         };
         diagnostics.push(
             Diagnostic::error(
-                "LGM0406",
+                "LGM0425",
                 format!("`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
             )
             .label(element.start_span.unwrap_or(element.law_span), "this start")
