@@ -48,7 +48,12 @@ impl ModelArguments {
             Ok(root) => {
                 let request = Request {
                     settings: self.settings(&mut map),
-                    equations: Options::default(),
+                    // Numbers find every singular value; symbols are made only where they are to be verified, so
+                    // that checking takes time in proportion to the model.
+                    equations: Options {
+                        symbolic: verify,
+                        ..Options::default()
+                    },
                     verify,
                 };
                 crate::check(&Disk, &mut map, root, &request)

@@ -3,6 +3,7 @@
 use super::matrices::Present;
 use super::states::storage_row;
 use super::system::DependentStorage;
+use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::elaborate::model::{Model, PortId};
 use crate::expr::Exprs;
@@ -20,10 +21,10 @@ pub(crate) fn report<F: Present>(
     model: &Model,
     exprs: &mut Exprs,
     field: &mut F,
-    independent: &[PortId],
-    dependent: &[PortId],
+    causality: &Causality,
     couplings: &[Row<F::Element>],
 ) -> Vec<DependentStorage> {
+    let (independent, dependent) = (&causality.independent[..], &causality.dependent[..]);
     if dependent.len() > REPORTED {
         return Vec::new();
     }

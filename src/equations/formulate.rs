@@ -1,12 +1,12 @@
 //! The drivers: one run of reduction and assembly for each number system that is needed.
 
 use super::assemble::{Assembled, Columns, assemble};
-use super::matrices::{self, Present};
+use super::matrices;
 use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
-use super::system::StateSystem;
+use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, starts};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
 use crate::bond::BondGraph;
@@ -295,9 +295,14 @@ fn formulate_with(
         let mut field = Sampled::new(2);
         added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
     }
-    let numeric = if options.numeric || !options.symbolic || !general {
+    // Starts of dependent storage are compared as numbers.
+    let has_dependent_starts = causality.dependent.iter().any(|port| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        element.start.iter().any(Option::is_some)
+    });
+    let numeric = if options.numeric || !options.symbolic || !general || has_dependent_starts {
         let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
-        added.clone_from(&numeric.added);
+        added.clone_from(&numeric.0.added);
         Some(numeric)
     } else {
         None
@@ -306,7 +311,10 @@ fn formulate_with(
     if options.symbolic && general {
         symbolic_run(problem, options, &mut plan, &mut system, diagnostics)?;
     }
-    if let Some(run) = numeric {
+    if let Some((run, dependent)) = numeric {
+        if system.dependent.is_empty() {
+            system.dependent = dependent;
+        }
         matrices::numeric(&mut system, &run, &parameter_values(model));
         starts::check_dependent_starts(model, causality, &system, &run, diagnostics);
     }
@@ -318,21 +326,28 @@ pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
     causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
 }
 
-/// Exact rationals rounded once where the system is small, doubles elsewhere.
-fn numeric_run(problem: Problem<'_>, exprs: &mut Exprs, plan: &mut Plan) -> Result<Run<f64>, Failure> {
+/// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
+fn numeric_run(
+    problem: Problem<'_>,
+    exprs: &mut Exprs,
+    plan: &mut Plan,
+) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
     let Problem { model, causality, .. } = problem;
     let values = parameter_values(model);
     if is_small(model, causality) {
         let mut field = ExactValues::new(values);
         let exact = run(problem, exprs, &mut field, plan, &[])?;
-        return Ok(exact.map(to_f64));
+        let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
+        return Ok((exact.map(to_f64), dependent));
     }
     let values = values
         .into_iter()
         .map(|(symbol, value)| (symbol, to_f64(&value)))
         .collect();
     let mut field = DoubleValues::new(values);
-    run(problem, exprs, &mut field, plan, &[])
+    let run = run(problem, exprs, &mut field, plan, &[])?;
+    let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
+    Ok((run, dependent))
 }
 
 /// Fully cancelled entries, or shared uncancelled ones with a note where those are too large.
@@ -350,7 +365,9 @@ fn symbolic_run(
     system.exprs = exprs;
     match attempt {
         Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
-            report_dependents(model, causality, system, &run, &mut field);
+            let mut exprs = std::mem::take(&mut system.exprs);
+            system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
+            system.exprs = exprs;
             return Ok(());
         }
         Ok(_) => {}
@@ -372,25 +389,6 @@ fn symbolic_run(
         .help("use `--numeric` for numbers, or fix some parameters with `const`"),
     );
     Ok(())
-}
-
-fn report_dependents<F: Present>(
-    model: &Model,
-    causality: &Causality,
-    system: &mut StateSystem,
-    run: &Run<F::Element>,
-    field: &mut F,
-) {
-    let mut exprs = std::mem::take(&mut system.exprs);
-    system.dependent = dependents::report(
-        model,
-        &mut exprs,
-        field,
-        &causality.independent,
-        &causality.dependent,
-        &run.couplings,
-    );
-    system.exprs = exprs;
 }
 
 impl<E> Run<E> {

@@ -4,7 +4,7 @@ use super::formulate::Run;
 use super::outputs::OutputRow;
 use super::shared::SharedArena;
 use super::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
-use crate::algebra::{Field, FromExpression, RationalFunctions};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions};
 use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text};
@@ -28,6 +28,22 @@ impl Present for RationalFunctions {
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.to_expression(exprs, value)
+    }
+}
+
+impl Present for ExactValues {
+    const CANCELLED: bool = true;
+
+    fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
+        exprs.number(value.clone())
+    }
+}
+
+impl Present for DoubleValues {
+    const CANCELLED: bool = true;
+
+    fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
+        exprs.number(shortest_decimal(*value))
     }
 }
 
