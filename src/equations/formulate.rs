@@ -234,7 +234,8 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
             .map_or(0, |list| modulo_prime(&list[0]))
     });
     if numeric.solved == general.solved {
-        return (general, true, diagnostics);
+        // The pivots that the numbers allow are not zero in general either; the converse is not true.
+        return (numeric, true, diagnostics);
     }
     if has_errors(&numeric_diagnostics) && !has_errors(&diagnostics) {
         return (numeric, false, numeric_diagnostics);
@@ -371,7 +372,8 @@ fn symbolic_run(
             return Ok(());
         }
         Ok(_) => {}
-        Err(failure) if failure.is_too_large() => {}
+        // A field that gave up answers wrongly, and what looks singular to it need not be.
+        Err(failure) if failure.is_too_large() || field.exhausted() => {}
         Err(failure) => return Err(failure),
     }
     let mut field = SharedArena::new(&system.exprs, 3);
