@@ -4,6 +4,7 @@ use super::disk::write_result;
 use super::request::{ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::emit::{self, MatrixOptions, TextOptions};
+use crate::equations::Options;
 use clap::ValueEnum;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -39,7 +40,12 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, !arguments.numeric);
+    let wanted = Options {
+        symbolic: !arguments.numeric,
+        numeric: arguments.numeric,
+        ..Options::default()
+    };
+    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, wanted);
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
     let (Some(system), Outcome::Success) = (system, outcome) else {

@@ -62,11 +62,11 @@ impl ModelArguments {
         (map, diagnostics)
     }
 
-    /// The equations of the model, with matrices in symbols or in numbers.
+    /// The equations of the model, as `wanted` says and with the states that were asked for.
     pub(super) fn compile(
         &self,
         states: &StateArguments,
-        symbolic: bool,
+        wanted: Options,
     ) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
         let (system, diagnostics) = match read_root(&self.file, &mut map) {
@@ -81,9 +81,7 @@ impl ModelArguments {
                             Some(States::Energy) => StateRequest::Energy,
                         },
                         retain: states.retain.clone(),
-                        symbolic,
-                        numeric: !symbolic,
-                        ..Options::default()
+                        ..wanted
                     },
                     verify: false,
                 };

@@ -7,6 +7,7 @@ use crate::analysis::{Response, ResponseRequest, response};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::did_you_mean;
 use crate::emit::{significant, write_json_number, write_json_string};
+use crate::equations::Options;
 use crate::equations::StateSystem;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -51,7 +52,12 @@ fn frequency(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, false);
+    let wanted = Options {
+        symbolic: false,
+        linear_outputs: true,
+        ..Options::default()
+    };
+    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, wanted);
     let mut found = None;
     if let Some(system) = &system {
         let request = ResponseRequest {

@@ -2,7 +2,7 @@
 
 use super::assemble::{Assembled, Columns, assemble};
 use super::matrices;
-use super::outputs::{OutputRow, Plan, integrands, outputs};
+use super::outputs::{OutputRow, Plan, integrands, is_affine, outputs};
 use super::refusal::Failure;
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
@@ -34,6 +34,8 @@ pub struct Options {
     pub symbolic: bool,
     /// Whether A..F in numbers are wanted.
     pub numeric: bool,
+    /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
+    pub linear_outputs: bool,
     /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
     pub size_limit: u64,
 }
@@ -45,6 +47,7 @@ impl Default for Options {
             retain: Vec::new(),
             symbolic: true,
             numeric: true,
+            linear_outputs: false,
             size_limit: RationalFunctions::DEFAULT_OPERATIONS,
         }
     }
@@ -256,9 +259,35 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     (numeric, false, diagnostics)
 }
 
+/// The model with its linear outputs alone; none where all are.
+fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Diagnostic>) -> Option<Model> {
+    let mut linear = model.clone();
+    linear.outputs.clear();
+    for output in &model.outputs {
+        if is_affine(&mut linear.exprs, output.value) {
+            linear.outputs.push(output.clone());
+        } else {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "LGM0505",
+                    format!("output `{}` is not linear, and is left out", output.name),
+                )
+                .label(output.span, "a product of variables, or a function of one")
+                .help("ask for outputs that are linear in efforts, flows, across and through variables"),
+            );
+        }
+    }
+    (linear.outputs.len() < model.outputs.len()).then_some(linear)
+}
+
 /// Formulates the state equations of a model (design 2.7: exact and cancelled where small, shared where large).
 pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
+    let mut linear_model = None;
+    if options.linear_outputs {
+        linear_model = without_nonlinear_outputs(model, &mut diagnostics);
+    }
+    let model = linear_model.as_ref().unwrap_or(model);
     let request = Request {
         retain: retained(model, options, &mut diagnostics),
     };
@@ -316,7 +345,17 @@ fn formulate_with(
         if system.dependent.is_empty() {
             system.dependent = dependent;
         }
-        matrices::numeric(&mut system, &run, &parameter_values(model));
+        if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.numeric {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "LGM0504",
+                    "a source depends on time directly; the matrices in numbers leave its term out",
+                )
+                .label(model.span, "in this model")
+                .note("the equations hold the term")
+                .help("make it an input, `input u = ..`, to see it in B"),
+            );
+        }
         starts::check_dependent_starts(model, causality, &system, &run, diagnostics);
     }
     Ok(system)

@@ -7,7 +7,7 @@ use super::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions};
 use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
-use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, text, to_f64};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
@@ -19,12 +19,16 @@ pub(crate) trait Present: Field + FromExpression {
     /// longer than the shared expression, and is never made.
     const CANCELLED: bool;
 
+    /// Whether elements are numbers, so that what changes with time cannot be one.
+    const NUMBERS: bool;
+
     /// The expression that a person would write for the element.
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId;
 }
 
 impl Present for RationalFunctions {
     const CANCELLED: bool = true;
+    const NUMBERS: bool = false;
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.to_expression(exprs, value)
@@ -33,6 +37,7 @@ impl Present for RationalFunctions {
 
 impl Present for ExactValues {
     const CANCELLED: bool = true;
+    const NUMBERS: bool = true;
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         exprs.number(value.clone())
@@ -41,6 +46,7 @@ impl Present for ExactValues {
 
 impl Present for DoubleValues {
     const CANCELLED: bool = true;
+    const NUMBERS: bool = true;
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         exprs.number(shortest_decimal(*value))
@@ -49,6 +55,7 @@ impl Present for DoubleValues {
 
 impl Present for SharedArena {
     const CANCELLED: bool = false;
+    const NUMBERS: bool = false;
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.export(exprs, value)
@@ -65,51 +72,83 @@ pub(crate) fn symbolic<F: Present>(
     run: &Run<F::Element>,
     field: &mut F,
 ) -> bool {
+    let form = {
+        let exprs = &mut system.exprs;
+        linear_form(run, |value| field.present(exprs, value))
+    };
+    let written = write_equations(model, system, run, field);
+    if field.exhausted() {
+        return false;
+    }
+    let zero = system.exprs.zero();
+    system.derivatives = written.derivatives;
+    system.output_values = written.values;
+    system.linear = form.is_some();
+    system.symbolic = form.map(|form| LinearForm {
+        x_offset: written
+            .x_offset
+            .iter()
+            .any(|id| *id != zero)
+            .then_some(written.x_offset),
+        y_offset: written
+            .y_offset
+            .iter()
+            .any(|id| *id != zero)
+            .then_some(written.y_offset),
+        ..form
+    });
+    true
+}
+
+/// Equations as expressions.
+struct Written {
+    derivatives: Vec<ExprId>,
+    values: Vec<ExprId>,
+    x_offset: Vec<ExprId>,
+    /// Zero for outputs that are not affine.
+    y_offset: Vec<ExprId>,
+}
+
+/// Writes the rows of a run as expressions, and their constant parts once more.
+fn write_equations<F: Present>(
+    model: &Model,
+    system: &mut StateSystem,
+    run: &Run<F::Element>,
+    field: &mut F,
+) -> Written {
     let mut exprs = std::mem::take(&mut system.exprs);
+    let measures = model.measures.iter().enumerate();
     let mut writer = Writer {
         exprs: &mut exprs,
         field,
         run,
         symbols: column_symbols(system, run),
-        measures: model
-            .measures
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (entry.0, index))
-            .collect(),
+        measures: measures.map(|(index, entry)| (entry.0, index)).collect(),
     };
-    let form = linear_form(run, |value| writer.field.present(writer.exprs, value));
-    let (mut derivatives, mut values, mut x_offset, mut y_offset) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut written = Written {
+        derivatives: Vec::with_capacity(run.rates.len()),
+        values: Vec::with_capacity(run.outputs.len()),
+        x_offset: Vec::with_capacity(run.rates.len()),
+        y_offset: Vec::with_capacity(run.outputs.len()),
+    };
     for row in &run.rates {
-        x_offset.push(writer.offset(row));
-        derivatives.push(writer.expression(row, None));
+        written.x_offset.push(writer.offset(row));
+        written.derivatives.push(writer.expression(row, None));
     }
     for output in &run.outputs {
         let rest = writer.output_rest(system, output);
-        match &output.row {
+        let (offset, value) = match &output.row {
             Some(row) => {
                 let constant = writer.offset(row);
-                y_offset.push(writer.exprs.add(constant, rest));
-                values.push(writer.expression(row, Some(rest)));
+                (writer.exprs.add(constant, rest), writer.expression(row, Some(rest)))
             }
-            None => values.push(writer.nonlinear_output(output.rest)),
-        }
+            None => (rest, writer.nonlinear_output(output.rest)),
+        };
+        written.y_offset.push(offset);
+        written.values.push(value);
     }
-    let zero = writer.exprs.zero();
-    let exhausted = writer.field.exhausted();
     system.exprs = exprs;
-    if exhausted {
-        return false;
-    }
-    system.derivatives = derivatives;
-    system.output_values = values;
-    system.linear = form.is_some();
-    system.symbolic = form.map(|form| LinearForm {
-        x_offset: x_offset.iter().any(|id| *id != zero).then_some(x_offset),
-        y_offset: y_offset.iter().any(|id| *id != zero).then_some(y_offset),
-        ..form
-    });
-    true
+    written
 }
 
 /// The symbol of each column that has one; none for constants.
@@ -183,6 +222,7 @@ impl<F: Present> Writer<'_, F> {
             .map(|(column, value)| (self.run.constant(*column), value.clone()))
             .collect();
         if F::CANCELLED
+            && !(F::NUMBERS && factors.iter().any(|factor| depends_on_time(self.exprs, factor.0)))
             && let Some(id) = self.over_one_denominator(&factors, None)
         {
             return id;
@@ -209,7 +249,15 @@ impl<F: Present> Writer<'_, F> {
                 terms.push(self.exprs.neg(product));
             }
         }
-        self.exprs.sum(terms)
+        let rest = self.exprs.sum(terms);
+        // In lowest terms, or as one number, where the field can say it.
+        if !F::CANCELLED || F::NUMBERS && depends_on_time(self.exprs, rest) {
+            return rest;
+        }
+        match self.field.from_expression(self.exprs, rest) {
+            Ok(value) => self.field.present(self.exprs, &value),
+            Err(_) => rest,
+        }
     }
 
     /// An output that is not affine: its measured variables are replaced by their rows.
@@ -282,49 +330,47 @@ fn linear_form<E, T>(run: &Run<E>, mut convert: impl FnMut(&E) -> T) -> Option<L
 }
 
 /// Fills in A..F in numbers, and the equations with numbers in them where no symbolic ones are there.
-pub(crate) fn numeric(system: &mut StateSystem, run: &Run<f64>, values: &FxHashMap<SymbolId, BigRational>) {
+///
+/// False where a constant part changes with time: it has no number, and only the equations hold it.
+pub(crate) fn numeric(
+    model: &Model,
+    system: &mut StateSystem,
+    run: &Run<f64>,
+    values: &FxHashMap<SymbolId, BigRational>,
+) -> bool {
+    let mut steady = true;
     let mut form = linear_form(run, |value| *value);
-    if let Some(form) = &mut form {
-        let constant = |column: u32| {
+    // A static model has no derivatives, with or without symbolic equations.
+    let is_bare = system.derivatives.is_empty() && system.output_values.is_empty();
+    if is_bare || form.is_some() {
+        let doubles = values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect();
+        let written = write_equations(model, system, run, &mut DoubleValues::new(doubles));
+        let number = |id: &ExprId| {
             system
                 .exprs
-                .evaluate_exact(&[run.constant(column)], &|symbol| values.get(&symbol).cloned())
-                .map_or(f64::NAN, |list| crate::expr::to_f64(&list[0]))
+                .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned())
+                .map_or(f64::NAN, |list| to_f64(&list[0]))
         };
-        let first = run.columns.constant(0);
-        let offset = |row: &Row<f64>| -> f64 {
-            row.iter()
-                .filter(|entry| entry.0 >= first)
-                .map(|(column, value)| value * constant(*column))
-                .sum()
+        let offsets = |list: &[ExprId]| {
+            let list: Vec<f64> = list.iter().map(number).collect();
+            list.iter().any(|value| *value != 0.0).then_some(list)
         };
-        let rest = |output: &OutputRow<f64>| -> f64 {
-            let own = system
-                .exprs
-                .evaluate_exact(&[output.rest], &|symbol| values.get(&symbol).cloned())
-                .map_or(f64::NAN, |list| crate::expr::to_f64(&list[0]));
-            let starts: f64 = output
-                .starts
-                .iter()
-                .map(|(factor, state)| factor * system.states[*state].start_value)
-                .sum();
-            own - starts
-        };
-        let x_offset: Vec<f64> = run.rates.iter().map(offset).collect();
-        let y_offset: Vec<f64> = run
-            .outputs
-            .iter()
-            .map(|output| output.row.as_ref().map_or(0.0, offset) + rest(output))
-            .collect();
-        form.x_offset = x_offset.iter().any(|value| *value != 0.0).then_some(x_offset);
-        form.y_offset = y_offset.iter().any(|value| *value != 0.0).then_some(y_offset);
-    }
-    // A static model has no derivatives, with or without symbolic equations.
-    if system.derivatives.is_empty() && system.output_values.is_empty() {
-        system.linear = form.is_some();
-        numeric_equations(system, run);
+        if let Some(form) = &mut form {
+            let all = written.x_offset.iter().chain(&written.y_offset);
+            steady = !all.into_iter().any(|id| depends_on_time(&system.exprs, *id));
+            if steady {
+                form.x_offset = offsets(&written.x_offset);
+                form.y_offset = offsets(&written.y_offset);
+            }
+        }
+        if is_bare {
+            system.linear = form.is_some();
+            system.derivatives = written.derivatives;
+            system.output_values = written.values;
+        }
     }
     system.numeric = form;
+    steady
 }
 
 /// The shortest decimal that reads back as the same double: 0.1, where the double itself has 55 digits.
@@ -340,40 +386,6 @@ fn shortest_decimal(value: f64) -> BigRational {
     parts.map_or_else(BigRational::zero, |(digits, exponent)| {
         BigRational::from_integer(digits) * BigRational::from_integer(BigInt::from(10)).pow(exponent)
     })
-}
-
-/// The equations with numbers for coefficients.
-fn numeric_equations(system: &mut StateSystem, run: &Run<f64>) {
-    let symbols = column_symbols(system, run);
-    let mut exprs = std::mem::take(&mut system.exprs);
-    let write = |exprs: &mut Exprs, row: &Row<f64>| {
-        let mut terms = Vec::with_capacity(row.len());
-        for (column, value) in row {
-            let variable = match symbols.get(*column as usize) {
-                Some(symbol) => {
-                    let symbol = symbol.expect("invariant: every state column in a row belongs to a state");
-                    exprs.symbol(symbol)
-                }
-                None => run.constant(*column),
-            };
-            let number = exprs.number(shortest_decimal(*value));
-            terms.push(exprs.mul(number, variable));
-        }
-        exprs.sum(terms)
-    };
-    system.derivatives = run.rates.iter().map(|row| write(&mut exprs, row)).collect();
-    system.output_values = run
-        .outputs
-        .iter()
-        .map(|output| match &output.row {
-            Some(row) => {
-                let value = write(&mut exprs, row);
-                exprs.add(value, output.rest)
-            }
-            None => output.rest,
-        })
-        .collect();
-    system.exprs = exprs;
 }
 
 /// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.
@@ -437,6 +449,15 @@ pub(crate) fn share(system: &mut StateSystem) {
         form.y_offset.iter_mut().flatten().for_each(now);
     }
     system.exprs = exprs;
+}
+
+/// Whether an expression changes with time, so that it is no constant of the equations.
+fn depends_on_time(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
+        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Time,
+        Node::Call(Function::Step | Function::Pulse | Function::Ramp, _) => true,
+        _ => false,
+    })
 }
 
 /// Whether a term begins with a minus.

@@ -49,6 +49,11 @@ fn is_atom(exprs: &Exprs, id: ExprId) -> bool {
     is_call(exprs, id).is_some() || is_variable(exprs, id)
 }
 
+/// Whether an output's value is affine in the variables of the equations.
+pub(crate) fn is_affine(exprs: &mut Exprs, value: ExprId) -> bool {
+    exprs.affine(value, &is_atom).is_some()
+}
+
 /// How many states the outputs can add at most: the distinct integrands.
 pub(crate) fn integrands(model: &Model) -> usize {
     let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
