@@ -94,7 +94,7 @@ pub fn reduce<F: Field + FromExpression>(
     let mut answers = Vec::with_capacity(wanted.len());
     for (index, column) in wanted.iter().enumerate() {
         let row = solved.row(*column);
-        if row.last().is_some_and(|entry| entry.0 == u32::MAX) {
+        if row.last().is_some_and(|entry| entry.0 >= UNDETERMINED) {
             return Err(Refusal::Undetermined(index));
         }
         let row = substitute(field, row, layout.dissipator(0), &given);
@@ -118,7 +118,12 @@ fn solved_variable(causality: &Causality, port: PortId) -> Variable {
     causality.solved[port.index()].expect("invariant: causality assigns every storage, dissipator and source")
 }
 
-/// Rows of structure columns over the layout's columns; a row that ends in column `u32::MAX` is undetermined.
+/// Columns from here on stand for variables that nothing determines, each with a column of its own, so that a difference
+/// of two of them stays undetermined and their cancelling is seen. All other columns are far below.
+const UNDETERMINED: u32 = 1 << 31;
+
+/// Rows of structure columns over the layout's columns; a row that ends in a column from [`UNDETERMINED`] on is
+/// undetermined.
 struct Solved<E> {
     rows: Vec<Option<Row<E>>>,
 }
@@ -196,8 +201,8 @@ fn solve_structure<F: Field + FromExpression>(
             layout.dissipator(k),
         );
     }
-    for column in &causality.free {
-        rows[*column as usize] = Some(vec![(u32::MAX, field.one())]);
+    for (k, column) in causality.free.iter().enumerate() {
+        rows[*column as usize] = Some(vec![(UNDETERMINED + k as u32, field.one())]);
     }
     // Mark what is needed, then resolve it backwards: a pivot row holds later pivots and given columns only.
     let mut needed = vec![false; causality.pivots.len()];
