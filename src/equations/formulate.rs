@@ -234,7 +234,8 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
             .map_or(0, |list| modulo_prime(&list[0]))
     });
     if numeric.solved == general.solved {
-        return (general, true, diagnostics);
+        // The pivots that the numbers allow are not zero in general either; the converse is not true.
+        return (numeric, true, diagnostics);
     }
     if has_errors(&numeric_diagnostics) && !has_errors(&diagnostics) {
         return (numeric, false, numeric_diagnostics);
