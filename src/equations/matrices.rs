@@ -303,7 +303,8 @@ pub(crate) fn numeric(system: &mut StateSystem, run: &Run<f64>, values: &FxHashM
         form.x_offset = x_offset.iter().any(|value| *value != 0.0).then_some(x_offset);
         form.y_offset = y_offset.iter().any(|value| *value != 0.0).then_some(y_offset);
     }
-    if system.derivatives.is_empty() {
+    // A static model has no derivatives, with or without symbolic equations.
+    if system.derivatives.is_empty() && system.output_values.is_empty() {
         system.linear = form.is_some();
         numeric_equations(system, run);
     }
