@@ -37,10 +37,10 @@ fn words(text: &str) -> Vec<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            2 + rest[2..].find("*/").unwrap() + 2
-        } else if first == '"' {
-            1 + rest[1..].find('"').unwrap() + 1
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            2 + comment.find("*/").unwrap() + 2
+        } else if let Some(string) = rest.strip_prefix('"') {
+            1 + string.find('"').unwrap() + 1
         } else if first.is_ascii_digit() {
             let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
             let mut length = digits(rest);

@@ -1,8 +1,15 @@
 //! Random linear networks against an independent solution of them.
+//!
+//! `LGM_NETWORKS=100000 cargo test --test random_networks agree_with_the_reference -- --nocapture` runs that many instead of
+//! the usual number;
+//! `LGM_SEED=17` runs the network of one seed alone. Every fourth network is compiled with symbolic matrices and verified
+//! by the compiler as well, all of them with `LGM_THOROUGH=1`. A failing network is made small and printed as `.lgm` text with its
+//! seed.
 
 #[path = "random_networks/mod.rs"]
 mod networks;
 
+use networks::check::{Outcome, check, report};
 use networks::convert::{copies, to_bonds};
 use networks::generate::{generate, generate_scalar_graph};
 use networks::network::{
@@ -231,4 +238,87 @@ fn most_random_networks_are_well_posed_and_some_are_not() {
         second > 0 && ill > 10,
         "the generator should also make {second} + {ill} faulty ones"
     );
+}
+
+/// How many networks are run where nothing else is asked for.
+const NETWORKS: u64 = 3000;
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().expect("a number is wanted in the environment variable"))
+}
+
+/// Counts over all networks.
+#[derive(Default)]
+struct Tally {
+    agreed: usize,
+    refused: usize,
+    open: usize,
+    rounded: usize,
+    worst: f64,
+    failures: Vec<String>,
+}
+
+fn run(seeds: impl Iterator<Item = u64>, thorough: u64) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let network = generate(seed);
+        let thorough = seed % 8 < thorough;
+        if variable("LGM_TRACE").is_some() {
+            eprintln!("seed {seed}");
+        }
+        match check(&network, thorough) {
+            Ok(Outcome::Agreed(agreement)) => {
+                tally.agreed += 1;
+                tally.rounded += agreement.rounded;
+                tally.worst = tally.worst.max(agreement.worst);
+            }
+            Ok(Outcome::Refused) => tally.refused += 1,
+            Ok(Outcome::Open) => tally.open += 1,
+            Err(error) if tally.failures.len() < 5 => tally.failures.push(report(seed, &network, thorough, &error)),
+            Err(error) => {
+                let line = error.lines().next().unwrap_or("");
+                tally.failures.push(format!("seed {seed}: {line}"));
+            }
+        }
+    }
+    tally
+}
+
+#[test]
+fn random_networks_agree_with_the_reference() {
+    let seeds = match variable("LGM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..variable("LGM_NETWORKS").unwrap_or(NETWORKS),
+    };
+    // Of every eight networks the first two, one a thread.
+    let thorough = if variable("LGM_THOROUGH").is_some() { 8 } else { 2 };
+    let parts: Vec<Tally> = std::thread::scope(|scope| {
+        let parts: Vec<_> = (0..2)
+            .map(|part| {
+                scope.spawn({
+                    let seeds = seeds.clone();
+                    move || run(seeds.filter(|seed| seed % 2 == part), thorough)
+                })
+            })
+            .collect();
+        parts
+            .into_iter()
+            .map(|part| part.join().expect("a part of the networks panicked"))
+            .collect()
+    });
+    let sum = |count: fn(&Tally) -> usize| -> usize { parts.iter().map(count).sum() };
+    let failures: Vec<&String> = parts.iter().flat_map(|part| &part.failures).collect();
+    println!(
+        "{} agreed (worst {:e}, {} values within rounding only), {} refused rightly, {} open, {} failed",
+        sum(|part| part.agreed),
+        parts.iter().map(|part| part.worst).fold(0.0, f64::max),
+        sum(|part| part.rounded),
+        sum(|part| part.refused),
+        sum(|part| part.open),
+        failures.len(),
+    );
+    let shown: Vec<&str> = failures.iter().map(|failure| failure.as_str()).collect();
+    assert!(failures.is_empty(), "{}", shown.join("\n"));
 }

@@ -191,7 +191,7 @@ fn blocks_blank_lines_and_statements_stand_as_the_author_put_them() {
         "for i in 1:2 {\n  for j in 1:2 { one c; }\n}",
     );
     let long = "param a_long_name = 1; ".repeat(5);
-    check_body(&long, &vec!["param a_long_name = 1;\n"; 5].concat());
+    check_body(&long, &["param a_long_name = 1;\n"; 5].concat());
     let law = "element E(k) : d { through = k*a_rather_long_name_of_a_parameter*across + another_one*der(across)*2; }";
     assert!(law.len() > 100);
     check(law, &law.replace("{ ", "{\n  ").replace("; }", ";\n}\n"));
@@ -284,7 +284,7 @@ fn long_lines_break_as_far_outside_of_brackets_as_they_can() {
         "param K = [[1, 2],\n           [3, 4],\n           [5, 6]];",
     );
     check_body("param K = [[1,\n2], [3, 4]];", "param K = [[1, 2], [3, 4]];");
-    let terms = vec!["coefficient*variable"; 6];
+    let terms = ["coefficient*variable"; 6];
     check_body(
         &format!("signal s = {};", terms.join(" + ")),
         &format!(

@@ -1,10 +1,14 @@
 //! The one place where the tests call the compiler.
 
 use super::compare::Linear;
+use super::random::Random;
 use lgm::Request;
 use lgm::diagnostic::{has_errors, render};
 use lgm::equations::{Options, SparseMatrix, StateSystem};
+use lgm::expr::{ExprId, SymbolId};
 use lgm::source::{NoFiles, SourceMap};
+use num_traits::ToPrimitive;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What the tests look at of a compiled model.
@@ -75,4 +79,79 @@ pub fn numbers(system: &StateSystem) -> Result<Compiled, String> {
         },
         states: system.states.iter().map(|state| state.name.to_string()).collect(),
     })
+}
+
+/// Evaluates the equations, as expressions, at random states, inputs and input rates with the parameters given, and
+/// compares them with the matrices. The error says what differs.
+pub fn expressions_fit_numbers(system: &StateSystem, linear: &Linear) -> Result<(), String> {
+    let mut random = Random::new(system.states.len() as u64);
+    let mut any = |count: usize| {
+        (0..count)
+            .map(|_| random.between(1, 1999) as f64 / 1000.0 - 1.0)
+            .collect::<Vec<f64>>()
+    };
+    let (states, inputs, rates) = (
+        any(system.states.len()),
+        any(system.inputs.len()),
+        any(system.inputs.len()),
+    );
+    let mut values = HashMap::new();
+    for parameter in &system.parameters {
+        for entry in &parameter.entries {
+            values.insert(entry.symbol, entry.value.to_f64().ok_or("a parameter is no double")?);
+        }
+    }
+    values.extend(
+        system
+            .states
+            .iter()
+            .map(|state| state.symbol)
+            .zip(states.iter().copied()),
+    );
+    values.extend(
+        system
+            .inputs
+            .iter()
+            .map(|input| input.symbol)
+            .zip(inputs.iter().copied()),
+    );
+    values.extend(system.input_rates.iter().copied().zip(rates.iter().copied()));
+    let evaluate = |values: &HashMap<SymbolId, f64>, roots: &[ExprId]| {
+        let found = system
+            .exprs
+            .evaluate_f64(roots, 0.0, &|symbol| values.get(&symbol).copied());
+        found.map_err(|fault| format!("an equation has no value: {fault:?}"))
+    };
+    for assignment in &system.assignments {
+        let value = evaluate(&values, &[assignment.value])?[0];
+        values.insert(assignment.symbol, value);
+    }
+    let of = |rows: [&Vec<Vec<f64>>; 3], row: usize| {
+        let factors = [&states, &inputs, &rates];
+        let terms = rows
+            .iter()
+            .zip(factors)
+            .flat_map(|(rows, factors)| rows[row].iter().zip(factors));
+        let terms: Vec<f64> = terms.map(|(entry, factor)| entry * factor).collect();
+        (
+            terms.iter().sum::<f64>(),
+            terms.iter().map(|term| term.abs()).sum::<f64>(),
+        )
+    };
+    for (what, roots, rows) in [
+        ("derivative", &system.derivatives, [&linear.a, &linear.b, &linear.e]),
+        ("output", &system.output_values, [&linear.c, &linear.d, &linear.f]),
+    ] {
+        for (row, found) in evaluate(&values, roots)?.into_iter().enumerate() {
+            let (expected, scale) = of(rows, row);
+            let fits = (found - expected).abs() <= 1e-6 * scale.max(1e-9);
+            if !fits {
+                return Err(format!(
+                    "{what} {} as an expression is {found:e}, by the matrices {expected:e}",
+                    row + 1
+                ));
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! What must be true of every random network.
 
-use super::adapter::{Compiled, PANIC, compile_system, numbers};
+use super::adapter::{Compiled, PANIC, compile_system, expressions_fit_numbers, numbers};
 use super::compare::{Agreement, agree};
 use super::network::{Network, Term, Value};
 use super::shrink::shrink;
@@ -38,10 +38,21 @@ fn loop_is_regular(network: &Network, order: usize) -> bool {
     matches!(verdict(&opened(network)), Verdict::WellPosed { order: own, .. } if own == order)
 }
 
+/// Whether verification found the rounding of coefficients to doubles: equations that hold for the given numbers only have
+/// no exact form, and where values spread over many decades they miss a law by more than verification allows. The comparison
+/// with the reference knows how far that can go, and is made all the same.
+fn is_rounding_of_numbers(error: &str) -> bool {
+    error.contains("equations do not satisfy") && error.contains("equations hold for these numbers only")
+}
+
 /// Compiles a network and holds the result against the reference. The error says what is wrong. `thorough` asks for
 /// symbolic matrices and for the compiler's own verification as well.
 pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
-    let compiled = compile_system(&write(network), thorough).and_then(|system| numbers(&system));
+    let mut system = compile_system(&write(network), thorough);
+    if system.as_ref().is_err_and(|error| is_rounding_of_numbers(error)) {
+        system = compile_system(&write(network), false);
+    }
+    let compiled = system.as_ref().map_err(String::clone).and_then(numbers);
     if let Err(error) = &compiled
         && error.starts_with(PANIC)
     {
@@ -56,7 +67,10 @@ pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
     };
     match compiled {
         Ok(_) if growth >= 2 => Err("compiled, but an output needs u''".to_string()),
-        Ok(compiled) => sound(network, &compiled, order).map(Outcome::Agreed),
+        Ok(compiled) => {
+            expressions_fit_numbers(&system?, &compiled.linear)?;
+            sound(network, &compiled, order).map(Outcome::Agreed)
+        }
         Err(_) if growth >= 2 => Ok(Outcome::Refused),
         Err(_) if network.is_controlled() && !loop_is_regular(network, order) => Ok(Outcome::Open),
         Err(error) => Err(format!(
