@@ -104,16 +104,37 @@ pub fn in_source_order(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.dedup();
 }
 
-/// Renders diagnostics as a person reads them in a terminal.
+/// Nobody reads more than this many at once, and a faulty generated text can have a million.
+const RENDERED: usize = 100;
+
+/// Renders diagnostics as a person reads them in a terminal, at most the first hundred.
 pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut out = Vec::new();
-    for diagnostic in diagnostics {
-        render_one(sources, diagnostic, color, &mut out);
+    let shown = &diagnostics[..diagnostics.len().min(RENDERED)];
+    // Each text is split into lines once, not once a diagnostic.
+    let texts: std::collections::BTreeSet<SourceId> = shown
+        .iter()
+        .flat_map(|diagnostic| &diagnostic.labels)
+        .map(|label| label.span.source)
+        .collect();
+    let mut cache = RenderCache {
+        sources,
+        texts: texts
+            .into_iter()
+            .map(|id| (id, ariadne::Source::from(sources.get(id).text.to_string())))
+            .collect(),
+    };
+    for diagnostic in shown {
+        render_one(&mut cache, diagnostic, color, &mut out);
+    }
+    let left = diagnostics.len() - shown.len();
+    if left > 0 {
+        out.extend_from_slice(format!("... and {left} more\n").as_bytes());
     }
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
+fn render_one(cache: &mut RenderCache<'_>, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
     use ariadne::{Config, IndexType, Label, Report, ReportKind};
     let kind = match diagnostic.severity {
         Severity::Error => ReportKind::Error,
@@ -153,21 +174,9 @@ fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, color: bool, out: &m
     if let Some(help) = &diagnostic.help {
         report = report.with_help(help);
     }
-    let texts = diagnostic
-        .labels
-        .iter()
-        .map(|label| label.span.source)
-        .collect::<std::collections::BTreeSet<_>>();
-    let mut cache = RenderCache {
-        sources,
-        texts: texts
-            .into_iter()
-            .map(|id| (id, ariadne::Source::from(sources.get(id).text.to_string())))
-            .collect(),
-    };
     report
         .finish()
-        .write(&mut cache, &mut *out)
+        .write(cache, &mut *out)
         .expect("invariant: writing to memory does not fail");
 }
 
