@@ -21,6 +21,8 @@ pub mod source;
 
 pub mod diagnostic;
 
+pub mod codes;
+
 pub mod units;
 
 pub mod expr;

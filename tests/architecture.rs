@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the top of the house to its floor. A room may use those before it, and itself.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "source",
     "diagnostic",
+    "codes",
     "units",
     "expr",
     "algebra",

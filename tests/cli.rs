@@ -58,7 +58,7 @@ fn help_names_every_command_and_gives_examples() {
     let folder = folder();
     let help = lgm(folder.path(), &["--help"]);
     ends_with(&help, 0);
-    for name in ["check", "equations", "response", "import"] {
+    for name in ["check", "equations", "response", "import", "explain"] {
         assert!(out(&help).contains(name));
         let help = lgm(folder.path(), &[name, "--help"]);
         ends_with(&help, 0);
@@ -414,4 +414,35 @@ fn an_imported_model_compiles() {
     let value: serde_json::Value = serde_json::from_str(&out(&found)).unwrap();
     assert_eq!(value["model"], "Circuit");
     assert_eq!(value["states"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn explain_prints_the_page_of_a_code_however_it_is_written() {
+    let folder = folder();
+    let page = include_str!("../docs/codes/LGM0301.md");
+    for written in ["LGM0301", "lgm0301", "301"] {
+        let output = lgm(folder.path(), &["explain", written]);
+        ends_with(&output, 0);
+        assert_eq!(out(&output), page);
+    }
+}
+
+#[test]
+fn explain_lists_all_codes_and_answers_an_unknown_one_with_the_nearest() {
+    let folder = folder();
+    let list = lgm(folder.path(), &["explain"]);
+    ends_with(&list, 0);
+    assert!(out(&list).contains("\nLGM0301  a source sets a variable that is set already\n"));
+    let unknown = lgm(folder.path(), &["explain", "300"]);
+    ends_with(&unknown, 2);
+    assert!(out(&unknown).is_empty());
+    assert!(err(&unknown).contains("LGM0301"), "{}", err(&unknown));
+}
+
+#[test]
+fn a_ratio_of_zero_is_no_fault_where_nothing_depends_on_it() {
+    let folder = folder();
+    let text = "model M { param m = 0; one J; zero K; T : TF(m); J -> T -> K; }";
+    fs::write(folder.path().join("zero.lgm"), text).unwrap();
+    ends_with(&lgm(folder.path(), &["check", "--verify", "zero.lgm"]), 0);
 }

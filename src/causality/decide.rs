@@ -23,7 +23,7 @@ pub struct Request {
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
 ///
-/// Errors: sources that contradict each other (LGM0320).
+/// Errors: sources that contradict each other (LGM0301).
 pub fn assign(
     model: &Model,
     graph: &BondGraph,
@@ -204,7 +204,7 @@ fn conflict(model: &Model, elimination: &Elimination<u64>, port: PortId, given: 
         .map(|domain| model.domains[domain.index()].effort_is_across == (given == Variable::Effort));
     if others.is_empty() {
         return Diagnostic::error(
-            "LGM0320",
+            "LGM0301",
             format!("`{name}` cannot set its {word}: the graph forces it to be zero"),
         )
         .label(
@@ -225,7 +225,7 @@ fn conflict(model: &Model, elimination: &Elimination<u64>, port: PortId, given: 
         .map(|other| format!("`{}`", model.element_name(model.ports[other.index()].element)))
         .collect();
     let mut diagnostic = Diagnostic::error(
-        "LGM0320",
+        "LGM0301",
         format!(
             "`{name}` cannot set its {word}: {} already determine{} it",
             list.join(", "),

@@ -161,12 +161,14 @@ pub fn add_scaled<F: Field>(
     let mut out = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
-        let left = a.get(i).map_or(u32::MAX, |entry| entry.0);
-        let right = b.get(j).map_or(u32::MAX, |entry| entry.0);
-        let column = left.min(right);
+        // Wider than a column, so that the end of a row is no column: `u32::MAX` marks what is undetermined.
+        let left = a.get(i).map_or(u64::MAX, |entry| u64::from(entry.0));
+        let right = b.get(j).map_or(u64::MAX, |entry| u64::from(entry.0));
+        let least = left.min(right);
+        let column = least as u32;
         if skip == Some(column) {
-            i += usize::from(left == column);
-            j += usize::from(right == column);
+            i += usize::from(left == least);
+            j += usize::from(right == least);
             continue;
         }
         if left < right {
@@ -197,4 +199,21 @@ pub fn scaled<F: Field>(field: &mut F, row: &[(u32, F::Element)], factor: &F::El
     row.iter()
         .map(|(column, value)| (*column, field.mul(factor, value)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::Doubles;
+
+    #[test]
+    fn the_mark_of_an_undetermined_row_is_added_like_any_column() {
+        let mark = u32::MAX;
+        let plain = [(2, 1.0)];
+        let marked = [(2, 1.0), (mark, 1.0)];
+        let mut sum = |a: &[(u32, f64)], b: &[(u32, f64)]| add_scaled(&mut Doubles, a, b, &2.0, None, |_| {});
+        assert_eq!(sum(&plain, &marked), [(2, 3.0), (mark, 2.0)]);
+        assert_eq!(sum(&marked, &plain), [(2, 3.0), (mark, 1.0)]);
+        assert_eq!(sum(&[], &marked), [(2, 2.0), (mark, 2.0)]);
+    }
 }

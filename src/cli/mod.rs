@@ -6,6 +6,7 @@
 mod check;
 mod disk;
 mod equations;
+mod explain;
 mod fmt;
 mod import;
 mod report;
@@ -36,6 +37,7 @@ enum Command {
     Response(response::Arguments),
     Import(import::Arguments),
     Fmt(fmt::Arguments),
+    Explain(explain::Arguments),
 }
 
 /// How a command ended.
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
             Command::Response(arguments) => response::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),
             Command::Fmt(arguments) => fmt::run(&arguments),
+            Command::Explain(arguments) => explain::run(&arguments),
         });
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome.into(),

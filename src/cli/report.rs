@@ -9,11 +9,26 @@ use std::io::{IsTerminal, Write};
 
 /// Prints diagnostics to standard error, in colour where a person looks at it and has not asked for none.
 pub(super) fn print(map: &SourceMap, diagnostics: &[Diagnostic]) {
-    let wants_color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut stream = std::io::stderr().lock();
-    let text = render(map, diagnostics, wants_color && stream.is_terminal());
+    let is_seen = stream.is_terminal();
+    let mut text = render(map, diagnostics, wants_color() && is_seen);
+    // Tools that read standard error know the codes; a person may not know of the pages.
+    if is_seen && let Some(pointer) = pointer(diagnostics) {
+        text.push_str(&pointer);
+    }
     // There is nobody left to tell where standard error itself is closed.
     let _ = stream.write_all(text.as_bytes());
+}
+
+/// Whether the user has left colours on.
+pub(super) fn wants_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A line that says where more is told of the first error.
+fn pointer(diagnostics: &[Diagnostic]) -> Option<String> {
+    let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error())?;
+    Some(format!("For more: lgm explain {}\n", first.code))
 }
 
 /// The exit code that diagnostics ask for.
@@ -76,4 +91,20 @@ pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
         })
         .collect();
     json!({ "diagnostics": list })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_names_the_first_error_and_stays_away_without_one() {
+        let warning = Diagnostic::warning("LGM0702", "a pole");
+        let error = Diagnostic::error("LGM0301", "two sources");
+        assert_eq!(pointer(std::slice::from_ref(&warning)), None);
+        assert_eq!(
+            pointer(&[warning, error]).as_deref(),
+            Some("For more: lgm explain LGM0301\n")
+        );
+    }
 }

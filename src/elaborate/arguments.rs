@@ -89,7 +89,7 @@ impl<'a> Elaborator<'a> {
     pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
         if let Some((from, to)) = instance.branches.first() {
             let diagnostic = Diagnostic::error(
-                "LGM0301",
+                "LGM0316",
                 format!("the component `{}` is not a branch", component.name.text),
             )
             .label(from.span.to(to.span), "a branch is written here")
@@ -157,6 +157,8 @@ impl<'a> Elaborator<'a> {
                 }
                 self.bound(binding.1, port, &shape, domain, about.outer)
             }
+            // Written as a branch, which is reported: it shows the nodes, though not for which port.
+            None if !instance.branches.is_empty() => Thing::Failed,
             None => {
                 let diagnostic = Diagnostic::error(
                     "LGM0302",

@@ -96,7 +96,7 @@ impl<'a> Elaborator<'a> {
         let span = bindings
             .first()
             .map_or(instance.declared.span, |binding| binding.name.span);
-        let diagnostic = Diagnostic::error("LGM0301", "an element has branches, not named ports")
+        let diagnostic = Diagnostic::error("LGM0316", "an element has branches, not named ports")
             .label(span, "ports are bound here")
             .label(instance.kind.span, "this is an element")
             .help(format!(
@@ -227,6 +227,10 @@ impl<'a> Elaborator<'a> {
         }
         let (width, vector) = (shape.width, shape.vector);
         let node = &self.model.nodes[view.base as usize];
+        if node.is_graph_node && node.domain.is_none() {
+            // `names` has reported it, and without a domain the law of the element would mean nothing.
+            return None;
+        }
         if !node.is_graph_node {
             let kind = super::arguments::junction_words(node.kind);
             let diagnostic = Diagnostic::error("LGM0306", "a branch ends at nodes")

@@ -10,7 +10,7 @@ impl<'a> Elaborator<'a> {
     /// Every junction is connected, and every part of a linear graph reaches `gnd` unless it is declared floating.
     pub fn check_connection(&mut self) {
         // Where a part of the model was not built, what hangs in the air is no fault of the graph.
-        if crate::diagnostic::has_errors(&self.diagnostics) {
+        if self.program.is_damaged || crate::diagnostic::has_errors(&self.diagnostics) {
             return;
         }
         let mut floating: FxHashSet<u32> = FxHashSet::default();

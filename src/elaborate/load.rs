@@ -2,7 +2,7 @@
 
 use super::nearest::suggestion;
 use super::stdlib::MODULES;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, has_errors};
 use crate::source::{SourceId, SourceMap, Sources, Span};
 use crate::syntax::ast::{self, Ast, ImportTarget, Item, Name};
 use rustc_hash::FxHashMap;
@@ -28,6 +28,8 @@ pub struct Program {
     pub(super) user_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Domains of the standard library.
     pub(super) library_domains: FxHashMap<Arc<str>, ItemRef>,
+    /// Whether a text could not be read whole; then a thing that is missing is no fault of its own.
+    pub(super) is_damaged: bool,
 }
 
 /// One parsed text.
@@ -111,6 +113,7 @@ pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Progra
         mut diagnostics,
         ..
     } = loader;
+    program.is_damaged = has_errors(&diagnostics);
     define(&mut program, &mut diagnostics);
     (program, diagnostics)
 }

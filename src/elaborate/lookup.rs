@@ -276,8 +276,10 @@ impl<'a> Elaborator<'a> {
                 Thing::Failed
             }
             (Thing::Absent, _) => {
-                let diagnostic = Diagnostic::error("LGM0116", format!("`{}` does not exist here", name.text))
-                    .label(span, "its declaration stands in a branch of an `if` that was not taken");
+                let diagnostic = Diagnostic::error("LGM0116", format!("`{}` does not exist here", name.text)).label(
+                    span,
+                    "its declaration stands in a branch of an `if` that was not taken, or it is built later than this",
+                );
                 self.report(diagnostic);
                 Thing::Failed
             }

@@ -68,20 +68,11 @@ impl<'a> Checker<'a> {
             (domain.effort.is_none(), "choice of the effort", "effort = across;"),
         ];
         for (is_missing, what, example) in missing {
-            if is_missing {
+            if is_missing && !self.program.is_damaged {
                 let diagnostic =
                     Diagnostic::error("LGM0150", format!("the domain `{}` has no {what}", domain.name.text))
                         .label(domain.name.span, "declared here")
                         .help(format!("write `{example}`"));
-                self.report(diagnostic);
-            }
-        }
-        if let (Some(across), Some(through), Some(effort)) = (&domain.across, &domain.through, &domain.effort) {
-            let known = ["across", "through", &*across.name.text, &*through.name.text];
-            if !known.contains(&&*effort.text) {
-                let diagnostic = Diagnostic::error("LGM0150", "the effort is the across or the through variable")
-                    .label(effort.span, "neither of them")
-                    .help("write `effort = across;` or `effort = through;`");
                 self.report(diagnostic);
             }
         }
@@ -149,7 +140,7 @@ impl<'a> Checker<'a> {
                 self.twice(&port.declared.name, first);
             }
         }
-        if element.equations.is_empty() {
+        if element.equations.is_empty() && !self.program.is_damaged {
             let diagnostic = Diagnostic::error("LGM0151", format!("the element `{}` has no law", element.name.text))
                 .label(element.name.span, "declared here")
                 .help("write an equation between its variables: `across = R*through;`");

@@ -369,8 +369,11 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
         }
         ExprKind::Call(name, arguments) => {
             check_function(checker, name);
-            for argument in arguments {
-                law_expr(checker, element, &argument.value, indices);
+            // A measure has no place in a law at all, which is said when the law is read.
+            if !super::functions::MEASURES.contains(&&*name.text) {
+                for argument in arguments {
+                    law_expr(checker, element, &argument.value, indices);
+                }
             }
         }
         ExprKind::Over(over) => {

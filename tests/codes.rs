@@ -1,0 +1,251 @@
+//! The pages about diagnostic codes: there is one for every code, and their examples do what they say.
+//!
+//! A page holds blocks of these kinds:
+//!
+//! - `lgm fails`: the compiler answers with the code of the page, and with no error of another code;
+//! - `lgm`: the mended text compiles, verifies, and is not answered with the code of the page;
+//! - `lgm in PATH`: a file that the other blocks may import;
+//! - `console fails` and `console`: the same for commands. A line that starts with `$ ` is run in a folder with the
+//!   files of `examples/` and those of the page; the other lines are found in what it prints.
+
+use lgm::codes::PAGES;
+use lgm::diagnostic::{Severity, render};
+use lgm::source::{SourceMap, Sources};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Pages without a failing example, and why.
+const WITHOUT_FAILURE: [(&str, &str); 4] = [
+    ("LGM0105", "it takes 257 files"),
+    ("LGM0501", "it takes a model that takes minutes"),
+    ("LGM0507", "it takes rounding of the unlucky kind"),
+    ("LGM0711", "it takes a fault of the compiler"),
+];
+
+fn has_no_failure(code: &str) -> bool {
+    WITHOUT_FAILURE.iter().any(|entry| entry.0 == code)
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files_below(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+/// Every code that stands in quotes in a text.
+fn quoted_codes(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("\"LGM").filter_map(|(at, _)| {
+        let code = text.get(at + 1..at + 8)?;
+        let is_code = code[3..].bytes().all(|byte| byte.is_ascii_digit());
+        (is_code && text[at + 8..].starts_with('"')).then_some(code)
+    })
+}
+
+#[test]
+fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
+    let mut files = Vec::new();
+    files_below(&package().join("src"), &mut files);
+    files.retain(|path| !path.ends_with("src/codes.rs") && !path.ends_with("cli/explain.rs"));
+    let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let mut used: BTreeSet<&str> = texts.iter().flat_map(|text| quoted_codes(text)).collect();
+    used.insert("LGM0906");
+    let paged: BTreeSet<&str> = PAGES.iter().map(|page| page.code).collect();
+    let without: Vec<_> = used.difference(&paged).collect();
+    assert!(
+        without.is_empty(),
+        "write docs/codes/CODE.md for {without:?}, and name it in src/codes.rs"
+    );
+    let unused: Vec<_> = paged.difference(&used).collect();
+    assert!(unused.is_empty(), "nothing says {unused:?} any more: delete the pages");
+    assert!(
+        PAGES.is_sorted_by(|a, b| a.code < b.code),
+        "pages are listed in order, once each"
+    );
+
+    let mut files = Vec::new();
+    files_below(&package().join("docs/codes"), &mut files);
+    let written: BTreeSet<String> = files
+        .iter()
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let written: BTreeSet<&str> = written.iter().map(String::as_str).collect();
+    assert_eq!(written, paged, "the files of docs/codes are the pages");
+}
+
+/// The blocks of a page: what stands behind the fence, and the text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(_) if inside => inside = false,
+            Some(tag) => {
+                inside = true;
+                found.push((tag.to_string(), String::new()));
+            }
+            None if inside => {
+                let text = &mut found.last_mut().unwrap().1;
+                text.push_str(line);
+                text.push('\n');
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+/// The files that a page brings.
+struct PageFiles(BTreeMap<PathBuf, String>);
+
+impl Sources for PageFiles {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        self.0.get(path).cloned().ok_or_else(|| "no such file".to_string())
+    }
+}
+
+/// What is wrong with an example in the language.
+fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", text, Some("model.lgm".into()));
+    let request = lgm::Request {
+        verify: true,
+        ..lgm::Request::default()
+    };
+    let found = lgm::check(files, &mut map, root, &request);
+    let said = found.iter().any(|diagnostic| diagnostic.code == code);
+    let other = found
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error && (!fails || diagnostic.code != code));
+    let right = said == fails && !other;
+    (!right).then(|| format!("{text}\n{}", render(&map, &found, false)))
+}
+
+/// The words of a command line; quotes keep words together.
+fn words(line: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    for (at, part) in line.split('"').enumerate() {
+        match at % 2 {
+            1 => list.push(part.to_string()),
+            _ => list.extend(part.split_whitespace().map(str::to_string)),
+        }
+    }
+    list
+}
+
+/// A folder with the examples and the files of a page.
+fn folder(files: &PageFiles) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut examples = Vec::new();
+    files_below(&package().join("examples"), &mut examples);
+    for path in examples {
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    for (path, text) in &files.0 {
+        let place = folder.path().join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+    folder
+}
+
+/// What is wrong with an example on the command line.
+fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
+    let folder = folder(files);
+    let mut printed = String::new();
+    let mut codes = Vec::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let words = words(line);
+        assert_eq!(words[0], "lgm", "{code}: only lgm is run");
+        let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
+            .current_dir(folder.path())
+            .args(&words[1..])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        codes.push(output.status.code());
+        printed.push_str(&String::from_utf8_lossy(&output.stdout));
+        printed.push_str(&String::from_utf8_lossy(&output.stderr));
+    }
+    let ends_right = match fails {
+        // A warning does not fail the command.
+        true => printed.contains(&format!("[{code}]")),
+        false => codes.iter().all(|code| *code == Some(0)) && !printed.contains(&format!("[{code}]")),
+    };
+    let promised = text.lines().filter(|line| !line.starts_with("$ ") && *line != "..");
+    let missing: Vec<&str> = promised.filter(|line| !printed.contains(line.trim())).collect();
+    let right = !codes.is_empty() && ends_right && missing.is_empty();
+    (!right).then(|| format!("{text}\nended with {codes:?}, lacks {missing:?}, and printed\n{printed}"))
+}
+
+/// Everything that is wrong with the form of a page.
+fn faults_of_form(code: &str, page: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut fault = |words: &str| faults.push(words.to_string());
+    let first = page.lines().next().unwrap_or("");
+    if !first.starts_with(&format!("# {code}: ")) || first.ends_with('.') {
+        fault("the first line is `# CODE: title`, without a full stop");
+    }
+    let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("## ")).collect();
+    if headings != ["## What", "## Why", "## Mend"] {
+        fault("the sections are What, Why and Mend");
+    }
+    if page.contains('\u{2014}') || page.contains('\u{2013}') {
+        fault("a dash is no sentence: write two");
+    }
+    if page.lines().any(|line| line.len() > 120) {
+        fault("a line is longer than 120 characters");
+    }
+    if page.matches("```").count() % 2 != 0 || !page.ends_with('\n') {
+        fault("a fence is open");
+    }
+    let tags: Vec<String> = blocks(page).into_iter().map(|block| block.0).collect();
+    let has = |wanted: [&str; 2]| tags.iter().any(|tag| wanted.contains(&tag.as_str()));
+    if has(["lgm fails", "console fails"]) == has_no_failure(code) {
+        fault("a page has a failing example, or a reason in WITHOUT_FAILURE");
+    }
+    if !has(["lgm", "console"]) && !has_no_failure(code) {
+        fault("a page has a mended example");
+    }
+    faults
+}
+
+#[test]
+fn every_page_has_its_form_and_its_examples_do_what_it_says() {
+    let mut faults = String::new();
+    for page in PAGES {
+        // Read anew, so that a page can be written without building the compiler.
+        let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code))).unwrap();
+        let blocks = blocks(&text);
+        let files = blocks.iter().filter_map(|(tag, text)| {
+            let path = tag.strip_prefix("lgm in ")?;
+            Some((PathBuf::from(path), text.clone()))
+        });
+        let files = PageFiles(files.collect());
+        let mut found = faults_of_form(page.code, &text);
+        for (tag, text) in &blocks {
+            found.extend(match tag.as_str() {
+                "lgm fails" => fault_of_model(page.code, text, &files, true),
+                "lgm" => fault_of_model(page.code, text, &files, false),
+                "console fails" => fault_of_console(page.code, text, &files, true),
+                "console" => fault_of_console(page.code, text, &files, false),
+                "text" => None,
+                tag if tag.starts_with("lgm in ") => None,
+                tag => Some(format!("nobody knows what to do with a block of `{tag}`")),
+            });
+        }
+        for fault in found {
+            faults.push_str(&format!("==== {}: {fault}\n", page.code));
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
