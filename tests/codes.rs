@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 const WITHOUT_FAILURE: [(&str, &str); 4] = [
     ("LGM0105", "it takes 257 files"),
     ("LGM0501", "it takes a model that takes minutes"),
-    ("LGM0507", "it takes rounding of the unlucky kind"),
+    ("LGM0421", "it takes rounding of the unlucky kind"),
     ("LGM0711", "it takes a fault of the compiler"),
 ];
 

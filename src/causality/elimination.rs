@@ -211,7 +211,7 @@ mod tests {
         let mark = u32::MAX;
         let plain = [(2, 1.0)];
         let marked = [(2, 1.0), (mark, 1.0)];
-        let mut sum = |a: &[(u32, f64)], b: &[(u32, f64)]| add_scaled(&mut Doubles, a, b, &2.0, None, |_| {});
+        let sum = |a: &[(u32, f64)], b: &[(u32, f64)]| add_scaled(&mut Doubles, a, b, &2.0, None, |_| {});
         assert_eq!(sum(&plain, &marked), [(2, 3.0), (mark, 2.0)]);
         assert_eq!(sum(&marked, &plain), [(2, 3.0), (mark, 1.0)]);
         assert_eq!(sum(&[], &marked), [(2, 2.0), (mark, 2.0)]);
