@@ -12,7 +12,7 @@ use networks::check::{Outcome, check, report};
 use networks::convert::{copies, to_bonds};
 use networks::generate::{generate, generate_scalar_graph};
 use networks::network::{
-    Connection, Domain, Element, Junction, JunctionKind, Law, Matrix, Network, Output, Slot, Term, Value,
+    Change, Connection, Domain, Element, Junction, JunctionKind, Law, Matrix, Network, Output, Slot, Term, Value,
 };
 use networks::nodal::node_response;
 use networks::scalar::{Complex, Scalar};
@@ -38,7 +38,7 @@ fn tableau_and_nodal_analysis_agree() {
         network.outputs = (0..network.junctions.len())
             .map(|junction| Output {
                 value: vec![(Value::new(1, 0), Term::Common(junction, 0))],
-                derivative: false,
+                change: Change::Value,
             })
             .collect();
         if let (Some(a), Some(b)) = (response(&network, 3.7), node_response(&network, 3.7)) {
@@ -177,7 +177,7 @@ fn double_double_solves_a_series_circuit_to_thirty_digits() {
     }
     network.outputs.push(Output {
         value: vec![(Value::new(6, 0), Term::Second(1, 0, 0))],
-        derivative: false,
+        change: Change::Value,
     });
     let value = response(&network, 2.0).unwrap()[0][0];
     assert!(value.sub(Complex::new(1.0, 1.0)).size() < 1e-30, "{value:?}");

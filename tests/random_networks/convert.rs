@@ -140,7 +140,7 @@ pub fn to_bonds(network: &Network) -> Network {
         };
         out.outputs.push(Output {
             value: output.value.iter().map(convert).collect(),
-            derivative: output.derivative,
+            change: output.change,
         });
     }
     out
@@ -314,11 +314,11 @@ pub fn copies(base: &Network, count: usize, seed: u64) -> (Network, Network) {
         };
         scalar.outputs.push(Output {
             value: output.value.iter().map(on_scalar).collect(),
-            derivative: output.derivative,
+            change: output.change,
         });
         vector.outputs.push(Output {
             value: output.value.iter().map(on_vector).collect(),
-            derivative: output.derivative,
+            change: output.change,
         });
     }
     tie(base, count, &mut random, &mut scalar, &mut vector);

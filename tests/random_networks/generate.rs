@@ -470,7 +470,7 @@ impl Builder {
     }
 
     /// Random outputs.
-    pub fn outputs(&mut self, derivatives: bool) {
+    pub fn outputs(&mut self, changes: bool) {
         for _ in 0..self.random.between(1, 4) {
             let mut value = vec![(Value::new(1, 0), self.measure())];
             if self.random.percent(20) {
@@ -483,8 +483,12 @@ impl Builder {
                     value.push((self.random.modulus(), other));
                 }
             }
-            let derivative = derivatives && self.random.percent(5);
-            self.network.outputs.push(Output { value, derivative });
+            let change = match self.random.below(100) {
+                0..5 if changes => Change::Derivative,
+                5..10 if changes => Change::Integral,
+                _ => Change::Value,
+            };
+            self.network.outputs.push(Output { value, change });
         }
     }
 

@@ -329,13 +329,24 @@ pub struct Bond {
     pub head: Slot,
 }
 
+/// What an output takes of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The value.
+    Value,
+    /// `der(..)` of it.
+    Derivative,
+    /// `int(..)` of it.
+    Integral,
+}
+
 /// An output.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// Its value.
     pub value: Linear,
-    /// Whether the derivative of the value is meant.
-    pub derivative: bool,
+    /// Whether the value itself is meant, its derivative or its integral.
+    pub change: Change,
 }
 
 /// Where a branch of a ladder's cell ends.
@@ -421,6 +432,14 @@ impl Network {
             .map(|element| self.port_width(element, 0))
             .sum();
         ports + self.integrals.len()
+    }
+
+    /// Number of outputs that are integrals, each of which may add a state.
+    pub fn integral_outputs(&self) -> usize {
+        self.outputs
+            .iter()
+            .filter(|output| output.change == Change::Integral)
+            .count()
     }
 
     /// Whether some source depends on the network itself.

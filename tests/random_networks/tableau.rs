@@ -1,7 +1,7 @@
 //! The reference: every junction and every element equation in one sparse pencil over all variables.
 
 use super::eliminate::{Row, System, tidy};
-use super::network::{Connection, Domain, JunctionKind, Law, Linear, Network, Slot, Term};
+use super::network::{Change, Connection, Domain, JunctionKind, Law, Linear, Network, Slot, Term};
 use super::scalar::{Complex, Prime, Scalar};
 
 /// Columns of the unknowns.
@@ -252,7 +252,11 @@ pub fn tableau<T: Scalar>(network: &Network, s: T) -> System<T> {
 fn output_rows<T: Scalar>(network: &Network, s: T) -> Vec<Row<T>> {
     let columns = columns(network);
     let row = |output: &super::network::Output| {
-        let factor = if output.derivative { s } else { T::one() };
+        let factor = match output.change {
+            Change::Value => T::one(),
+            Change::Derivative => s,
+            Change::Integral => T::one().div(s),
+        };
         let terms = output.value.iter();
         tidy(
             terms
@@ -321,8 +325,9 @@ fn degree(points: &[Prime], values: &[Prime]) -> Option<usize> {
 
 /// Decides what a network is by arithmetic modulo a prime at more points than the determinant has powers of s.
 pub fn verdict(network: &Network) -> Verdict {
-    // Outputs with a derivative have one power of s more than the pencil allows.
-    let count = network.storage() + 2;
+    // Numerators are multiplied by s, so that those of integrals are polynomials too; those of derivatives then have two
+    // powers of s more than the pencil allows.
+    let count = network.storage() + 3;
     let points: Vec<Prime> = (0..count).map(|at| Prime(1_000_003).power(at as u64 + 7)).collect();
     let mut determinants = Vec::new();
     let mut numerators = vec![vec![Vec::new(); network.inputs]; network.outputs.len()];
@@ -336,7 +341,7 @@ pub fn verdict(network: &Network) -> Verdict {
         let values = output_values(network, s, system.unknowns, &solution);
         for (row, values) in numerators.iter_mut().zip(values) {
             for (list, value) in row.iter_mut().zip(values) {
-                list.push(value.mul(elimination.determinant));
+                list.push(value.mul(elimination.determinant).mul(s));
             }
         }
     }
@@ -348,7 +353,7 @@ pub fn verdict(network: &Network) -> Verdict {
         .max();
     Verdict::WellPosed {
         order,
-        growth: growth.map_or(0, |growth| growth as i64 - order as i64),
+        growth: growth.map_or(0, |growth| growth as i64 - 1 - order as i64),
     }
 }
 

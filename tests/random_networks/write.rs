@@ -1,7 +1,7 @@
 //! A network as `.lgm` text.
 
 use super::network::{
-    Connection, Element, JunctionKind, Ladder, Law, Linear, Matrix, Network, Place, Slot, Term, Value,
+    Change, Connection, Element, JunctionKind, Ladder, Law, Linear, Matrix, Network, Place, Slot, Term, Value,
 };
 use std::fmt::Write;
 
@@ -116,10 +116,10 @@ fn ending(network: &Network, text: &mut String) {
     }
     for (index, output) in network.outputs.iter().enumerate() {
         let value = linear(network, &output.value);
-        let value = if output.derivative {
-            format!("der({value})")
-        } else {
-            value
+        let value = match output.change {
+            Change::Value => value,
+            Change::Derivative => format!("der({value})"),
+            Change::Integral => format!("int({value})"),
         };
         let _ = writeln!(text, "  output y{} = {value};", index + 1);
     }
