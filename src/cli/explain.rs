@@ -62,9 +62,11 @@ fn for_terminal(page: &str) -> String {
     for line in page.lines() {
         if let Some(tag) = line.strip_prefix("```") {
             inside = !inside;
-            // Which of the examples fails is said by its fence alone.
+            // Which example fails, and what a file is called, is said by the fence alone.
             if tag.ends_with("fails") {
-                out.push_str("    // fails\n");
+                out.push_str("    (fails)\n");
+            } else if let Some(file) = tag.strip_prefix("lgm in ") {
+                out.push_str(&format!("    ({file})\n"));
             }
         } else if inside {
             out.push_str(if line.is_empty() { "" } else { "    " });
@@ -88,7 +90,8 @@ mod tests {
     #[test]
     fn a_terminal_gets_bold_headings_and_examples_without_fences() {
         let page = "# LGM0001: title\n\n## Mend\n\nWrite `;`.\n\n```lgm fails\nmodel M {\n\n}\n```\n";
-        let shown = "\x1b[1mLGM0001: title\x1b[0m\n\n\x1b[1mMend\x1b[0m\n\nWrite `;`.\n\n    // fails\n    model M {\n\n    }\n";
+        let shown =
+            "\x1b[1mLGM0001: title\x1b[0m\n\n\x1b[1mMend\x1b[0m\n\nWrite `;`.\n\n    (fails)\n    model M {\n\n    }\n";
         assert_eq!(for_terminal(page), shown);
     }
 
