@@ -209,7 +209,7 @@ fn faults_of_form(code: &str, page: &str) -> Vec<String> {
     if page.lines().any(|line| line.len() > 120) {
         fault("a line is longer than 120 characters");
     }
-    if page.matches("```").count() % 2 != 0 || !page.ends_with('\n') {
+    if !page.matches("```").count().is_multiple_of(2) || !page.ends_with('\n') {
         fault("a fence is open");
     }
     let tags: Vec<String> = blocks(page).into_iter().map(|block| block.0).collect();
