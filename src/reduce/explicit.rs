@@ -207,13 +207,16 @@ fn solve_structure<F: Field + FromExpression>(
     // Mark what is needed, then resolve it backwards: a pivot row holds later pivots and given columns only.
     let mut needed = vec![false; causality.pivots.len()];
     let mut stack: Vec<u32> = wanted.to_vec();
+    let mut of_port = vec![false; structure.columns];
     for port in causality
         .independent
         .iter()
         .chain(&causality.dependent)
         .chain(&causality.dissipators)
     {
-        stack.push(port_column(*port, solved_variable(causality, *port)));
+        let column = port_column(*port, solved_variable(causality, *port));
+        of_port[column as usize] = true;
+        stack.push(column);
     }
     while let Some(column) = stack.pop() {
         let step = step_of[column as usize];
@@ -229,7 +232,11 @@ fn solve_structure<F: Field + FromExpression>(
     }
     for (step, (row, column)) in causality.pivots.iter().enumerate().rev() {
         if needed[step] {
-            let row = resolve(field, &elimination.rows[*row as usize], *column, &rows);
+            let mut row = resolve(field, &elimination.rows[*row as usize], *column, &rows);
+            if of_port[*column as usize] {
+                // The structure determines every port, so an undetermined variable is here by the rounding of doubles only.
+                row.retain(|entry| entry.0 < UNDETERMINED);
+            }
             rows[*column as usize] = Some(row);
         }
         if field.exhausted() {
