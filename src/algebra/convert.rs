@@ -300,6 +300,7 @@ impl FromExpression for RationalFunctions {
 pub struct Sampled {
     seed: u64,
     memo: FxHashMap<ExprId, u64>,
+    given: FxHashMap<SymbolId, u64>,
 }
 
 impl Sampled {
@@ -308,12 +309,22 @@ impl Sampled {
         Sampled {
             seed,
             memo: FxHashMap::default(),
+            given: FxHashMap::default(),
         }
     }
 
-    /// The value of a symbol. It is a square, so that the roots of products of symbols have values as well.
+    /// A sampled point at which some symbols have the values given.
+    pub fn with_given(seed: u64, given: FxHashMap<SymbolId, u64>) -> Sampled {
+        Sampled {
+            given,
+            ..Sampled::new(seed)
+        }
+    }
+
+    /// The value of a symbol, if none was given. It is a square, so that the roots of products of symbols have values as well.
     pub fn symbol(&self, symbol: SymbolId) -> u64 {
-        self.value(0, u64::from(symbol.0))
+        let given = self.given.get(&symbol).copied();
+        given.unwrap_or_else(|| self.value(0, u64::from(symbol.0)))
     }
 
     fn value(&self, kind: u64, index: u64) -> u64 {

@@ -36,7 +36,8 @@ pub trait Field {
         let inverse = self.invert(b);
         self.mul(a, &inverse)
     }
-    /// How bad a pivot the element is: less is better; 0 for 1 and -1 in exact fields.
+    /// How bad a pivot the element is: less is better; 0 for 1 and -1 in exact fields; infinite for an element that is not
+    /// 0 but vanishes for the values that the result will be used with.
     fn pivot_cost(&self, a: &Self::Element) -> f64;
     /// The absolute value, in a field that rounds, where small pivots must be avoided.
     fn magnitude(&self, _a: &Self::Element) -> Option<f64> {

@@ -215,16 +215,21 @@ impl Active {
         row.iter().take_while(move |entry| (entry.0 as usize) < size)
     }
 
-    /// The pivot of least fill (Markowitz), then of least cost, among the shortest rows and columns.
+    /// The pivot of least fill (Markowitz), then of least cost, among the shortest rows and columns; one of infinite cost
+    /// only where there is no other.
     fn choose<R: Rows>(&mut self, operations: &R, rows: &[Row<R::Element>]) -> Result<(u32, u32), Singular> {
-        let mut best: Option<(u64, f64, u32, u32)> = None;
+        let mut best: Option<(bool, u64, f64, u32, u32)> = None;
         let mut consider = |row: u32, column: u32, value: &R::Element| {
             let length = rows[row as usize].len() as u64 - 1;
             let fill = length * (u64::from(self.column_count[column as usize]) - 1);
             let cost = operations.cost(value);
-            let better = best.is_none_or(|(least, lowest, ..)| fill < least || (fill == least && cost < lowest));
+            // An entry of infinite cost vanishes where it matters; every row has another, or the matrix is singular there.
+            let last_resort = cost == f64::INFINITY;
+            let better = best.is_none_or(|(resort, least, lowest, ..)| {
+                (last_resort, fill) < (resort, least) || ((last_resort, fill) == (resort, least) && cost < lowest)
+            });
             if better {
-                best = Some((fill, cost, row, column));
+                best = Some((last_resort, fill, cost, row, column));
             }
         };
         let largest = |row: u32| {

@@ -4,7 +4,7 @@ use super::convert::{FromExpression, Sampled};
 use super::{Doubles, Field, PrimeField, Rationals};
 use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use num_rational::BigRational;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Exact rational numbers, each symbol having a value.
 #[derive(Clone, Debug, Default)]
@@ -135,6 +135,10 @@ pub struct SharedExpressions {
     pub exprs: Exprs,
     point: Sampled,
     by_image: FxHashMap<u64, ExprId>,
+    /// The point at which the expressions will be evaluated first, and what was found to vanish or to have no value there:
+    /// as a pivot it would divide by zero.
+    given: Option<Sampled>,
+    vanishing: FxHashSet<ExprId>,
 }
 
 impl SharedExpressions {
@@ -147,6 +151,16 @@ impl SharedExpressions {
             exprs,
             point: Sampled::new(seed),
             by_image: by_image.into_iter().collect(),
+            given: None,
+            vanishing: FxHashSet::default(),
+        }
+    }
+
+    /// The field whose pivots do not vanish for the values given, as far as that can be had.
+    pub fn with_given(exprs: Exprs, seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedExpressions {
+        SharedExpressions {
+            given: Some(Sampled::with_given(seed, given)),
+            ..SharedExpressions::new(exprs, seed)
         }
     }
 
@@ -173,6 +187,11 @@ impl SharedExpressions {
             None => build(&mut self.exprs),
         };
         self.by_image.insert(image, expression);
+        if let Some(given) = &mut self.given
+            && matches!(given.from_expression(&self.exprs, expression), Ok(0) | Err(_))
+        {
+            self.vanishing.insert(expression);
+        }
         Shared { expression, image }
     }
 }
@@ -223,7 +242,9 @@ impl Field for SharedExpressions {
         self.element(image, |exprs| exprs.div(a.expression, b.expression))
     }
     fn pivot_cost(&self, a: &Shared) -> f64 {
-        if self.exprs.as_number(a.expression).is_none() {
+        if self.vanishing.contains(&a.expression) {
+            f64::INFINITY
+        } else if self.exprs.as_number(a.expression).is_none() {
             2.0
         } else {
             PrimeField.pivot_cost(&a.image)

@@ -236,7 +236,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
             .evaluate_exact(&[id], &value)
             .map_or(0, |list| modulo_prime(&list[0]))
     });
-    if numeric.solved == general.solved {
+    if numeric.solved == general.solved && numeric.pivots.len() == general.pivots.len() {
         // The pivots that the numbers allow are not zero in general either; the converse is not true.
         return (numeric, true, diagnostics);
     }
@@ -415,7 +415,10 @@ fn symbolic_run(
         Err(failure) if failure.is_too_large() || field.exhausted() => {}
         Err(failure) => return Err(failure),
     }
-    let mut field = SharedArena::new(&system.exprs, 3);
+    let given = parameter_values(model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, modulo_prime(&value)));
+    let mut field = SharedArena::new(&system.exprs, 3, given.collect());
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;

@@ -1,7 +1,7 @@
 //! Shared expressions with an arena of their own, beside the arena of the equations.
 
 use crate::algebra::{Field, FromExpression, Shared, SharedExpressions};
-use crate::expr::{Evaluated, ExprId, Exprs};
+use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use rustc_hash::FxHashMap;
 
 /// [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
@@ -15,10 +15,11 @@ pub(crate) struct SharedArena {
 }
 
 impl SharedArena {
-    /// The field for expressions over the symbols of an arena.
-    pub(crate) fn new(exprs: &Exprs, seed: u64) -> SharedArena {
+    /// The field for expressions over the symbols of an arena, some with values modulo the prime at which no pivot should
+    /// vanish.
+    pub(crate) fn new(exprs: &Exprs, seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedArena {
         SharedArena {
-            field: SharedExpressions::new(exprs.clone(), seed),
+            field: SharedExpressions::with_given(exprs.clone(), seed, given),
             read: FxHashMap::default(),
             written: FxHashMap::default(),
         }
