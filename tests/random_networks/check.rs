@@ -2,7 +2,7 @@
 
 use super::adapter::{Compiled, PANIC, compile_system, expressions_fit_numbers, numbers};
 use super::compare::{Agreement, agree};
-use super::network::{Network, Term, Value};
+use super::network::{Change, Network, Output, Term, Value};
 use super::shrink::shrink;
 use super::tableau::{Verdict, verdict};
 use super::write::write;
@@ -38,6 +38,24 @@ fn loop_is_regular(network: &Network, order: usize) -> bool {
     matches!(verdict(&opened(network)), Verdict::WellPosed { order: own, .. } if own == order)
 }
 
+/// The largest growth with frequency of what the network integrates: an integrand that needs u'' is refused, although
+/// its integral does not grow so.
+fn integrand_growth(network: &Network) -> i64 {
+    let mut integrands = network.clone();
+    integrands.outputs.retain(|output| output.change == Change::Integral);
+    for output in &mut integrands.outputs {
+        output.change = Change::Value;
+    }
+    integrands.outputs.extend(network.integrals.iter().map(|rate| Output {
+        value: rate.clone(),
+        change: Change::Value,
+    }));
+    match verdict(&integrands) {
+        Verdict::WellPosed { growth, .. } => growth,
+        Verdict::IllPosed | Verdict::Loose => 0,
+    }
+}
+
 /// Whether verification found the rounding of coefficients to doubles: equations that hold for the given numbers only have
 /// no exact form, and where values spread over many decades they miss a law by more than verification allows. The comparison
 /// with the reference knows how far that can go, and is made all the same.
@@ -71,7 +89,7 @@ pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
             expressions_fit_numbers(&system?, &compiled.linear)?;
             sound(network, &compiled, order).map(Outcome::Agreed)
         }
-        Err(_) if growth >= 2 => Ok(Outcome::Refused),
+        Err(_) if growth >= 2 || integrand_growth(network) >= 2 => Ok(Outcome::Refused),
         Err(_) if network.is_controlled() && !loop_is_regular(network, order) => Ok(Outcome::Open),
         Err(error) => Err(format!(
             "refused, but the network is well-posed and of order {order}:\n{error}"
