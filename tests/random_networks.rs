@@ -321,3 +321,16 @@ fn random_networks_agree_with_the_reference() {
     let shown: Vec<&str> = failures.iter().map(|failure| failure.as_str()).collect();
     assert!(failures.is_empty(), "{}", shown.join("\n"));
 }
+
+/// Networks of long runs that the compiler once got wrong, each for a reason of its own: numbers that make a loop of couplers
+/// singular, entries of a matrix parameter that are zero, limits of the symbolic algebra, models without states,
+/// integrands that need u''.
+#[test]
+fn networks_that_once_failed() {
+    for seed in [65, 342, 992, 1145, 1966, 8016, 8959, 20856, 62401, 86552] {
+        let network = generate(seed);
+        if let Err(error) = check(&network, true) {
+            panic!("{}", report(seed, &network, true, &error));
+        }
+    }
+}
