@@ -1,5 +1,6 @@
 //! Lowest terms by the optional feature `symbolica`, against the records of known answers and plain arithmetic, never
-//! against `src/algebra`. Run by hand and in one thread, for without a licence key the library allows one instance:
+//! against `src/algebra`. Run by hand and in one thread, for without a licence key the library allows one instance, and a
+//! second thread counts as a second one; so everything here is one test.
 //!
 //! `cargo test --features symbolica --test symbolica -- --test-threads=1`
 
@@ -17,6 +18,16 @@ use support::arithmetic::{Bindings, evaluate};
 use support::linear::{Linear, assert_same_matrices, assert_same_poles, assert_same_response};
 use support::program::example;
 use support::records::{Dice, Record, bindings, drawn};
+
+#[test]
+fn lowest_terms() {
+    common_factors_are_cancelled();
+    numbers_stay_exact_however_long();
+    what_is_no_rational_function_counts_as_a_symbol();
+    what_would_be_too_large_has_no_normal_form();
+    entries_agree_with_the_records_at_many_points();
+    entries_are_printed_in_lowest_terms();
+}
 
 /// Relative agreement of everything that is compared.
 const TOLERANCE: f64 = 1e-9;
@@ -107,7 +118,6 @@ fn at(system: &StateSystem, bindings: &Bindings) -> Linear {
     }
 }
 
-#[test]
 fn entries_agree_with_the_records_at_many_points() {
     for (name, states) in CASES {
         let record = Record::load(name);
@@ -138,7 +148,6 @@ fn entries_agree_with_the_records_at_many_points() {
 }
 
 /// Entries as the documents behind the records print them.
-#[test]
 fn entries_are_printed_in_lowest_terms() {
     let entries = [
         ("lg2ss_electrical", 1, 2, "-R2*L7/(L3*L5 + L3*L7 + L5*L7)"),
@@ -191,7 +200,6 @@ impl Bench {
     }
 }
 
-#[test]
 fn common_factors_are_cancelled() {
     let mut bench = Bench::new();
     let [a, b, c] = bench.symbols;
@@ -205,7 +213,6 @@ fn common_factors_are_cancelled() {
     assert_eq!(bench.normal(quotient), "(a.v[1] + k[1, 2])/pi2");
 }
 
-#[test]
 fn numbers_stay_exact_however_long() {
     let mut bench = Bench::new();
     let [a, b, _] = bench.symbols;
@@ -222,7 +229,6 @@ fn numbers_stay_exact_however_long() {
     assert_eq!(bench.normal(difference), "0");
 }
 
-#[test]
 fn what_is_no_rational_function_counts_as_a_symbol() {
     let mut exprs = Exprs::default();
     let symbol = exprs.new_symbol("a", SymbolKind::Parameter);
@@ -237,7 +243,6 @@ fn what_is_no_rational_function_counts_as_a_symbol() {
 }
 
 /// Where nobody would read the result there is none, and it takes no time to say so.
-#[test]
 fn what_would_be_too_large_has_no_normal_form() {
     let mut exprs = Exprs::default();
     let mut product = exprs.one();

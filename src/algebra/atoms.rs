@@ -196,16 +196,61 @@ fn express(exprs: &mut Exprs, view: AtomView) -> ExprId {
         }
         AtomView::Mul(product) => {
             let mut factors: Vec<ExprId> = product.iter().map(|factor| express(exprs, factor)).collect();
+            let negative = factors.iter().position(|id| is_negative(exprs, *id));
+            let mixed = factors.iter().position(|id| has_mixed_signs(exprs, *id));
+            if let (Some(number), Some(sum)) = (negative, mixed) {
+                factors[number] = exprs.neg(factors[number]);
+                factors[sum] = opposite_sum(exprs, factors[sum]);
+            }
             factors.sort_by_key(|id| place(exprs, *id));
             exprs.product(factors)
         }
         AtomView::Add(sum) => {
-            let mut terms: Vec<ExprId> = sum.iter().map(|term| express(exprs, term)).collect();
-            terms.sort_by_cached_key(|id| order(exprs, *id));
-            exprs.sum(terms)
+            let terms = sum.iter().map(|term| express(exprs, term)).collect();
+            ordered_sum(exprs, terms)
         }
         AtomView::Var(_) => unreachable!("invariant: every variable was written as a call"),
     }
+}
+
+/// The sum of the terms in the order that people write.
+fn ordered_sum(exprs: &mut Exprs, mut terms: Vec<ExprId>) -> ExprId {
+    terms.sort_by_cached_key(|id| order(exprs, *id));
+    exprs.sum(terms)
+}
+
+/// Whether the expression is a negative number.
+fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.as_number(id).is_some_and(|number| number.is_negative())
+}
+
+/// Whether a term is a negative number, or begins with one.
+fn takes_away(exprs: &Exprs, id: ExprId) -> bool {
+    match exprs.node(id) {
+        Node::Product(list) => is_negative(exprs, list[0]),
+        _ => is_negative(exprs, id),
+    }
+}
+
+/// Whether some terms of a sum add and some take away, so that a sign in front is better written inside: `b - a`, not
+/// `-(a - b)`.
+fn has_mixed_signs(exprs: &Exprs, id: ExprId) -> bool {
+    match exprs.node(id) {
+        Node::Sum(list) => {
+            let negative = list.iter().filter(|term| takes_away(exprs, **term)).count();
+            0 < negative && negative < list.len()
+        }
+        _ => false,
+    }
+}
+
+/// A sum times -1, term by term.
+fn opposite_sum(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let Node::Sum(list) = exprs.node(id).clone() else {
+        return exprs.neg(id);
+    };
+    let terms = list.iter().map(|term| exprs.neg(*term)).collect();
+    ordered_sum(exprs, terms)
 }
 
 /// Where a factor belongs in a product: symbols in the order of declaration, then sums, then everything else. The second part is
@@ -230,7 +275,9 @@ fn order(exprs: &Exprs, id: ExprId) -> (bool, Vec<(u64, i64)>) {
         Node::Product(list) => list,
         _ => std::slice::from_ref(&id),
     };
-    let negative = exprs.as_number(factors[0]).is_some_and(|number| number.is_negative());
     let variables = factors.iter().filter(|factor| exprs.as_number(**factor).is_none());
-    (negative, variables.map(|factor| place(exprs, *factor)).collect())
+    (
+        takes_away(exprs, id),
+        variables.map(|factor| place(exprs, *factor)).collect(),
+    )
 }
