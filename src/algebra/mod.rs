@@ -1,5 +1,7 @@
 //! Exact arithmetic over the parameters: fields, polynomials, rational functions, sparse linear solves.
 
+#[cfg(feature = "symbolica")]
+mod atoms;
 mod blocks;
 mod convert;
 mod division;
@@ -9,6 +11,7 @@ mod fraction_free;
 mod gcd;
 mod images;
 mod integer;
+mod normal_form;
 mod parts;
 mod polynomial;
 mod rational_function;
@@ -19,6 +22,7 @@ pub use convert::{FromExpression, Kernels, Meaning, Sampled};
 pub use field::{Doubles, Field, PrimeField, Rationals};
 pub use fraction_free::solve_rational_functions;
 pub use gcd::{Budget, gcd, gcd_list};
+pub use normal_form::NormalForms;
 pub use polynomial::{Polynomial, Variable};
 pub use rational_function::{RationalFunction, RationalFunctions};
 pub use solve::{Row, Singular, eliminate, solve};

@@ -423,6 +423,9 @@ fn symbolic_run(
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;
     matrices::symbolic(model, system, &attempt?, &mut field);
+    if field.is_cancelled() {
+        return Ok(());
+    }
     matrices::share(system);
     diagnostics.push(
         Diagnostic::information(

@@ -1,6 +1,6 @@
 //! Shared expressions with an arena of their own, beside the arena of the equations.
 
-use crate::algebra::{Field, FromExpression, Shared, SharedExpressions};
+use crate::algebra::{Field, FromExpression, NormalForms, Shared, SharedExpressions};
 use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use rustc_hash::FxHashMap;
 
@@ -12,6 +12,7 @@ pub(crate) struct SharedArena {
     field: SharedExpressions,
     read: FxHashMap<ExprId, ExprId>,
     written: FxHashMap<ExprId, ExprId>,
+    normal_forms: NormalForms,
 }
 
 impl SharedArena {
@@ -22,12 +23,19 @@ impl SharedArena {
             field: SharedExpressions::with_given(exprs.clone(), seed, given),
             read: FxHashMap::default(),
             written: FxHashMap::default(),
+            normal_forms: NormalForms::default(),
         }
     }
 
-    /// Copies an element into the arena of the equations.
+    /// Copies an element into the arena of the equations, in lowest terms where there is a way to these.
     pub(crate) fn export(&mut self, exprs: &mut Exprs, value: &Shared) -> ExprId {
-        exprs.import(&self.field.exprs, value.expression, &mut self.written)
+        let shared = exprs.import(&self.field.exprs, value.expression, &mut self.written);
+        self.normal_forms.normal_form(exprs, shared).unwrap_or(shared)
+    }
+
+    /// Whether everything that was exported is in lowest terms.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.normal_forms.complete()
     }
 }
 
