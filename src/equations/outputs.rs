@@ -183,10 +183,13 @@ fn held_by<F: Field>(field: &mut F, assembled: &Assembled<F::Element>, integrand
 
 /// The factor between two proportional rows, taken where the second has its best pivot.
 fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> F::Element {
-    let best = rate
+    // A rate that the numbers given make zero, where it is not so in general, has an integrand of zero.
+    let Some(best) = rate
         .iter()
         .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
-        .expect("invariant: a state that holds an integral has a rate");
+    else {
+        return field.zero();
+    };
     match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
         Ok(at) => field.div(&integrand[at].1, &best.1),
         Err(_) => field.zero(),
