@@ -43,6 +43,8 @@ pub mod equations;
 
 pub mod analysis;
 
+pub mod simulate;
+
 pub mod emit;
 
 pub mod import;

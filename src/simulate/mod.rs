@@ -1,0 +1,5 @@
+//! From state equations to trajectories.
+
+mod signals;
+
+pub use signals::{Corner, Side, Signals};
