@@ -35,6 +35,7 @@ pub(crate) fn frame(
             symbol: integral.symbol,
             start: integral.start.unwrap_or(zero),
             start_value: 0.0,
+            start_given: integral.start.is_some(),
         });
     }
     for output in added {
@@ -47,6 +48,7 @@ pub(crate) fn frame(
             symbol: exprs.new_symbol(output.name.clone(), SymbolKind::State),
             start: exprs.zero(),
             start_value: 0.0,
+            start_given: false,
         });
     }
     let values = parameter_values(model);
@@ -85,6 +87,7 @@ pub(crate) fn frame(
         symbolic: None,
         numeric: None,
         dependent: Vec::new(),
+        start_constraints: Vec::new(),
     }
 }
 
@@ -138,6 +141,7 @@ fn storage_state(
             Variable::Effort => (StateVariable::Effort, "e".to_string(), None),
         },
     };
+    let at = (port.0 - element.ports.start) as usize;
     let path: Arc<str> = model.path_name(element.path).into();
     let mut name = format!("{path}.{symbol}");
     if let Some(port_name) = &info.name {
@@ -155,6 +159,12 @@ fn storage_state(
         name: name.into(),
         start,
         start_value: 0.0,
+        // A start converted to other states depends on all starts of the field.
+        start_given: if choice == element.state_choice {
+            element.start.get(at).is_some_and(Option::is_some)
+        } else {
+            element.start.iter().any(Option::is_some)
+        },
     }
 }
 

@@ -408,6 +408,7 @@ fn symbolic_run(
             let mut exprs = std::mem::take(&mut system.exprs);
             system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
             system.exprs = exprs;
+            system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
             return Ok(());
         }
         Ok(_) => {}
@@ -422,7 +423,9 @@ fn symbolic_run(
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;
-    matrices::symbolic(model, system, &attempt?, &mut field);
+    let run = attempt?;
+    matrices::symbolic(model, system, &run, &mut field);
+    system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
     if field.is_cancelled() {
         return Ok(());
     }

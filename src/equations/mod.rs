@@ -25,6 +25,7 @@ pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
 pub use states::StateRequest;
 pub use system::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, State, StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, StartConstraint, State,
+    StateSystem, StateVariable,
 };
 pub use verify::verify;

@@ -1,11 +1,12 @@
 //! Starts of dependent storage: a constraint that must be consistent (language 9).
 
 use super::formulate::{Run, parameter_values};
-use super::system::StateSystem;
+use super::matrices::Present;
+use super::system::{StartConstraint, StateSystem};
 use crate::causality::Causality;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm};
-use crate::expr::{ExprId, to_f64};
+use crate::expr::{ExprId, Exprs, to_f64};
 
 /// Checks each `start` given on dependent storage against the starts of the storage that determines it.
 pub(crate) fn check_dependent_starts(
@@ -60,6 +61,58 @@ pub(crate) fn check_dependent_starts(
                 "start the storage that carries the state instead, or keep the state here with `--retain {name}`"
             )),
         );
+    }
+}
+
+/// The same constraints over the parameters, to be checked again where a run changes these.
+pub(crate) fn constraints<F: Present>(
+    model: &Model,
+    causality: &Causality,
+    system: &mut StateSystem,
+    run: &Run<F::Element>,
+    field: &mut F,
+) -> Vec<StartConstraint> {
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let mut list = Vec::new();
+    for (port, row) in causality.dependent.iter().zip(&run.dependent_co_energy) {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let at = (port.0 - element.ports.start) as usize;
+        let Some(Some(given)) = element.start.get(at) else {
+            continue;
+        };
+        let mut terms = Vec::new();
+        for (column, factor) in row.iter().filter(|entry| (entry.0 as usize) < system.states.len()) {
+            let factor = field.present(&mut exprs, factor);
+            terms.push(exprs.mul(factor, system.states[*column as usize].start));
+        }
+        let co_energy = exprs.sum(terms);
+        let follows = match natural_factor(model, *port, &mut exprs) {
+            Some(factor) => exprs.mul(factor, co_energy),
+            None => co_energy,
+        };
+        list.push(StartConstraint {
+            element: model.element_name(model.ports[port.index()].element).into(),
+            given: *given,
+            follows,
+        });
+    }
+    system.exprs = exprs;
+    list
+}
+
+/// The factor of [`natural_scale`] as an expression; none where it is 1.
+fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<ExprId> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let at = (port.0 - element.ports.start) as usize;
+    match (&element.law, element.state_choice) {
+        (Law::Storage { value, form, .. }, StateChoice::Energy) => Some(match form {
+            StorageForm::Direct => value.get(at, at),
+            StorageForm::Inverse => {
+                let one = exprs.one();
+                exprs.div(one, value.get(at, at))
+            }
+        }),
+        _ => None,
     }
 }
 

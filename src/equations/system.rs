@@ -47,6 +47,19 @@ pub struct StateSystem {
     pub numeric: Option<LinearForm<f64>>,
     /// Storage without a state of its own.
     pub dependent: Vec<DependentStorage>,
+    /// Starts that were given for storage without a state of its own, over the parameters, where the equations are.
+    pub start_constraints: Vec<StartConstraint>,
+}
+
+/// A start given on dependent storage: it must be what the starts of the states make of it (language 9).
+#[derive(Clone, Debug)]
+pub struct StartConstraint {
+    /// The dependent element.
+    pub element: Arc<str>,
+    /// The start that was given, over the parameters.
+    pub given: ExprId,
+    /// What the starts of the states make of it, over the parameters.
+    pub follows: ExprId,
 }
 
 /// One state.
@@ -66,6 +79,8 @@ pub struct State {
     pub start: ExprId,
     /// The same as a number, with the parameters' values.
     pub start_value: f64,
+    /// Whether the user gave the start: it then is the value just after time 0, which no step of an input moves.
+    pub start_given: bool,
 }
 
 /// What a state is of its element.

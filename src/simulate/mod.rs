@@ -1,5 +1,15 @@
-//! From state equations to trajectories.
+//! State equations to trajectories.
+//!
+//! One run is made of pieces between corners: the times at which an input, or an expression of time, steps or bends. No
+//! piece is stepped over, a step of an input moves the states by E times it (language 9), and a condition on states is
+//! located and the solver started anew there. The solver stands behind one trait; rows go to a [`Sink`] as they are made.
+//!
+//! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
 
+mod failure;
+mod plan;
 mod signals;
 
+pub use failure::{Blame, Failure, FailureKind};
+pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
 pub use signals::{Corner, Side, Signals};

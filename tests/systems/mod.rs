@@ -42,6 +42,7 @@ impl Builder {
                 symbolic: None,
                 numeric: None,
                 dependent: Vec::new(),
+                start_constraints: Vec::new(),
             },
         }
     }
@@ -119,6 +120,7 @@ impl Builder {
             symbol,
             start: start_id,
             start_value: start as f64,
+            start_given: start != 0,
         });
         self.exprs().symbol(symbol)
     }

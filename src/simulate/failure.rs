@@ -1,0 +1,66 @@
+//! Why a run could not be finished, and what is to blame.
+
+use super::plan::Stop;
+
+/// A run that ended before its stop. Rows up to `time` have been handed over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// When, in seconds.
+    pub time: f64,
+    /// What happened.
+    pub kind: FailureKind,
+    /// What is to blame, where it could be told.
+    pub blame: Option<Blame>,
+    /// Steps taken until then.
+    pub steps: u64,
+}
+
+/// What ended a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FailureKind {
+    /// The error test failed down to the smallest step.
+    StepTooSmall,
+    /// Newton's iteration of an implicit step did not converge down to the smallest step.
+    StepNotSolved,
+    /// The mass matrix is singular: the state's rate does not follow from the equations.
+    SingularMass,
+    /// Newton's iteration on an algebraic loop did not converge.
+    LoopNotSolved,
+    /// A value is not finite: what was computed of what, such as `log(-0.5)`.
+    LeftDomain(String),
+    /// Starts contradict each other with these parameters: what was given and what follows.
+    Starts {
+        /// The start that was given.
+        given: f64,
+        /// What the other starts make of it.
+        follows: f64,
+    },
+    /// There is no state in which all derivatives are zero, or it was not found.
+    NoEquilibrium,
+    /// A condition changes again and again within no time.
+    Chatter,
+    /// The steps that were allowed are used up.
+    TooManySteps,
+    /// What was asked for cannot be done: in words.
+    Refused(String),
+    /// The user or the sink ended the run.
+    Stopped(Stop),
+}
+
+/// The part of the model that a failure belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blame {
+    /// The element, where there is one: `capacitor_3`.
+    pub element: Option<String>,
+    /// The state, output, unknown or input: `capacitor_3.v`.
+    pub variable: String,
+    /// The expression at fault as the language writes it; empty where the variable says all.
+    pub expression: String,
+}
+
+impl Failure {
+    /// Whether the user or the sink ended the run, rather than a fault.
+    pub fn is_stop(&self) -> bool {
+        matches!(self.kind, FailureKind::Stopped(_))
+    }
+}
