@@ -10,7 +10,8 @@
 //! 4. [`equations::formulate`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
 //!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
 //!    [`equations::StateSystem`].
-//! 5. [`analysis`] draws conclusions from it, [`simulate`] runs it, and [`emit`] prints it.
+//! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
+//!    [`emit`] prints it.
 //!
 //! Every stage returns its [`diagnostic::Diagnostic`]s beside its value, and no stage runs after one with errors.
 //! [`cli`] is the only room that touches the disk.
@@ -42,6 +43,8 @@ pub mod reduce;
 pub mod equations;
 
 pub mod analysis;
+
+pub mod kernels;
 
 pub mod simulate;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the top of the house to its floor. A room may use those before it, and itself.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "source",
     "diagnostic",
     "codes",
@@ -18,6 +18,7 @@ const ROOMS: [&str; 19] = [
     "reduce",
     "equations",
     "analysis",
+    "kernels",
     "simulate",
     "emit",
     "import",

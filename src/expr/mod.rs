@@ -7,6 +7,7 @@
 //! into [`Exprs`]) and no structural constant (`const`, `for`, `sum` have been expanded).
 
 mod affine;
+mod derivative;
 mod fold;
 pub mod print;
 mod print_latex;
@@ -19,6 +20,7 @@ use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 pub use affine::Affine;
+pub use derivative::{Gradient, GradientRow, NoDerivative};
 pub use fold::{Evaluated, to_f64};
 pub use print::text;
 

@@ -1,0 +1,280 @@
+//! Exact derivatives of shared expressions: whole rows of partial derivatives, sparse.
+//!
+//! Derivatives of `abs`, `sign`, `min`, `max`, `floor`, `if`, relations and steps are those of the branch in force; what
+//! happens at the instant of a change is the business of whoever finds that instant.
+
+use super::{ExprId, Exprs, Function, Node, SymbolId};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Nonzero partial derivatives of an expression with their columns, which ascend.
+pub type GradientRow = Rc<[(u32, ExprId)]>;
+
+/// An `int` or `der` call depends on a variable: it has no derivative as an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoDerivative;
+
+/// Rows of partial derivatives with respect to chosen symbols, one column each, remembered for shared subexpressions.
+///
+/// The time taken is that of the expressions plus that of the rows' entries: a graph of n equations with few variables
+/// each costs n, however much they share.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    symbols: FxHashMap<SymbolId, GradientRow>,
+    rows: FxHashMap<ExprId, GradientRow>,
+    /// The column of time, on which `ramp` depends without naming it.
+    time: Option<u32>,
+    nothing: GradientRow,
+}
+
+impl Gradient {
+    /// For columns that are these symbols in order; `time` is the symbol of time, a column or not.
+    pub fn new(exprs: &mut Exprs, columns: &[SymbolId], time: SymbolId) -> Gradient {
+        let one = exprs.one();
+        let rows = columns.iter().enumerate();
+        Gradient {
+            symbols: rows
+                .map(|(column, symbol)| (*symbol, GradientRow::from([(column as u32, one)])))
+                .collect(),
+            rows: FxHashMap::default(),
+            time: columns
+                .iter()
+                .position(|symbol| *symbol == time)
+                .map(|column| column as u32),
+            nothing: GradientRow::from([]),
+        }
+    }
+
+    /// Says that a symbol stands for a value, as an assignment does: its row becomes that of the value.
+    ///
+    /// To be called before anything that holds the symbol is asked for.
+    pub fn define(&mut self, exprs: &mut Exprs, symbol: SymbolId, value: ExprId) -> Result<(), NoDerivative> {
+        let row = self.row(exprs, value)?;
+        self.symbols.insert(symbol, row);
+        Ok(())
+    }
+
+    /// The partial derivatives of an expression.
+    pub fn row(&mut self, exprs: &mut Exprs, root: ExprId) -> Result<GradientRow, NoDerivative> {
+        let mut stack = vec![root];
+        while let Some(id) = stack.last().copied() {
+            if self.rows.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let waiting = stack.len();
+            let missing = |child: &ExprId| !self.rows.contains_key(child);
+            stack.extend(exprs.node(id).children().filter(missing));
+            if stack.len() == waiting {
+                let row = self.node_row(exprs, id)?;
+                self.rows.insert(id, row);
+                stack.pop();
+            }
+        }
+        Ok(self.rows[&root].clone())
+    }
+
+    /// The row of a node whose children have theirs.
+    fn node_row(&self, exprs: &mut Exprs, id: ExprId) -> Result<GradientRow, NoDerivative> {
+        if let Node::Symbol(symbol) = exprs.node(id) {
+            return Ok(self.symbols.get(symbol).unwrap_or(&self.nothing).clone());
+        }
+        let explicit = self
+            .time
+            .filter(|_| matches!(exprs.node(id), Node::Call(Function::Ramp, _)));
+        let is_constant = |child: ExprId| self.rows[&child].is_empty();
+        if explicit.is_none() && exprs.node(id).children().all(is_constant) {
+            return Ok(self.nothing.clone());
+        }
+        let node = exprs.node(id).clone();
+        let row = match &node {
+            Node::Sum(list) => {
+                let entries = list.iter().flat_map(|child| self.rows[child].iter().copied());
+                merged(exprs, entries.collect())
+            }
+            Node::Product(list) => {
+                let mut entries = Vec::new();
+                for (position, child) in list.iter().enumerate() {
+                    for (column, rate) in self.rows[child].iter() {
+                        let mut factors = list.to_vec();
+                        factors[position] = *rate;
+                        entries.push((*column, exprs.product(factors)));
+                    }
+                }
+                merged(exprs, entries)
+            }
+            _ => {
+                let mut columns: Vec<u32> = node
+                    .children()
+                    .flat_map(|child| self.rows[&child].iter().map(|entry| entry.0))
+                    .chain(explicit)
+                    .collect();
+                columns.sort_unstable();
+                columns.dedup();
+                let zero = exprs.zero();
+                let mut entries = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let rate_of = |child: ExprId| {
+                        let row = &self.rows[&child];
+                        row.binary_search_by_key(&column, |entry| entry.0)
+                            .map_or(zero, |at| row[at].1)
+                    };
+                    let rate = exprs
+                        .node_rate(id, &node, &rate_of, explicit == Some(column))
+                        .ok_or(NoDerivative)?;
+                    if rate != zero {
+                        entries.push((column, rate));
+                    }
+                }
+                entries
+            }
+        };
+        Ok(row.into())
+    }
+}
+
+/// Entries by column; those of one column are added up in the order in which they stand.
+fn merged(exprs: &mut Exprs, mut entries: Vec<(u32, ExprId)>) -> Vec<(u32, ExprId)> {
+    entries.sort_by_key(|entry| entry.0);
+    let mut row = Vec::with_capacity(entries.len());
+    for same in entries.chunk_by(|a, b| a.0 == b.0) {
+        let rate = match same {
+            [only] => only.1,
+            _ => exprs.sum(same.iter().map(|entry| entry.1)),
+        };
+        if !exprs.is_zero(rate) {
+            row.push((same[0].0, rate));
+        }
+    }
+    row
+}
+
+impl Exprs {
+    /// The derivative of an expression with respect to a symbol. Steps are taken as constant between their jumps; `None`
+    /// where an `int` or `der` call depends on the symbol.
+    pub fn differentiate(&mut self, root: ExprId, symbol: SymbolId, time: SymbolId) -> Option<ExprId> {
+        let row = Gradient::new(self, &[symbol], time).row(self, root).ok()?;
+        Some(match row.first() {
+            Some(entry) => entry.1,
+            None => self.zero(),
+        })
+    }
+
+    /// `if condition then a else b`, and either where they are the same.
+    fn choose(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        if a == b { a } else { self.if_else(condition, a, b) }
+    }
+
+    /// The rate of a node, other than a leaf, a sum or a product, from its children's; `None` for `int` and `der`.
+    fn node_rate(
+        &mut self,
+        id: ExprId,
+        node: &Node,
+        rate_of: &dyn Fn(ExprId) -> ExprId,
+        in_time: bool,
+    ) -> Option<ExprId> {
+        let one = self.one();
+        Some(match node {
+            Node::Relation(..) | Node::Not(_) => self.zero(),
+            Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Sum(_) | Node::Product(_) => {
+                unreachable!("invariant: leaves, sums and products have rows of their own rules")
+            }
+            Node::Power(base, exponent) => {
+                let (base_rate, exponent_rate) = (rate_of(*base), rate_of(*exponent));
+                let minus_one = self.integer(-1);
+                let less = self.sum([*exponent, minus_one]);
+                let lower = self.power(*base, less);
+                let by_base = self.product([*exponent, lower, base_rate]);
+                if self.is_zero(exponent_rate) {
+                    by_base
+                } else {
+                    let logarithm = self.call(Function::Log, [*base]);
+                    let by_exponent = self.product([id, logarithm, exponent_rate]);
+                    self.sum([by_base, by_exponent])
+                }
+            }
+            Node::If(condition, a, b) => self.choose(*condition, rate_of(*a), rate_of(*b)),
+            Node::Call(function, list) => {
+                let x = list[0];
+                let outer = match function {
+                    Function::Sin => self.call(Function::Cos, [x]),
+                    Function::Cos => {
+                        let sine = self.call(Function::Sin, [x]);
+                        self.neg(sine)
+                    }
+                    Function::Tan => {
+                        let two = self.integer(2);
+                        let square = self.power(id, two);
+                        self.add(one, square)
+                    }
+                    Function::Asin | Function::Acos => {
+                        let two = self.integer(2);
+                        let square = self.power(x, two);
+                        let inner = self.sub(one, square);
+                        let root = self.call(Function::Sqrt, [inner]);
+                        let rate = self.div(one, root);
+                        if *function == Function::Asin {
+                            rate
+                        } else {
+                            self.neg(rate)
+                        }
+                    }
+                    Function::Atan => {
+                        let two = self.integer(2);
+                        let square = self.power(x, two);
+                        let inner = self.add(one, square);
+                        self.div(one, inner)
+                    }
+                    Function::Sinh => self.call(Function::Cosh, [x]),
+                    Function::Cosh => self.call(Function::Sinh, [x]),
+                    Function::Tanh => {
+                        let two = self.integer(2);
+                        let square = self.power(id, two);
+                        self.sub(one, square)
+                    }
+                    Function::Exp => id,
+                    Function::Log => self.div(one, x),
+                    Function::Sqrt => {
+                        let two = self.integer(2);
+                        let twice = self.mul(two, id);
+                        self.div(one, twice)
+                    }
+                    Function::Abs => self.call(Function::Sign, [x]),
+                    Function::Sign | Function::Floor | Function::Step | Function::Pulse => self.zero(),
+                    Function::Ramp => {
+                        let begun = self.call(Function::Step, [x]);
+                        let minus = self.neg(begun);
+                        let by_start = self.mul(minus, rate_of(x));
+                        return Some(if in_time { self.add(begun, by_start) } else { by_start });
+                    }
+                    Function::Atan2 => {
+                        let y = list[1];
+                        let two = self.integer(2);
+                        let (xx, yy) = (self.power(x, two), self.power(y, two));
+                        let norm = self.add(xx, yy);
+                        let (a, b) = (self.mul(y, rate_of(x)), self.mul(x, rate_of(y)));
+                        let top = self.sub(a, b);
+                        return Some(self.div(top, norm));
+                    }
+                    Function::Min | Function::Max => {
+                        let mut rate = rate_of(x);
+                        let mut best = x;
+                        for &next in &list[1..] {
+                            let (low, high) = if *function == Function::Min {
+                                (next, best)
+                            } else {
+                                (best, next)
+                            };
+                            let takes_next = self.relation(super::Relation::Less, low, high);
+                            rate = self.choose(takes_next, rate_of(next), rate);
+                            best = self.if_else(takes_next, next, best);
+                        }
+                        return Some(rate);
+                    }
+                    Function::Int | Function::Der => return None,
+                };
+                self.mul(outer, rate_of(x))
+            }
+        })
+    }
+}

@@ -1,0 +1,229 @@
+//! Computations as a graph of values: every node is an operation on doubles, and equal nodes are one node.
+//!
+//! Children come before their parents. Values are simplified as they are made, never so that a result changes by more
+//! than rounding.
+
+use super::operation::{Binary, Space, Unary};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+/// A value of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ValueId(pub(crate) u32);
+
+/// One node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    /// A number, by its bits.
+    Number(u64),
+    /// An argument of the kernel.
+    Argument(Space, u32),
+    /// An operation on one value.
+    Unary(Unary, ValueId),
+    /// An operation on two values.
+    Binary(Binary, ValueId, ValueId),
+    /// The second where the first is not 0, the third elsewhere.
+    Select(ValueId, ValueId, ValueId),
+}
+
+impl Value {
+    /// What the node is computed from.
+    pub(crate) fn children(&self) -> impl Iterator<Item = ValueId> + use<> {
+        let list = match *self {
+            Value::Number(_) | Value::Argument(..) => [None; 3],
+            Value::Unary(_, a) => [Some(a), None, None],
+            Value::Binary(_, a, b) => [Some(a), Some(b), None],
+            Value::Select(a, b, c) => [Some(a), Some(b), Some(c)],
+        };
+        list.into_iter().flatten()
+    }
+}
+
+/// Values that share what they have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    nodes: IndexSet<Value, FxBuildHasher>,
+    /// Whether each depends on more than parameters.
+    varies: Vec<bool>,
+}
+
+impl Graph {
+    pub(crate) fn node(&self, id: ValueId) -> Value {
+        *self
+            .nodes
+            .get_index(id.0 as usize)
+            .expect("invariant: a ValueId belongs to the graph that made it")
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether a value depends on more than parameters, and so may change between two calls of a run.
+    pub(crate) fn varies(&self, id: ValueId) -> bool {
+        self.varies[id.0 as usize]
+    }
+
+    fn intern(&mut self, node: Value) -> ValueId {
+        let (index, new) = self.nodes.insert_full(node);
+        if new {
+            let varies = match node {
+                Value::Number(_) | Value::Argument(Space::Parameters, _) => false,
+                Value::Argument(..) => true,
+                _ => node.children().any(|child| self.varies(child)),
+            };
+            self.varies.push(varies);
+        }
+        ValueId(index as u32)
+    }
+
+    pub(crate) fn number(&mut self, value: f64) -> ValueId {
+        self.intern(Value::Number(value.to_bits()))
+    }
+
+    pub(crate) fn argument(&mut self, space: Space, index: u32) -> ValueId {
+        self.intern(Value::Argument(space, index))
+    }
+
+    /// The number that a value is.
+    pub(crate) fn as_number(&self, id: ValueId) -> Option<f64> {
+        match self.node(id) {
+            Value::Number(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    fn is_number(&self, id: ValueId, number: f64) -> bool {
+        self.as_number(id) == Some(number)
+    }
+
+    /// What a value is the negative of.
+    fn negated(&self, id: ValueId) -> Option<ValueId> {
+        match self.node(id) {
+            Value::Unary(Unary::Negate, inner) => Some(inner),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn unary(&mut self, operation: Unary, a: ValueId) -> ValueId {
+        if let Some(value) = self.as_number(a) {
+            return self.number(operation.apply(value));
+        }
+        if operation == Unary::Negate
+            && let Some(inner) = self.negated(a)
+        {
+            return inner;
+        }
+        self.intern(Value::Unary(operation, a))
+    }
+
+    pub(crate) fn negate(&mut self, a: ValueId) -> ValueId {
+        self.unary(Unary::Negate, a)
+    }
+
+    pub(crate) fn binary(&mut self, operation: Binary, a: ValueId, b: ValueId) -> ValueId {
+        if let (Some(x), Some(y)) = (self.as_number(a), self.as_number(b)) {
+            return self.number(operation.apply(x, y));
+        }
+        match operation {
+            Binary::Add => self.add(a, b),
+            Binary::Subtract => {
+                let minus = self.negate(b);
+                self.add(a, minus)
+            }
+            Binary::Multiply => self.multiply(a, b),
+            Binary::Divide => self.divide(a, b),
+            _ => self.intern(Value::Binary(operation, a, b)),
+        }
+    }
+
+    fn add(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        if self.is_number(a, 0.0) {
+            return b;
+        }
+        if self.is_number(b, 0.0) {
+            return a;
+        }
+        match (self.negated(a), self.negated(b)) {
+            (Some(x), Some(y)) => {
+                let sum = self.add(x, y);
+                self.negate(sum)
+            }
+            (None, Some(y)) => self.intern(Value::Binary(Binary::Subtract, a, y)),
+            (Some(x), None) => self.intern(Value::Binary(Binary::Subtract, b, x)),
+            (None, None) => self.intern(Value::Binary(Binary::Add, a, b)),
+        }
+    }
+
+    /// A sign goes outside, so that what differs in sign alone is computed once.
+    fn unsigned(&mut self, id: ValueId, negative: &mut bool) -> ValueId {
+        if let Some(inner) = self.negated(id) {
+            *negative = !*negative;
+            return inner;
+        }
+        match self.as_number(id) {
+            Some(number) if number < 0.0 => {
+                *negative = !*negative;
+                self.number(-number)
+            }
+            _ => id,
+        }
+    }
+
+    fn multiply(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        let mut negative = false;
+        let a = self.unsigned(a, &mut negative);
+        let b = self.unsigned(b, &mut negative);
+        let product = if self.is_number(a, 1.0) {
+            b
+        } else if self.is_number(b, 1.0) {
+            a
+        } else {
+            // Numbers first; the order is kept otherwise, so that repeated equations keep one shape.
+            let (a, b) = if self.as_number(b).is_some() { (b, a) } else { (a, b) };
+            self.intern(Value::Binary(Binary::Multiply, a, b))
+        };
+        if negative { self.negate(product) } else { product }
+    }
+
+    fn divide(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        let mut negative = false;
+        let a = self.unsigned(a, &mut negative);
+        let b = self.unsigned(b, &mut negative);
+        let quotient = if self.is_number(b, 1.0) {
+            a
+        } else {
+            self.intern(Value::Binary(Binary::Divide, a, b))
+        };
+        if negative { self.negate(quotient) } else { quotient }
+    }
+
+    pub(crate) fn select(&mut self, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {
+        match self.as_number(condition) {
+            Some(number) if number != 0.0 => a,
+            Some(_) => b,
+            None if a == b => a,
+            None => self.intern(Value::Select(condition, a, b)),
+        }
+    }
+
+    /// `base^exponent` for a positive exponent, by squaring: 5 takes three multiplications.
+    pub(crate) fn power(&mut self, base: ValueId, exponent: u32) -> ValueId {
+        let mut square = base;
+        let mut rest = exponent;
+        let mut product = None;
+        while rest > 0 {
+            if rest & 1 == 1 {
+                product = Some(match product {
+                    Some(product) => self.binary(Binary::Multiply, product, square),
+                    None => square,
+                });
+            }
+            rest >>= 1;
+            if rest > 0 {
+                square = self.binary(Binary::Multiply, square, square);
+            }
+        }
+        product.unwrap_or_else(|| self.number(1.0))
+    }
+}

@@ -1,0 +1,301 @@
+//! The equations as compiled functions of arrays: what solvers call.
+//!
+//! Expressions are lowered once to a graph of values (shared subexpressions once, powers by multiplications), values to a
+//! [`program`] of loops, and programs are run by an evaluator. Jacobians are exact: derivatives of the expressions, taken
+//! through the assignments.
+//!
+//! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
+//! here fails: what has no value is NaN or infinite.
+
+mod graph;
+mod jacobian;
+mod lower;
+pub mod operation;
+mod portable;
+pub mod program;
+mod schedule;
+
+pub use lower::Layout;
+
+use crate::equations::StateSystem;
+use crate::expr::{ExprId, Exprs, to_f64};
+use jacobian::Derived;
+use operation::Space;
+use portable::Portable;
+use program::Program;
+use std::sync::Arc;
+
+/// The arguments of every kernel; parts that a kernel does not read may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arguments<'a> {
+    /// The time in seconds. Steps have their new value at the instant itself.
+    pub time: f64,
+    /// Every entry of every parameter in declaration order, derived ones included (see [`Kernels::parameters`]).
+    pub parameters: &'a [f64],
+    /// States in order.
+    pub states: &'a [f64],
+    /// Inputs in order.
+    pub inputs: &'a [f64],
+    /// Time derivatives of the inputs.
+    pub rates: &'a [f64],
+    /// Unknowns of all algebraic loops, in order.
+    pub unknowns: &'a [f64],
+}
+
+/// A function of arrays: reads its arguments, writes [`Kernel::outputs`] numbers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    program: Program,
+    portable: Portable,
+    /// How much of each argument is read: parameters, states, inputs, rates, unknowns.
+    needs: [usize; 5],
+}
+
+impl Kernel {
+    fn new(program: Program, _options: &KernelOptions) -> Kernel {
+        let portable = Portable::new(&program);
+        let needs = [
+            Space::Parameters,
+            Space::States,
+            Space::Inputs,
+            Space::Rates,
+            Space::Unknowns,
+        ]
+        .map(|space| program.needs(space));
+        Kernel {
+            inner: Arc::new(Inner {
+                program,
+                portable,
+                needs,
+            }),
+        }
+    }
+
+    /// How many numbers it writes.
+    pub fn outputs(&self) -> usize {
+        self.inner.program.outputs
+    }
+
+    /// Doubles of working memory that a call needs.
+    pub fn scratch(&self) -> usize {
+        self.inner.program.temporaries + self.inner.portable.registers()
+    }
+
+    /// What it computes.
+    pub fn program(&self) -> &Program {
+        &self.inner.program
+    }
+
+    /// Computes the outputs. Any numbers are allowed, NaN included; nothing is allocated.
+    ///
+    /// Panics where `scratch`, `out` or a part of the arguments is shorter than what is used of it.
+    pub fn call(&self, at: &Arguments<'_>, scratch: &mut [f64], out: &mut [f64]) {
+        let inner = &*self.inner;
+        let given = [
+            at.parameters.len(),
+            at.states.len(),
+            at.inputs.len(),
+            at.rates.len(),
+            at.unknowns.len(),
+        ];
+        assert!(
+            given.iter().zip(&inner.needs).all(|(given, needs)| given >= needs)
+                && scratch.len() >= self.scratch()
+                && out.len() >= self.outputs(),
+            "invariant: arrays have the sizes of the system"
+        );
+        inner.portable.run(&inner.program, at, scratch, out);
+    }
+
+    /// The outputs as a new vector, for what is called once.
+    pub fn values(&self, at: &Arguments<'_>) -> Vec<f64> {
+        let mut scratch = vec![0.0; self.scratch()];
+        let mut out = vec![0.0; self.outputs()];
+        self.call(at, &mut scratch, &mut out);
+        out
+    }
+}
+
+/// A sparse matrix whose nonzero entries a kernel computes.
+#[derive(Clone, Debug)]
+pub struct SparseKernel {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Row r holds entries `row_starts[r] .. row_starts[r + 1]`; one longer than there are rows.
+    pub row_starts: Vec<usize>,
+    /// The column of each entry, ascending within a row.
+    pub columns_of: Vec<usize>,
+    /// The entries, row by row.
+    pub values: Kernel,
+}
+
+impl SparseKernel {
+    /// How many entries are stored; all others are zero whatever the arguments.
+    pub fn stored(&self) -> usize {
+        self.columns_of.len()
+    }
+}
+
+/// How kernels are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Machine code, where this build can make it; the portable evaluator otherwise.
+    pub native: bool,
+}
+
+impl Default for KernelOptions {
+    fn default() -> KernelOptions {
+        KernelOptions { native: true }
+    }
+}
+
+/// All functions of a system that a solver asks for: n states, m inputs, p outputs, k loop unknowns.
+///
+/// With x the states, u the inputs, w the loop unknowns, the system is `M x' = f(t, x, u, u', w)`, `0 = g(t, x, u, u', w)`,
+/// `y = h(t, x, u, u', w)`.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    /// f: n right sides.
+    pub derivatives: Kernel,
+    /// df/dx, loop unknowns held fixed.
+    pub jacobian: SparseKernel,
+    /// df/dw
+    pub jacobian_unknowns: SparseKernel,
+    /// Explicit df/dt, inputs held fixed.
+    pub time_derivative: Kernel,
+    /// h: p outputs.
+    pub outputs: Kernel,
+    /// dh/dx, loop unknowns held fixed.
+    pub outputs_by_states: SparseKernel,
+    /// M; none where it is the identity.
+    pub mass: Option<SparseKernel>,
+    /// g: k residuals of all loops.
+    pub residuals: Kernel,
+    /// dg/dw
+    pub residuals_by_unknowns: SparseKernel,
+    /// dg/dx
+    pub residuals_by_states: SparseKernel,
+    /// n starts of the states, over the parameters.
+    pub starts: Kernel,
+    /// 2m numbers over time and parameters: default signals of the inputs, then their exact time derivatives between
+    /// jumps. NaN for an input without a signal.
+    pub inputs: Kernel,
+    base: Vec<f64>,
+    /// Derived parameter entries, each after all that it is computed from.
+    derived: Vec<(usize, Kernel)>,
+}
+
+impl Kernels {
+    /// Compiles all functions of a system.
+    pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {
+        let layout = Layout::new(system);
+        let mut exprs = system.exprs.clone();
+        let Derived {
+            derivatives,
+            outputs,
+            residuals,
+            inputs,
+        } = jacobian::derive(&mut exprs, system);
+        let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, options);
+        let loops = system.loops.iter().flat_map(|entry| &entry.residuals);
+        let residual_roots: Vec<ExprId> = loops.copied().collect();
+        let starts: Vec<ExprId> = system.states.iter().map(|state| state.start).collect();
+        Kernels {
+            derivatives: make(&system.derivatives),
+            jacobian: derivatives.by_states.compile(make),
+            jacobian_unknowns: derivatives.by_unknowns.compile(make),
+            time_derivative: make(&derivatives.by_time),
+            outputs: make(&system.output_values),
+            outputs_by_states: outputs.by_states.compile(make),
+            mass: system
+                .mass_matrix
+                .as_ref()
+                .map(|mass| jacobian::pattern(mass).compile(make)),
+            residuals: make(&residual_roots),
+            residuals_by_unknowns: residuals.by_unknowns.compile(make),
+            residuals_by_states: residuals.by_states.compile(make),
+            starts: make(&starts),
+            inputs: make(&inputs),
+            base: parameter_base(system),
+            derived: derived_parameters(system, &layout),
+        }
+    }
+
+    /// All parameter entries, with some set by their positions: those that follow from others are computed anew, unless they are
+    /// set themselves.
+    pub fn parameters(&self, set: &[(usize, f64)]) -> Vec<f64> {
+        let mut values = self.base.clone();
+        for (position, value) in set {
+            values[*position] = *value;
+        }
+        if set.is_empty() {
+            return values;
+        }
+        for (position, kernel) in &self.derived {
+            if !set.iter().any(|entry| entry.0 == *position) {
+                let at = Arguments {
+                    parameters: &values,
+                    ..Arguments::default()
+                };
+                values[*position] = kernel.values(&at)[0];
+            }
+        }
+        values
+    }
+}
+
+/// A kernel for any expressions over the symbols of a layout.
+pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
+    let (graph, values) = lower::lower(exprs, layout, roots);
+    Kernel::new(schedule::schedule(&graph, &values), options)
+}
+
+fn parameter_base(system: &StateSystem) -> Vec<f64> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| to_f64(&entry.value)).collect()
+}
+
+/// The entries that follow from others, ordered so that one pass suffices whatever the order of declarations.
+fn derived_parameters(system: &StateSystem, layout: &Layout) -> Vec<(usize, Kernel)> {
+    let entries: Vec<Option<ExprId>> = system
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .map(|entry| entry.derived)
+        .collect();
+    let mut placed: Vec<bool> = entries.iter().map(Option::is_none).collect();
+    let mut order = Vec::new();
+    for first in 0..entries.len() {
+        let mut stack = vec![first];
+        while let Some(position) = stack.last().copied() {
+            let Some(value) = entries[position].filter(|_| !placed[position]) else {
+                stack.pop();
+                continue;
+            };
+            let before = system.exprs.symbols_of(&[value]);
+            let before = before.iter().filter_map(|symbol| layout.place_of(*symbol));
+            let waiting: Vec<usize> = before
+                .filter(|(space, index)| *space == Space::Parameters && !placed[*index as usize])
+                .map(|(_, index)| index as usize)
+                .collect();
+            if waiting.is_empty() {
+                placed[position] = true;
+                order.push((position, value));
+                stack.pop();
+            }
+            stack.extend(waiting);
+        }
+    }
+    let options = KernelOptions { native: false };
+    order
+        .into_iter()
+        .map(|(position, value)| (position, expression(&system.exprs, &[value], layout, &options)))
+        .collect()
+}
