@@ -134,35 +134,96 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// A line longer than this is shown in part: nobody reads a million letters to find one.
+const LONGEST_LINE: usize = 400;
+/// What is shown of a long line on either side of the place.
+const AROUND: usize = 40;
+
+/// Whether a place lies in a line that is too long to be shown whole.
+fn is_far_out(sources: &SourceMap, span: Span) -> bool {
+    let source = sources.get(span.source);
+    [span.start, span.end]
+        .iter()
+        .any(|at| source.line_at(*at).len() > LONGEST_LINE)
+}
+
+/// One place of a long line: its position, a few words on either side, and what is said of it.
+fn place_in_long_line(sources: &SourceMap, label: &Label) -> String {
+    let source = sources.get(label.span.source);
+    let (line, column) = sources.line_column(label.span.source, label.span.start);
+    let whole = source.line_at(label.span.start);
+    let start = label.span.start as usize;
+    let end = (label.span.end as usize).clamp(start, whole.end.max(start));
+    let down = |mut at: usize| {
+        while !source.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let from = down(start.saturating_sub(AROUND).max(whole.start));
+    let marked_to = down(end.min(start + AROUND));
+    let to = down((marked_to + AROUND).min(whole.end.max(marked_to)));
+    let before = format!(
+        "{}{}",
+        if from > whole.start { ".." } else { "" },
+        &source.text[from..start]
+    );
+    let marks = source.text[start..marked_to].chars().count().max(1);
+    format!(
+        "  at {}:{line}:{column}\n    {before}{}{}\n    {}{} {}\n",
+        source.name,
+        &source.text[start..to],
+        if to < whole.end { ".." } else { "" },
+        " ".repeat(before.chars().count()),
+        "^".repeat(marks),
+        label.message,
+    )
+}
+
+/// The form without a drawing: for what has no place, and for places in lines that are too long to be drawn.
+fn render_plain(sources: &SourceMap, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+    let word = match diagnostic.severity {
+        Severity::Error => "Error",
+        Severity::Warning => "Warning",
+        Severity::Information => "Advice",
+    };
+    out.extend_from_slice(format!("[{}] {word}: {}\n", diagnostic.code, diagnostic.message).as_bytes());
+    for label in &diagnostic.labels {
+        out.extend_from_slice(place_in_long_line(sources, label).as_bytes());
+    }
+    for note in &diagnostic.notes {
+        out.extend_from_slice(format!("  Note: {note}\n").as_bytes());
+    }
+    if let Some(help) = &diagnostic.help {
+        out.extend_from_slice(format!("  Help: {help}\n").as_bytes());
+    }
+}
+
 fn render_one(cache: &mut RenderCache<'_>, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
-    use ariadne::{Config, IndexType, Label, Report, ReportKind};
+    use ariadne::{Config, IndexType, Report, ReportKind};
     let kind = match diagnostic.severity {
         Severity::Error => ReportKind::Error,
         Severity::Warning => ReportKind::Warning,
         Severity::Information => ReportKind::Advice,
     };
-    let Some(first) = diagnostic.labels.first() else {
-        let word = match diagnostic.severity {
-            Severity::Error => "Error",
-            Severity::Warning => "Warning",
-            Severity::Information => "Advice",
-        };
-        out.extend_from_slice(format!("[{}] {word}: {}\n", diagnostic.code, diagnostic.message).as_bytes());
-        for note in &diagnostic.notes {
-            out.extend_from_slice(format!("  Note: {note}\n").as_bytes());
-        }
-        if let Some(help) = &diagnostic.help {
-            out.extend_from_slice(format!("  Help: {help}\n").as_bytes());
-        }
-        return;
+    let far_out = |label: &Label| is_far_out(cache.sources, label.span);
+    let Some(first) = diagnostic
+        .labels
+        .first()
+        .filter(|_| !diagnostic.labels.iter().any(far_out))
+    else {
+        return render_plain(cache.sources, diagnostic, out);
     };
     let range = |span: Span| (span.source, span.start as usize..span.end as usize);
     let mut report = Report::build(kind, range(first.span))
         .with_config(Config::default().with_color(color).with_index_type(IndexType::Byte))
         .with_code(diagnostic.code)
         .with_message(&diagnostic.message);
-    for label in &diagnostic.labels {
-        let mut shown = Label::new(range(label.span));
+    // The text of the fault first, and each text from its top to its end, so that no text is shown twice.
+    let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
+    labels.sort_by_key(|label| (label.span.source != first.span.source, label.span));
+    for label in labels {
+        let mut shown = ariadne::Label::new(range(label.span));
         if !label.message.is_empty() {
             shown = shown.with_message(&label.message);
         }

@@ -54,7 +54,7 @@ pub mod import;
 
 pub mod cli;
 
-use diagnostic::{Diagnostic, has_errors};
+use diagnostic::{Diagnostic, has_errors, in_source_order};
 use equations::StateSystem;
 use source::{SourceId, SourceMap, Sources};
 
@@ -71,7 +71,9 @@ pub struct Request {
 
 /// Says what is wrong with a text; a text without a model may be without fault.
 pub fn check(files: &dyn Sources, map: &mut SourceMap, root: SourceId, request: &Request) -> Vec<Diagnostic> {
-    run(files, map, root, request).1
+    let (_, mut diagnostics) = run(files, map, root, request);
+    in_source_order(&mut diagnostics);
+    diagnostics
 }
 
 /// Compiles the chosen model of a text; there are equations exactly where no diagnostic is an error.
@@ -82,9 +84,12 @@ pub fn compile(
     request: &Request,
 ) -> (Option<StateSystem>, Vec<Diagnostic>) {
     let (system, mut diagnostics) = run(files, map, root, request);
+    in_source_order(&mut diagnostics);
     if system.is_none() && !has_errors(&diagnostics) {
         let name = &map.get(root).name;
-        diagnostics.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")));
+        let help =
+            "write `model Name { .. }`, or name the file that holds it; `lgm check` also takes a file of components";
+        diagnostics.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")).help(help));
     }
     (system, diagnostics)
 }

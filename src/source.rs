@@ -4,7 +4,7 @@
 //! tests and the language server hand in another.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Identifies one text in a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,36 @@ pub struct Source {
     pub text: Arc<str>,
     /// Where it was read from; `None` for the standard library and for texts given directly.
     pub path: Option<PathBuf>,
+    /// The first byte of each line, found when a position is first asked for.
+    lines: OnceLock<Lines>,
+}
+
+/// The lines of a text.
+#[derive(Clone, Debug)]
+struct Lines {
+    starts: Vec<usize>,
+    /// A letter is a byte then, and columns need no counting.
+    is_ascii: bool,
+}
+
+impl Source {
+    fn lines(&self) -> &Lines {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|entry| entry.1 == b'\n');
+            Lines {
+                starts: std::iter::once(0).chain(breaks.map(|entry| entry.0 + 1)).collect(),
+                is_ascii: self.text.is_ascii(),
+            }
+        })
+    }
+
+    /// The bytes of the line that holds an offset, without its line break.
+    pub fn line_at(&self, offset: u32) -> std::ops::Range<usize> {
+        let starts = &self.lines().starts;
+        let line = starts.partition_point(|start| *start <= offset as usize) - 1;
+        let end = starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        starts[line]..end
+    }
 }
 
 /// All texts of one compilation. Append-only, so that a [`Span`] stays valid.
@@ -69,6 +99,7 @@ impl SourceMap {
             name: name.into(),
             text: text.into(),
             path,
+            lines: OnceLock::new(),
         });
         id
     }
@@ -94,15 +125,20 @@ impl SourceMap {
 
     /// One-based line and column (in characters) of a byte offset.
     pub fn line_column(&self, id: SourceId, offset: u32) -> (usize, usize) {
-        let text = &self.get(id).text;
+        let source = self.get(id);
+        let text = &source.text;
         let mut offset = (offset as usize).min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let before = &text[..offset];
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        (line, before[start..].chars().count() + 1)
+        let lines = source.lines();
+        let line = lines.starts.partition_point(|start| *start <= offset);
+        let before = &text[lines.starts[line - 1]..offset];
+        let column = match lines.is_ascii {
+            true => before.len(),
+            false => before.chars().count(),
+        };
+        (line, column + 1)
     }
 }
 

@@ -9,7 +9,7 @@
 //!   files of `examples/` and those of the page; the other lines are found in what it prints.
 
 use lgm::codes::PAGES;
-use lgm::diagnostic::{Severity, render};
+use lgm::diagnostic::{Diagnostic, Severity, render};
 use lgm::source::{SourceMap, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -252,4 +252,98 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// Codes whose place is a gap between two words, where something is missing.
+const BETWEEN_WORDS: [&str; 4] = ["LGM0030", "LGM0032", "LGM0034", "LGM0049"];
+
+/// What is wrong with the form of a diagnostic that an example of a page brings about.
+fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String> {
+    let mut faults = Vec::new();
+    if diagnostic.message.is_empty() || diagnostic.message.ends_with('.') {
+        faults.push("its message is a sentence without a full stop".to_string());
+    }
+    if diagnostic.labels.is_empty() {
+        faults.push("it has no place".to_string());
+    }
+    for label in &diagnostic.labels {
+        let text = &map.get(label.span.source).text;
+        let words = text.get(label.span.start as usize..label.span.end as usize);
+        let is_gap = words == Some("") && BETWEEN_WORDS.contains(&diagnostic.code);
+        if !is_gap && words.is_none_or(|words| words.trim() != words || words.is_empty()) {
+            faults.push(format!("the place of `{}` is not the exact words: {words:?}", label.message));
+        }
+        if label.message.is_empty() {
+            faults.push("a place has no words, so that it is not drawn".to_string());
+        }
+    }
+    if diagnostic.severity != Severity::Information && diagnostic.help.as_ref().is_none_or(String::is_empty) {
+        faults.push("no help says what to write".to_string());
+    }
+    faults
+}
+
+/// What a page's failing examples bring about, source and rendered errors together.
+fn shown(code: &str, text: &str, faults: &mut String) -> String {
+    let blocks = blocks(text);
+    let files = blocks.iter().filter_map(|(tag, text)| {
+        let path = tag.strip_prefix("lgm in ")?;
+        Some((PathBuf::from(path), text.clone()))
+    });
+    let files = PageFiles(files.collect());
+    let mut out = String::new();
+    for (tag, text) in &blocks {
+        match tag.as_str() {
+            "lgm fails" => {
+                let mut map = SourceMap::default();
+                let root = map.add("model.lgm", text.as_str(), Some("model.lgm".into()));
+                let request = lgm::Request {
+                    verify: true,
+                    ..lgm::Request::default()
+                };
+                let found = lgm::check(&files, &mut map, root, &request);
+                let places = |diagnostic: &Diagnostic| diagnostic.labels.first().map(|label| label.span);
+                assert!(found.is_sorted_by_key(places), "{code}: not in source order");
+                for diagnostic in &found {
+                    for fault in faults_of_diagnostic(&map, diagnostic) {
+                        faults.push_str(&format!("==== {code} ({}): {fault}\n", diagnostic.code));
+                    }
+                }
+                out.push_str(&format!("{}\n\n{}\n", text.trim_end(), render(&map, &found, false)));
+            }
+            "console fails" => {
+                let folder = folder(&files);
+                for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
+                    let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
+                        .current_dir(folder.path())
+                        .args(&words(line)[1..])
+                        .stdin(Stdio::null())
+                        .output()
+                        .unwrap();
+                    let printed = String::from_utf8_lossy(&output.stderr);
+                    let needs_help = printed.contains("] Error") || printed.contains("] Warning");
+                    if needs_help && !printed.contains("Help: ") {
+                        faults.push_str(&format!("==== {code}: `{line}` gets no help\n"));
+                    }
+                    out.push_str(&format!("$ {line}\n{printed}\n"));
+                }
+            }
+            _ => {}
+        }
+    }
+    out.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[test]
+fn every_code_is_shown_with_its_place_and_a_help_that_says_what_to_write() {
+    let mut faults = String::new();
+    let mut cases = Vec::new();
+    for page in PAGES.iter().filter(|page| !has_no_failure(page.code)) {
+        cases.push((page.code, shown(page.code, page.text, &mut faults)));
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(cases.len() >= 80, "only {} error cases", cases.len());
+    for (code, text) in cases {
+        insta::assert_snapshot!(code, text);
+    }
 }

@@ -107,7 +107,8 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
                     "LGM0702",
                     format!("the response at omega = {omega} rad/s is unbounded: a pole lies at this frequency"),
                 )
-                .note(format!("infinite for {}", unbounded.join(", "))),
+                .note(format!("infinite for {}", unbounded.join(", ")))
+                .help("ask for a frequency beside it, or give the model some damping"),
             );
         }
     }

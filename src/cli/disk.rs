@@ -29,7 +29,29 @@ pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Di
         let text = Disk.read(file);
         text.map(|text| map.add(file.display().to_string(), text, Some(file.to_path_buf())))
     };
-    read.map_err(|reason| Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())))
+    read.map_err(|reason| {
+        let help = unreadable_help(file);
+        Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())).help(help)
+    })
+}
+
+/// What to do about a FILE that cannot be read.
+fn unreadable_help(file: &Path) -> String {
+    let near = || {
+        let wanted = file.file_name()?.to_str()?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+        // Very full folders are not searched to their end.
+        let names = entries
+            .take(1000)
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names: Vec<String> = names.filter(|name| name.ends_with(".lgm") && name != wanted).collect();
+        crate::elaborate::nearest_name(wanted, names.iter().map(String::as_str)).map(str::to_string)
+    };
+    match near() {
+        Some(name) => format!("did you mean `{}`?", file.with_file_name(name).display()),
+        None => "name a text file that holds a model, or `-` for standard input".to_string(),
+    }
 }
 
 /// No model is longer than this; a device that never ends is refused before it fills the memory.
@@ -102,7 +124,13 @@ pub(super) fn write_result(
             ErrorKind::NotFound => "no such folder".to_string(),
             _ => sentence(&error),
         };
-        WriteFault::Failed(Diagnostic::error("LGM0908", format!("cannot write {name}: {reason}")))
+        let help = match error.kind() {
+            ErrorKind::NotFound => "make the folder first, or write the result into one that exists",
+            ErrorKind::IsADirectory => "name a file inside this folder",
+            ErrorKind::StorageFull => "make room on the disk, or write the result to another one",
+            _ => "write the result to a place where you may write",
+        };
+        WriteFault::Failed(Diagnostic::error("LGM0908", format!("cannot write {name}: {reason}")).help(help))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::disk::WriteFault;
 use crate::diagnostic::{Diagnostic, Severity, has_errors, render};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -54,6 +54,22 @@ pub(super) fn after_writing(map: &SourceMap, written: Result<(), WriteFault>) ->
     }
 }
 
+/// A place as tools read it; nulls where a diagnostic has none.
+fn place(map: &SourceMap, span: Option<Span>) -> Value {
+    let Some(span) = span else {
+        return json!({ "file": null, "line": null, "column": null, "end_line": null, "end_column": null });
+    };
+    let (line, column) = map.line_column(span.source, span.start);
+    let (end_line, end_column) = map.line_column(span.source, span.end);
+    json!({
+        "file": map.get(span.source).name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    })
+}
+
 /// Diagnostics as tools read them; lines and columns count from 1, in characters.
 pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
     let list: Vec<Value> = diagnostics
@@ -68,26 +84,20 @@ pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
                 .labels
                 .iter()
                 .map(|label| {
-                    let (line, column) = map.line_column(label.span.source, label.span.start);
-                    let (end_line, end_column) = map.line_column(label.span.source, label.span.end);
-                    json!({
-                        "file": map.get(label.span.source).name,
-                        "line": line,
-                        "column": column,
-                        "end_line": end_line,
-                        "end_column": end_column,
-                        "message": label.message,
-                    })
+                    let mut value = place(map, Some(label.span));
+                    value["message"] = json!(label.message);
+                    value
                 })
                 .collect();
-            json!({
-                "code": diagnostic.code,
-                "severity": severity,
-                "message": diagnostic.message,
-                "labels": labels,
-                "notes": diagnostic.notes,
-                "help": diagnostic.help,
-            })
+            // The place of the first label, so that a tool that shows one place need not look further.
+            let mut value = place(map, diagnostic.labels.first().map(|label| label.span));
+            value["code"] = json!(diagnostic.code);
+            value["severity"] = json!(severity);
+            value["message"] = json!(diagnostic.message);
+            value["labels"] = json!(labels);
+            value["notes"] = json!(diagnostic.notes);
+            value["help"] = json!(diagnostic.help);
+            value
         })
         .collect();
     json!({ "diagnostics": list })

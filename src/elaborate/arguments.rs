@@ -61,7 +61,8 @@ impl<'a> Elaborator<'a> {
                 let name = &formals[position].name.text;
                 let diagnostic = Diagnostic::error("LGM0133", format!("the parameter `{name}` is given twice"))
                     .label(argument.value.span, "given again here")
-                    .label(other.value.span, "first given here");
+                    .label(other.value.span, "first given here")
+                    .help("leave one of the two out");
                 self.report(diagnostic);
                 good = false;
             }
@@ -77,7 +78,10 @@ impl<'a> Elaborator<'a> {
                 )
                 .label(instance.kind.span, format!("`{}` is missing", formal.name.text))
                 .label(formal.name.span, "declared here, without a default")
-                .help(format!("write `{}`", signature()));
+                .help(format!(
+                    "write a value for it: `{}({} = ..)`",
+                    definition.text, formal.name.text
+                ));
                 self.report(diagnostic);
                 good = false;
             }
@@ -145,17 +149,34 @@ impl<'a> Elaborator<'a> {
             // `names` has reported a port of a model.
             return self.set_thing(name, None, Thing::Failed, place);
         };
+        // What is bound, or is not, stands where the instance is made.
+        let thing = self.at(about.outer, |work| {
+            work.port_thing(port, instance, &shape, domain, about.outer)
+        });
+        self.set_thing(name, None, thing, place);
+    }
+
+    fn port_thing(
+        &mut self,
+        port: &'a PortDecl,
+        instance: &'a Instance,
+        shape: &super::state::NodeShape,
+        domain: Option<super::model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        let name = &port.declared.name;
         let mut matching = bindings(instance).filter(|binding| binding.0.text == name.text);
         let (first, second) = (matching.next(), matching.next());
-        let thing = match first {
+        match first {
             Some(binding) => {
                 if let Some(again) = second {
                     let diagnostic = Diagnostic::error("LGM0133", format!("the port `{}` is bound twice", name.text))
                         .label(again.0.span, "bound again here")
-                        .label(binding.0.span, "first bound here");
+                        .label(binding.0.span, "first bound here")
+                        .help("leave one of the two out");
                     self.report(diagnostic);
                 }
-                self.bound(binding.1, port, &shape, domain, about.outer)
+                self.bound(binding.1, port, shape, domain, outer)
             }
             // Written as a branch, which is reported: it shows the nodes, though not for which port.
             None if !instance.branches.is_empty() => Thing::Failed,
@@ -176,8 +197,7 @@ impl<'a> Elaborator<'a> {
                 self.report(diagnostic);
                 Thing::Failed
             }
-        };
-        self.set_thing(name, None, thing, place);
+        }
     }
 
     fn bound(
@@ -194,7 +214,8 @@ impl<'a> Elaborator<'a> {
             _ => {
                 let diagnostic = Diagnostic::error("LGM0118", "a port is bound to a node")
                     .label(bound.span, "this is not a node")
-                    .label(port.declared.span, "the port is declared here");
+                    .label(port.declared.span, "the port is declared here")
+                    .help("bind it to a node of this model, to a node inside an instance (`cell.m`), or to `gnd`");
                 self.report(diagnostic);
                 return Thing::Failed;
             }
@@ -207,7 +228,8 @@ impl<'a> Elaborator<'a> {
             let (given, wanted) = (shape_words(given), shape_words(shape));
             let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
                 .label(bound.span, format!("this is {given}"))
-                .label(port.declared.span, format!("the port is {wanted}"));
+                .label(port.declared.span, format!("the port is {wanted}"))
+                .help("bind a node of the shape of the port; one entry of an array or a vector node is `v[1]`");
             self.report(diagnostic);
             return Thing::Failed;
         }
@@ -222,7 +244,10 @@ impl<'a> Elaborator<'a> {
                 format!("{} node is bound to {} port", article(&found), article(&wanted)),
             )
             .label(bound.span, format!("this is {found}"))
-            .label(port.declared.span, format!("the port is {wanted}"));
+            .label(port.declared.span, format!("the port is {wanted}"))
+            .help(format!(
+                "bind a node declared `: {wanted}`, or put a `Transformer` or `Gyrator` between"
+            ));
             self.report(diagnostic);
             return Thing::Failed;
         }
@@ -243,7 +268,8 @@ impl<'a> Elaborator<'a> {
         let exprs: Vec<ExprId> = entries.iter().map(|entry| entry.expr).collect();
         if exprs.iter().any(|expr| self.varies(*expr)) {
             let diagnostic = Diagnostic::error("LGM0409", "a start value may depend on parameters only")
-                .label(attribute.value.span, "this changes with time");
+                .label(attribute.value.span, "this changes with time")
+                .help("write a number or an expression of parameters");
             self.report(diagnostic);
             return None;
         }
@@ -255,7 +281,10 @@ impl<'a> Elaborator<'a> {
                     "LGM0202",
                     format!("{} starts a storage of width {width}", value.shape_text()),
                 )
-                .label(attribute.value.span, format!("this is {}", value.shape_text()));
+                .label(attribute.value.span, format!("this is {}", value.shape_text()))
+                .help(format!(
+                    "write a scalar for all entries, or a vector with {width} of them"
+                ));
                 self.report(diagnostic);
                 None
             }

@@ -1,5 +1,6 @@
 //! Sums, products and powers of values, with their dimensions and widths checked.
 
+use super::origins::Side;
 use super::state::{Elaborator, Place};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
@@ -10,19 +11,23 @@ use num_traits::{One, ToPrimitive};
 
 impl<'a> Elaborator<'a> {
     /// Whether two quantities may stand together; an unknown dimension goes with every other.
-    pub fn same_dimension(&mut self, a: DimId, a_span: Span, b: DimId, b_span: Span, how: &str) -> bool {
-        if !a.is_known() || !b.is_known() || a == b {
+    pub fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
+        if !a.dim.is_known() || !b.dim.is_known() || a.dim == b.dim {
             return true;
         }
-        let (left, right) = (self.dims.text(a), self.dims.text(b));
+        let (left, right) = (self.dims.text(a.dim), self.dims.text(b.dim));
         let diagnostic = Diagnostic::error(
             "LGM0201",
             format!("quantities of different dimension are {how}: {right} and {left}"),
         )
-        .label(b_span, format!("this is in {right}"))
-        .label(a_span, format!("this is in {left}"))
-        .help("check the units and the powers of the factors");
-        self.report(diagnostic);
+        .label(b.span, format!("this is in {right}"))
+        .label(a.span, format!("this is in {left}"));
+        let diagnostic = self.explain_dimension(diagnostic, a.expr);
+        let diagnostic = self.explain_dimension(diagnostic, b.expr);
+        let help = format!(
+            "give both the same dimension: correct a unit, or multiply or divide by what is missing, so that both are in {left} or both in {right}"
+        );
+        self.report(diagnostic.help(help));
         false
     }
 
@@ -33,7 +38,8 @@ impl<'a> Elaborator<'a> {
             format!("{} and {} do not go together", a.shape_text(), b.shape_text()),
         )
         .label(a_span, format!("this is {}", a.shape_text()))
-        .label(b_span, format!("this is {}", b.shape_text()));
+        .label(b_span, format!("this is {}", b.shape_text()))
+        .help("give both the same shape, or take one entry, such as `x[1]`");
         self.report(diagnostic);
     }
 
@@ -48,7 +54,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn sum(&mut self, terms: &'a [(bool, Expr)], place: Place) -> Value {
         let mut list = Vec::with_capacity(terms.len());
         for (subtracted, term) in terms {
-            list.push((*subtracted, self.eval(term, place), term.span));
+            list.push((*subtracted, self.eval(term, place), term));
         }
         if list.iter().any(|term| term.1.is_error()) {
             return Value::Error;
@@ -57,11 +63,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The sum of terms that are no errors.
-    pub(super) fn add_up(&mut self, terms: &[(bool, Value, Span)]) -> Value {
+    pub(super) fn add_up(&mut self, terms: &[(bool, Value, &'a Expr)]) -> Value {
         let shape = terms[0].1.shape();
         for term in &terms[1..] {
             if term.1.shape() != shape {
-                self.width_mismatch(&term.1, term.2, &terms[0].1, terms[0].2);
+                self.width_mismatch(&term.1, term.2.span, &terms[0].1, terms[0].2.span);
                 return Value::Error;
             }
         }
@@ -72,14 +78,14 @@ impl<'a> Elaborator<'a> {
             let mut dim = DimId::UNKNOWN;
             let mut known = terms[0].2;
             parts.clear();
-            for (subtracted, value, span) in terms {
+            for (subtracted, value, term) in terms {
                 let entry = value.entries()[at];
-                if !self.same_dimension(dim, known, entry.dim, *span, "added") {
+                if !self.same_dimension(Side::of(known, dim), Side::of(term, entry.dim), "added") {
                     return Value::Error;
                 }
                 if entry.dim.is_known() && !dim.is_known() {
                     dim = entry.dim;
-                    known = *span;
+                    known = term;
                 }
                 parts.push(if *subtracted {
                     self.arena.exprs.neg(entry.expr)
@@ -158,7 +164,9 @@ impl<'a> Elaborator<'a> {
         if !self.arena.exprs.is_zero(scalar.expr) {
             return false;
         }
-        let diagnostic = Diagnostic::error("LGM0404", "division by zero").label(span, "this is 0");
+        let diagnostic = Diagnostic::error("LGM0404", "division by zero")
+            .label(span, "this is 0")
+            .help("give it another value, or leave out the element that divides by it");
         self.report(diagnostic);
         true
     }
@@ -218,9 +226,14 @@ impl<'a> Elaborator<'a> {
             )
             .label(a_span, format!("this is {}", a.shape_text()))
             .label(b_span, format!("this is {}", b.shape_text()));
-            if a.shape() == b.shape() && columns == 1 {
-                diagnostic = diagnostic.help("for the scalar product write `transpose(a)*b`");
-            }
+            diagnostic.help = Some(match a.shape() == b.shape() && columns == 1 {
+                true => "for the scalar product write `transpose(a)*b`".to_string(),
+                false => format!(
+                    "the left factor has {inner} column{}, the right one {inner_b} row{}: make these equal",
+                    if inner == 1 { "" } else { "s" },
+                    if inner_b == 1 { "" } else { "s" }
+                ),
+            });
             self.report(diagnostic);
             return Value::Error;
         }
@@ -232,7 +245,8 @@ impl<'a> Elaborator<'a> {
                 for k in 0..inner {
                     let (x, y) = (a.entries()[row * inner + k], b.entries()[k * columns + column]);
                     let term = self.dims.times(x.dim, y.dim);
-                    if !self.same_dimension(dim, a_span, term, b_span, "added in this product") {
+                    let side = |dim, span| Side { dim, span, expr: None };
+                    if !self.same_dimension(side(dim, a_span), side(term, b_span), "added in this product") {
                         return Value::Error;
                     }
                     if term.is_known() {
@@ -278,7 +292,8 @@ impl<'a> Elaborator<'a> {
         if exponent.dim.is_known() && exponent.dim != DimId::NONE {
             let shown = self.dims.text(exponent.dim);
             let diagnostic = Diagnostic::error("LGM0203", "an exponent must be a pure number")
-                .label(exponent_span, format!("this is in {shown}"));
+                .label(exponent_span, format!("this is in {shown}"))
+                .help(format!("divide it by a quantity in {shown}"));
             self.report(diagnostic);
             return None;
         }
@@ -297,7 +312,10 @@ impl<'a> Elaborator<'a> {
                 let diagnostic =
                     Diagnostic::error("LGM0203", "the exponent of a quantity with a unit must be a number")
                         .label(exponent_span, "the dimension of the power would not be fixed")
-                        .label(base_span, format!("this is in {shown}"));
+                        .label(base_span, format!("this is in {shown}"))
+                        .help(format!(
+                            "write the exponent as a number, or divide the base by a quantity in {shown}"
+                        ));
                 self.report(diagnostic);
                 return None;
             }
@@ -313,13 +331,30 @@ impl<'a> Elaborator<'a> {
 
     /// A value with a unit written behind it: unknown entries and pure numbers are taken in that unit, entries
     /// that have a dimension must agree with it.
-    pub fn in_unit(&mut self, value: &Value, unit: &Unit, unit_span: Span, value_span: Span) -> Value {
+    pub fn in_unit(
+        &mut self,
+        value: &Value,
+        unit: &Unit,
+        unit_span: Span,
+        value_span: Span,
+        expr: Option<&'a Expr>,
+    ) -> Value {
         let dim = self.dims.id(unit.dimension);
         let plain = unit.factor.is_one() && unit.pi_power == 0;
         let mut entries = Vec::with_capacity(value.entries().len());
         for entry in value.entries().to_vec() {
             if entry.dim.is_known() && entry.dim != DimId::NONE && entry.dim != dim {
-                self.same_dimension(dim, unit_span, entry.dim, value_span, "put together");
+                let declared = Side {
+                    dim,
+                    span: unit_span,
+                    expr: None,
+                };
+                let given = Side {
+                    dim: entry.dim,
+                    span: value_span,
+                    expr,
+                };
+                self.same_dimension(declared, given, "put together");
                 return Value::Error;
             }
             let takes_unit = !entry.dim.is_known() || (entry.dim == DimId::NONE && dim != DimId::NONE);

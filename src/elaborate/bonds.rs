@@ -59,6 +59,7 @@ impl<'a> Elaborator<'a> {
         let mut arrows: Vec<Arrow<'a>> = Vec::new();
         for at in 0..self.chains.len() {
             let later = self.chains[at];
+            self.here = later.place;
             let ends: Vec<Option<End<'a>>> = later
                 .what
                 .iter()
@@ -102,6 +103,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             let id = ElementId(index as u32);
+            self.here = self.records[index].place;
             let list = uses.get(&id).map_or(&[][..], |list| list);
             if !self.bond_ports(id, element, list, &arrows, &firsts, &mut ports) {
                 self.records[index].progress = Progress::Failed;
@@ -170,12 +172,15 @@ impl<'a> Elaborator<'a> {
                 .iter()
                 .any(|declared| declared.declared.name.text == port.text)
         {
-            let diagnostic = Diagnostic::error(
+            let mut diagnostic = Diagnostic::error(
                 "LGM0135",
                 format!("`{}` has no port `{}`", element.name.text, port.text),
             )
             .label(port.span, "no such port")
             .label(element.name.span, "declared here");
+            let names = element.ports.iter().map(|declared| &*declared.declared.name.text);
+            diagnostic.help = super::nearest::did_you_mean(&port.text, names)
+                .or_else(|| Some("it has a single port: write its name alone".to_string()));
             self.report(diagnostic);
             return None;
         }
@@ -185,7 +190,8 @@ impl<'a> Elaborator<'a> {
     fn arrow(&mut self, tail: End<'a>, head: End<'a>, tail_span: Span, head_span: Span) -> Option<Arrow<'a>> {
         if tail.key() == head.key() {
             let diagnostic = Diagnostic::error("LGM0308", "a bond joins two different parts")
-                .label(tail_span.to(head_span), "this bond starts and ends at the same one");
+                .label(tail_span.to(head_span), "this bond starts and ends at the same one")
+                .help("draw it to another junction or element, or leave it out");
             self.report(diagnostic);
             return None;
         }

@@ -60,6 +60,7 @@ impl<'a> Elaborator<'a> {
 
     fn untouched(&mut self, id: NodeId) {
         let node = &self.model.nodes[id.index()];
+        self.here = self.place_of(node.path);
         let name = self.model.path_name(node.path);
         let diagnostic = match node.is_graph_node {
             true => Diagnostic::error("LGM0312", format!("nothing is connected to the node `{name}`"))
@@ -86,6 +87,7 @@ impl<'a> Elaborator<'a> {
             names.push(format!("{} more", list.len() - names.len()));
         }
         let first = self.node_name(list[0]);
+        self.here = self.place_of(self.model.nodes[list[0].index()].path);
         let mut diagnostic = Diagnostic::error(
             "LGM0313",
             match list.len() {

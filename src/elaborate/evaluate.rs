@@ -1,6 +1,7 @@
 //! Evaluation of expressions of the language to values with dimensions.
 
 use super::lookup::pair;
+use super::origins::Side;
 use super::state::{Elaborator, Env, EnvId, Place, Thing, ValueSlot};
 use super::values::{DimId, Scalar, Value, decimal};
 use crate::diagnostic::Diagnostic;
@@ -59,8 +60,9 @@ impl<'a> Elaborator<'a> {
                 Value::Error
             }
             ExprKind::Text(_) => {
-                let diagnostic =
-                    Diagnostic::error("LGM0124", "a text is not a value").label(expr.span, "a number is needed here");
+                let diagnostic = Diagnostic::error("LGM0124", "a text is not a value")
+                    .label(expr.span, "a number is needed here")
+                    .help("write a number, or a name without quotes");
                 self.report(diagnostic);
                 Value::Error
             }
@@ -89,7 +91,8 @@ impl<'a> Elaborator<'a> {
         }
         let Some(number) = decimal(text) else {
             let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
-                .label(span, "its power of ten is beyond 5000");
+                .label(span, "its power of ten is beyond 5000")
+                .help("numbers lie between 1e-5000 and 1e5000; look for a digit too many in the exponent");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -123,8 +126,9 @@ impl<'a> Elaborator<'a> {
             for (row, item) in rows.iter().zip(items) {
                 if row.entries().len() != width || row.shape().1 != 1 {
                     let diagnostic = Diagnostic::error("LGM0207", "the rows of this matrix differ in length")
-                        .label(item.span, format!("this row has {} entries", row.entries().len()))
-                        .label(items[0].span, format!("the first row has {width}"));
+                        .label(item.span, format!("this row has {}", entries_text(row.entries().len())))
+                        .label(items[0].span, format!("the first row has {}", entries_text(width)))
+                        .help("write as many entries in every row; where nothing is, write 0");
                     self.report(diagnostic);
                     return Value::Error;
                 }
@@ -148,13 +152,15 @@ impl<'a> Elaborator<'a> {
             Value::array(entries.len(), 1, false, entries)
         };
         if value.entries().is_empty() {
-            let diagnostic = Diagnostic::error("LGM0207", "this list has no entries").label(span, "empty");
+            let diagnostic = Diagnostic::error("LGM0207", "this list has no entries")
+                .label(span, "empty")
+                .help("write its entries: `[1, 2]`");
             self.report(diagnostic);
             return Value::Error;
         }
         match unit {
             Some(written) => match self.unit(written) {
-                Some(unit) => self.in_unit(&value, &unit, written.span, span),
+                Some(unit) => self.in_unit(&value, &unit, written.span, span, items.first()),
                 None => Value::Error,
             },
             None => value,
@@ -240,7 +246,8 @@ impl<'a> Elaborator<'a> {
         let Value::Array(array) = &value else {
             let diagnostic = Diagnostic::error("LGM0120", "a scalar has no entries to choose from")
                 .label(span, "an index is written here")
-                .label(base.span, "this is a scalar");
+                .label(base.span, "this is a scalar")
+                .help("leave the index out");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -257,8 +264,12 @@ impl<'a> Elaborator<'a> {
             }
         };
         if row < 1 || row > rows as i64 || column < 1 || column > columns as i64 {
+            let asked = match list.len() {
+                2 => format!("row {row}, column {column}"),
+                _ => format!("the index is {}", list[0]),
+            };
             let diagnostic = Diagnostic::error("LGM0121", "the index lies outside")
-                .label(span, format!("row {row}, column {column}"))
+                .label(span, asked)
                 .label(base.span, format!("this is {}", value.shape_text()))
                 .help("indices start at 1");
             self.report(diagnostic);
@@ -270,7 +281,8 @@ impl<'a> Elaborator<'a> {
     fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
         if &*over.function.text != "sum" {
             let diagnostic = Diagnostic::error("LGM0601", format!("`{}` is not built yet", over.function.text))
-                .label(span, "the syntax is right, but nothing computes it so far");
+                .label(span, "the syntax is right, but nothing computes it so far")
+                .help("write the number that it stands for");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -301,7 +313,7 @@ impl<'a> Elaborator<'a> {
             if term.is_error() {
                 return Value::Error;
             }
-            terms.push((false, term, over.body.span));
+            terms.push((false, term, &over.body));
         }
         if terms.is_empty() {
             return Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN);
@@ -344,7 +356,7 @@ impl<'a> Elaborator<'a> {
         let (Some(x), Some(y)) = (x, y) else {
             return Value::Error;
         };
-        if !self.same_dimension(x.dim, a.span, y.dim, b.span, "compared") {
+        if !self.same_dimension(Side::of(a, x.dim), Side::of(b, y.dim), "compared") {
             return Value::Error;
         }
         let relation = match comparison {
@@ -381,20 +393,19 @@ impl<'a> Elaborator<'a> {
             }
         }
         let mut result = self.eval(last, place);
-        let last_span = last.span;
         for (condition, value) in conditions.into_iter().rev() {
-            let span = value.span;
-            let value = self.eval(value, place);
+            let branch = value;
+            let value = self.eval(branch, place);
             if value.is_error() || result.is_error() {
                 return Value::Error;
             }
             if value.shape() != result.shape() {
-                self.width_mismatch(&value, span, &result, last_span);
+                self.width_mismatch(&value, branch.span, &result, last.span);
                 return Value::Error;
             }
             let mut entries = Vec::with_capacity(value.entries().len());
             for (a, b) in value.entries().to_vec().into_iter().zip(result.entries().to_vec()) {
-                if !self.same_dimension(a.dim, span, b.dim, last_span, "chosen between") {
+                if !self.same_dimension(Side::of(branch, a.dim), Side::of(last, b.dim), "chosen between") {
                     return Value::Error;
                 }
                 entries.push(Scalar {
@@ -408,5 +419,12 @@ impl<'a> Elaborator<'a> {
             };
         }
         result
+    }
+}
+
+fn entries_text(count: usize) -> String {
+    match count {
+        1 => "1 entry".to_string(),
+        count => format!("{count} entries"),
     }
 }

@@ -44,11 +44,15 @@ impl<'a> Elaborator<'a> {
         let body = self.frames[frame.0 as usize].body;
         let statements = self.bodies[body as usize].statements;
         let place = Place { frame, env: EnvId(0) };
+        self.at(place, |work| work.expand_statements(statements, place));
+    }
+
+    fn expand_statements(&mut self, statements: &'a [Statement], place: Place) {
         // Values outside of loops and conditions come first: sizes and conditions may use those declared below.
         for statement in statements {
             self.declare_value(statement, place);
         }
-        if frame.0 == 0 {
+        if place.frame.0 == 0 {
             self.force_parameters(statements, place);
         }
         self.walk(statements, place, Walk::Declare, true);
@@ -111,7 +115,7 @@ impl<'a> Elaborator<'a> {
                 frame: place.frame,
                 env,
             };
-            self.walk(&block.body, inner, walk, false);
+            self.at(inner, |work| work.walk(&block.body, inner, walk, false));
             if self.stopped {
                 return;
             }
@@ -197,7 +201,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn declared_twice(&mut self, name: &Name, indices: Option<Indices>) {
-        if self.reported.contains(&("LGM0146", name.span)) {
+        if self.reported.contains_key(&("LGM0146", name.span)) {
             return;
         }
         let shown = match indices {
@@ -232,7 +236,8 @@ impl<'a> Elaborator<'a> {
             for (size, expr) in list.iter().zip(group) {
                 if *size < 0 {
                     let diagnostic = Diagnostic::error("LGM0401", "a size cannot be negative")
-                        .label(expr.span, format!("this is {size}"));
+                        .label(expr.span, format!("this is {size}"))
+                        .help("write a size of 0 or more");
                     self.report(diagnostic);
                     return None;
                 }
@@ -262,7 +267,8 @@ impl<'a> Elaborator<'a> {
         }
         if sizes.len() > 2 {
             let diagnostic = Diagnostic::error("LGM0123", format!("{} sizes are written here", sizes.len()))
-                .label(declared.span, "at most two are possible");
+                .label(declared.span, "at most two are possible")
+                .help("write `v[N, M]`, or count the parts with one index");
             self.report(diagnostic);
             return None;
         }
@@ -390,7 +396,8 @@ impl<'a> Elaborator<'a> {
                 _ => {
                     let diagnostic = Diagnostic::error("LGM0601", "modal blocks are not built yet")
                         .label(kind.span, "this is a modal block")
-                        .note("its syntax is accepted; nothing computes it so far");
+                        .note("its syntax is accepted; nothing computes it so far")
+                        .help("build the modes from elements: a mass, a spring and a damper for each");
                     self.report(diagnostic);
                     Thing::Failed
                 }

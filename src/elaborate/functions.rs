@@ -1,5 +1,6 @@
 //! Calls: functions of numbers, of matrices and of time, and the measures.
 
+use super::origins::Side;
 use super::state::{Elaborator, Place};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
@@ -55,7 +56,12 @@ impl<'a> Elaborator<'a> {
         }
         if let Some(argument) = arguments.iter().find(|argument| argument.name.is_some()) {
             let diagnostic = Diagnostic::error("LGM0127", format!("`{}` takes no named arguments", name.text))
-                .label(argument.value.span, "write the value alone");
+                .label(argument.value.span, "write the value alone")
+                .help(format!(
+                    "write `{}({})`",
+                    name.text,
+                    self.sources.slice(argument.value.span)
+                ));
             self.report(diagnostic);
             return Value::Error;
         }
@@ -75,7 +81,8 @@ impl<'a> Elaborator<'a> {
 
     fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {
         let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes {wanted}", name.text))
-            .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }));
+            .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
+            .help(format!("give it {wanted}: `{}`", call_example(&name.text)));
         self.report(diagnostic);
         Value::Error
     }
@@ -114,7 +121,8 @@ impl<'a> Elaborator<'a> {
         let (rows, columns) = value.shape();
         if columns != 1 {
             let diagnostic = Diagnostic::error("LGM0202", "`diag` makes a matrix from a vector")
-                .label(span, format!("this is {}", value.shape_text()));
+                .label(span, format!("this is {}", value.shape_text()))
+                .help("write `diag([a, b])`");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -138,7 +146,8 @@ impl<'a> Elaborator<'a> {
         };
         let Ok(size @ 1..=1000) = usize::try_from(size) else {
             let diagnostic = Diagnostic::error("LGM0401", "the size of an identity matrix lies from 1 to 1000")
-                .label(argument.value.span, format!("this is {size}"));
+                .label(argument.value.span, format!("this is {size}"))
+                .help("write a size from 1 to 1000");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -188,7 +197,7 @@ impl<'a> Elaborator<'a> {
         for argument in arguments {
             scalars.push(
                 self.eval_scalar(&argument.value, place)
-                    .map(|scalar| (scalar, argument.value.span)),
+                    .map(|scalar| (scalar, &argument.value)),
             );
         }
         let Some(scalars) = scalars.into_iter().collect::<Option<Vec<_>>>() else {
@@ -221,7 +230,12 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The dimension of a function's value; `None` where an argument has the wrong one.
-    fn function_dimension(&mut self, function: Function, name: &Name, arguments: &[(Scalar, Span)]) -> Option<DimId> {
+    fn function_dimension(
+        &mut self,
+        function: Function,
+        name: &Name,
+        arguments: &[(Scalar, &'a Expr)],
+    ) -> Option<DimId> {
         let first = arguments[0].0.dim;
         match function {
             Function::Abs | Function::Floor => Some(first),
@@ -233,12 +247,14 @@ impl<'a> Elaborator<'a> {
             Function::Sign => Some(DimId::NONE),
             Function::Min | Function::Max | Function::Atan2 => {
                 let mut dim = DimId::UNKNOWN;
-                for (scalar, span) in arguments {
-                    if !self.same_dimension(dim, arguments[0].1, scalar.dim, *span, "compared") {
+                let mut known = arguments[0].1;
+                for (scalar, argument) in arguments {
+                    if !self.same_dimension(Side::of(known, dim), Side::of(argument, scalar.dim), "compared") {
                         return None;
                     }
                     if !dim.is_known() {
                         dim = scalar.dim;
+                        known = argument;
                     }
                 }
                 // An angle from two quantities of unknown dimension is as unknown as they are.
@@ -251,11 +267,13 @@ impl<'a> Elaborator<'a> {
             Function::Step | Function::Pulse | Function::Ramp => {
                 let time = self.dims.id(Dimension::TIME);
                 let known = arguments.iter().any(|entry| entry.0.dim.is_known());
-                for (scalar, span) in arguments {
+                for (scalar, argument) in arguments {
                     if scalar.dim.is_known() && scalar.dim != time {
                         let shown = self.dims.text(scalar.dim);
                         let diagnostic = Diagnostic::error("LGM0203", format!("`{}` takes a time", name.text))
-                            .label(*span, format!("this is in {shown}"));
+                            .label(argument.span, format!("this is in {shown}"))
+                            .help("write a number, or a quantity in [s]");
+                        let diagnostic = self.explain_dimension(diagnostic, Some(argument));
                         self.report(diagnostic);
                         return None;
                     }
@@ -267,15 +285,16 @@ impl<'a> Elaborator<'a> {
                 })
             }
             _ => {
-                let (scalar, span) = arguments[0];
+                let (scalar, argument) = arguments[0];
                 if scalar.dim.is_known() && scalar.dim != DimId::NONE {
                     let shown = self.dims.text(scalar.dim);
                     let diagnostic = Diagnostic::error(
                         "LGM0203",
                         format!("the argument of `{}` must be a pure number", name.text),
                     )
-                    .label(span, format!("this is in {shown}"))
-                    .help("divide by a quantity of the same dimension");
+                    .label(argument.span, format!("this is in {shown}"))
+                    .help(format!("divide it by a quantity in {shown}"));
+                    let diagnostic = self.explain_dimension(diagnostic, Some(argument));
                     self.report(diagnostic);
                     return None;
                 }
@@ -294,4 +313,20 @@ impl<'a> Elaborator<'a> {
             }
         }
     }
+}
+
+/// How a call of a function or a measure looks.
+fn call_example(name: &str) -> String {
+    let arguments = match name {
+        "across" | "through" | "power" | "energy" => "spring",
+        "effort" | "flow" => "J -> R1",
+        "atan2" => "y, x",
+        "min" | "max" => "a, b",
+        "pulse" => "t0, width",
+        "step" | "ramp" => "t0",
+        "transpose" | "diag" => "v",
+        "identity" => "n",
+        _ => "x",
+    };
+    format!("{name}({arguments})")
 }

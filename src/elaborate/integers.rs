@@ -16,7 +16,8 @@ impl<'a> Elaborator<'a> {
         if list.len() > 2 {
             let span = list[0].span.to(list[list.len() - 1].span);
             let diagnostic = Diagnostic::error("LGM0123", format!("{} indices are written here", list.len()))
-                .label(span, "at most two are possible");
+                .label(span, "at most two are possible")
+                .help("write one or two: `a[i]` or `a[i, j]`");
             self.report(diagnostic);
             return None;
         }
@@ -39,7 +40,8 @@ impl<'a> Elaborator<'a> {
             None => {
                 let shown = crate::expr::to_f64(&value);
                 let diagnostic = Diagnostic::error("LGM0401", "a whole number is needed here")
-                    .label(expr.span, format!("this is {shown}"));
+                    .label(expr.span, format!("this is {shown}"))
+                    .help("write a whole number; `floor(x)` rounds down");
                 self.report(diagnostic);
                 None
             }
@@ -85,7 +87,8 @@ impl<'a> Elaborator<'a> {
             Value::Scalar(scalar) => scalar,
             Value::Array(_) => {
                 let diagnostic = Diagnostic::error("LGM0401", format!("{what} must be a single number"))
-                    .label(expr.span, format!("this is {}", value.shape_text()));
+                    .label(expr.span, format!("this is {}", value.shape_text()))
+                    .help("write one entry of it, such as `[1]` behind it");
                 self.report(diagnostic);
                 return None;
             }

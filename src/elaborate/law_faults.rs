@@ -67,7 +67,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         id: ElementId,
         element: &'a ast::Element,
-        equation: &ast::Equation,
+        equation: &'a ast::Equation,
         a: DimId,
         b: DimId,
     ) {
@@ -80,11 +80,17 @@ impl<'a> Elaborator<'a> {
             ),
         );
         let diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
-        let diagnostic = diagnostic
+        let mut diagnostic = diagnostic
             .note(format!("`{}` is in {left}", self.sources.slice(equation.left.span)))
-            .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)))
-            .help("check the unit of the value that is given");
-        self.report(diagnostic);
+            .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)));
+        for side in [&equation.left, &equation.right] {
+            if !matches!(side.kind, crate::syntax::ast::ExprKind::Name(_)) {
+                diagnostic = self.explain_dimension(diagnostic, Some(side));
+            }
+        }
+        self.report(diagnostic.help(format!(
+            "give the value that is meant such a unit that both sides are in {left}, or mend the law"
+        )));
     }
 
     /// A law without a class.
@@ -100,7 +106,8 @@ impl<'a> Elaborator<'a> {
                     "LGM0602",
                     format!("`{name}` has a nonlinear law, and these are not built yet"),
                 )
-                .note("the law is accepted, but only linear laws are compiled so far"),
+                .note("the law is accepted, but only linear laws are compiled so far")
+                .help("write the law linearised about its operating point"),
                 spans.get(row).copied().unwrap_or(whole),
             ),
             Fault::Count(equations, ports) => (
@@ -128,7 +135,8 @@ impl<'a> Elaborator<'a> {
                     "LGM0603",
                     format!("the law of `{name}` is of a form that is not built yet"),
                 )
-                .note(words),
+                .note(words)
+                .help("write a law that gives one variable of each port: `across = ..;` or `through = ..;`"),
                 whole,
             ),
         };

@@ -59,7 +59,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         self.records[id.index()].progress = Progress::Busy;
-        let done = self.find_law(id).is_some();
+        let done = self.at(record.place, |work| work.find_law(id)).is_some();
         self.records[id.index()].progress = if done { Progress::Done } else { Progress::Failed };
     }
 
@@ -82,12 +82,14 @@ impl<'a> Elaborator<'a> {
             let name = &attribute.name.text;
             if &**name != "start" {
                 let diagnostic = Diagnostic::error("LGM0136", format!("an element takes no `{name}`"))
-                    .label(attribute.name.span, "only `start` can stand here");
+                    .label(attribute.name.span, "only `start` can stand here")
+                    .help("write `start = ..`, or leave it out");
                 self.report(diagnostic);
             } else if !is_storage {
                 let diagnostic = Diagnostic::error("LGM0136", "only a storage element has a start value")
                     .label(attribute.name.span, "a start value is given here")
-                    .label(record.instance.kind.span, "this stores no energy");
+                    .label(record.instance.kind.span, "this stores no energy")
+                    .help("leave it out, or give it to the storage that carries the state");
                 self.report(diagnostic);
             }
         }
@@ -111,7 +113,8 @@ impl<'a> Elaborator<'a> {
     ) -> Option<Vec<Value>> {
         let mut values: Vec<Value> = Vec::with_capacity(element.formals.len());
         for (at, formal) in element.formals.iter().enumerate() {
-            let (value, span) = match (argument_for(instance, formal, at), &formal.default) {
+            let argument = argument_for(instance, formal, at);
+            let (value, span) = match (argument, &formal.default) {
                 (Some(expr), _) => (self.eval(expr, place), expr.span),
                 (None, Some(default)) => {
                     // A default may use the parameters before it.
@@ -127,7 +130,7 @@ impl<'a> Elaborator<'a> {
                 }
                 (None, None) => return None,
             };
-            let value = self.as_formal(&value, formal, span);
+            let value = self.as_formal(&value, formal, span, argument);
             if value.is_error() {
                 return None;
             }

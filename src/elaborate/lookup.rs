@@ -125,12 +125,7 @@ impl<'a> Elaborator<'a> {
         match entry {
             ValueSlot::Done(value) => value.clone(),
             ValueSlot::Absent => {
-                let diagnostic =
-                    Diagnostic::error("LGM0116", format!("`{name}` is not declared in the branch taken here")).label(
-                        span,
-                        "its declaration stands in another branch of an `if`, or after it is needed",
-                    );
-                self.report(diagnostic);
+                self.not_taken(name, span, frame);
                 Value::Error
             }
             ValueSlot::Busy => {
@@ -163,7 +158,8 @@ impl<'a> Elaborator<'a> {
                 *entry = ValueSlot::Busy;
                 let value = if self.enter(span) {
                     self.open.push(((slot, indices), name.to_string(), span));
-                    let value = self.evaluate_origin(origin, Place { frame, env }, indices);
+                    let place = Place { frame, env };
+                    let value = self.at(place, |work| work.evaluate_origin(origin, place, indices));
                     self.open.pop();
                     self.depth -= 1;
                     value
@@ -239,7 +235,8 @@ impl<'a> Elaborator<'a> {
         if !matches!(owner, Thing::Failed | Thing::Absent) {
             let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
                 .label(name.span, "no such member")
-                .label(owner_expr.span, "this is not an instance of a component");
+                .label(owner_expr.span, "this is not an instance of a component")
+                .help("only instances of components have members; of an element write what is measured: `across(..)`");
             self.report(diagnostic);
         }
         Thing::Failed
@@ -276,11 +273,7 @@ impl<'a> Elaborator<'a> {
                 Thing::Failed
             }
             (Thing::Absent, _) => {
-                let diagnostic = Diagnostic::error("LGM0116", format!("`{}` does not exist here", name.text)).label(
-                    span,
-                    "its declaration stands in a branch of an `if` that was not taken, or it is built later than this",
-                );
-                self.report(diagnostic);
+                self.not_taken(&name.text, span, frame);
                 Thing::Failed
             }
             (found, None) => found.clone(),
@@ -289,6 +282,19 @@ impl<'a> Elaborator<'a> {
                 self.index_thing(found, list, span)
             }
         }
+    }
+
+    /// A name whose only declarations stand in branches of an `if` that were not taken.
+    fn not_taken(&mut self, name: &str, span: Span, frame: FrameId) {
+        let statements = self.bodies[self.frames[frame.0 as usize].body as usize].statements;
+        let mut diagnostic =
+            Diagnostic::error("LGM0116", format!("`{name}` does not exist here")).label(span, "it is needed here");
+        if let Some(declared) = super::origins::declared_at(statements, name) {
+            diagnostic = diagnostic.label(declared, "declared here, in a branch of an `if` that was not taken");
+        }
+        self.report(diagnostic.help(format!(
+            "use `{name}` inside the same `if`, or declare it in every branch"
+        )));
     }
 
     fn no_such_thing(&mut self, name: &'a Name, frame: FrameId) {
@@ -362,7 +368,8 @@ impl<'a> Elaborator<'a> {
             }
             None => {
                 let diagnostic = Diagnostic::error("LGM0120", "this node has no entries to choose from")
-                    .label(span, "it is a single scalar node");
+                    .label(span, "it is a single scalar node")
+                    .help("leave the index out, or declare an array: `node v[N] : electrical;`");
                 self.report(diagnostic);
                 return None;
             }

@@ -29,7 +29,8 @@ impl<'a> Elaborator<'a> {
         if matches!(&*name.text, "displacement" | "velocity") {
             let diagnostic = Diagnostic::error("LGM0601", format!("`{}` is not built yet", name.text))
                 .label(span, "a measure of a modal block")
-                .note("the syntax is accepted; nothing computes it so far");
+                .note("the syntax is accepted; nothing computes it so far")
+                .help("measure `across(..)` and `through(..)` of elements");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -204,7 +205,8 @@ impl<'a> Elaborator<'a> {
                 "LGM0141",
                 "of the reference only `across(gnd)`, which is 0, can be measured",
             )
-            .label(whole, "not defined");
+            .label(whole, "not defined")
+            .help("measure an element that is connected to it: `through(spring)`");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -357,7 +359,8 @@ impl<'a> Elaborator<'a> {
             Thing::Failed | Thing::Absent => return None,
             _ => {
                 let diagnostic = Diagnostic::error("LGM0138", format!("`{what}` is measured of an element"))
-                    .label(argument.span, "this is no element");
+                    .label(argument.span, "this is no element")
+                    .help("name an element: `power(spring)`");
                 self.report(diagnostic);
                 return None;
             }
@@ -457,7 +460,8 @@ impl<'a> Elaborator<'a> {
             Progress::Busy => {
                 let diagnostic =
                     Diagnostic::error("LGM0117", "this energy is needed to find the value of the same element")
-                        .label(span, "this use closes the circle");
+                        .label(span, "this use closes the circle")
+                        .help("break the circle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -496,7 +500,8 @@ impl<'a> Elaborator<'a> {
                             .label(
                                 argument.span,
                                 "its matrix has no inverse, or too large a one to be written",
-                            );
+                            )
+                            .help("write the energy out from the forces and the stiffness of its parts");
                         self.report(diagnostic);
                         return Value::Error;
                     }

@@ -28,9 +28,11 @@ mod measures;
 pub mod model;
 mod names;
 mod nearest;
+mod origins;
 mod outputs;
 mod quantities;
 mod recursion;
+mod reports;
 mod scopes;
 mod settings;
 mod state;
@@ -39,7 +41,7 @@ mod symmetry;
 mod values;
 
 pub use load::{Program, load};
-pub(crate) use nearest::did_you_mean;
+pub(crate) use nearest::{did_you_mean, suggestion as nearest_name};
 pub use settings::Settings;
 
 use crate::diagnostic::{Diagnostic, has_errors, in_source_order};
@@ -70,6 +72,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
     work.run();
     work.blame_options();
+    work.count_instances();
     let state::Elaborator {
         mut diagnostics,
         model,

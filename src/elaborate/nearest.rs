@@ -46,7 +46,7 @@ pub(super) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n s
 }
 
 /// The nearest candidate.
-pub(super) fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     nearest(name, candidates).into_iter().next()
 }
 
@@ -62,7 +62,12 @@ pub(crate) fn did_you_mean<'n>(name: &str, candidates: impl IntoIterator<Item = 
     match all.len() {
         0 => None,
         1..=12 => Some(format!("the names here are `{}`", all.join("`, `"))),
-        _ => None,
+        // A list of very many names helps nobody; a few of them show what is meant.
+        count => Some(format!(
+            "the names here are `{}` and {} more",
+            all[..12].join("`, `"),
+            count - 12
+        )),
     }
 }
 

@@ -3,12 +3,12 @@
 use super::lookup::index_text;
 use super::model::{Measure, Output, Variable};
 use super::quantities::entry_names;
-use super::state::{Elaborator, FrameId};
+use super::state::{Elaborator, EnvId, FrameId, Place};
 use super::values::Scalar;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Node;
 use crate::source::Span;
-use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::ast::{Expr, ExprKind, Indexed};
 use rustc_hash::FxHashMap;
 
 /// What an `experiment` may say.
@@ -21,19 +21,18 @@ impl<'a> Elaborator<'a> {
     pub fn finish_signals(&mut self) {
         for at in 0..self.signals.len() {
             let later = self.signals[at];
-            let declared = &later.what.declared;
-            let Ok(indices) = self.declared_indices(declared, later.place) else {
-                continue;
-            };
-            if let Some(slot) = self.value_slot(&declared.name.text, later.place.frame) {
-                self.slot_value(
-                    slot,
-                    indices,
-                    &declared.name.text,
-                    declared.name.span,
-                    later.place.frame,
-                );
-            }
+            self.at(later.place, |work| work.finish_signal(later.what, later.place));
+        }
+    }
+
+    fn finish_signal(&mut self, signal: &'a Indexed, place: Place) {
+        let declared = &signal.declared;
+        let Ok(indices) = self.declared_indices(declared, place) else {
+            return;
+        };
+        let name = &declared.name;
+        if let Some(slot) = self.value_slot(&name.text, place.frame) {
+            self.slot_value(slot, indices, &name.text, name.span, place.frame);
         }
     }
 
@@ -43,6 +42,7 @@ impl<'a> Elaborator<'a> {
         for at in 0..self.outputs.len() {
             let later = self.outputs[at];
             let declared = &later.what.declared;
+            self.here = later.place;
             let Ok(indices) = self.declared_indices(declared, later.place) else {
                 continue;
             };
@@ -61,7 +61,8 @@ impl<'a> Elaborator<'a> {
             }
             if indices.is_some() && value.entries().len() > 1 {
                 let diagnostic = Diagnostic::error("LGM0206", "an output with an index must be a scalar")
-                    .label(later.what.value.span, format!("this is {}", value.shape_text()));
+                    .label(later.what.value.span, format!("this is {}", value.shape_text()))
+                    .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
                 self.report(diagnostic);
                 continue;
             }
@@ -122,6 +123,7 @@ impl<'a> Elaborator<'a> {
 
     /// Checks the names in experiments; their values belong to a later stage.
     pub fn check_experiments(&mut self, frame: FrameId) {
+        self.here = Place { frame, env: EnvId(0) };
         for at in 0..self.experiments.len() {
             for attribute in self.experiments[at] {
                 let name = &attribute.name;

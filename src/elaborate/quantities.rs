@@ -29,7 +29,7 @@ impl<'a> Elaborator<'a> {
             Some(expr) => {
                 let value = self.eval(expr, place);
                 match &unit {
-                    Some((unit, span)) => self.in_unit(&value, unit, *span, expr.span),
+                    Some((unit, span)) => self.in_unit(&value, unit, *span, expr.span, Some(expr)),
                     None => value,
                 }
             }
@@ -49,7 +49,7 @@ impl<'a> Elaborator<'a> {
         };
         let value = self.eval(&setting.value, place);
         if let Some((unit, span)) = &unit {
-            return self.in_unit(&value, unit, *span, setting.value.span);
+            return self.in_unit(&value, unit, *span, setting.value.span, None);
         }
         // The option may leave the unit out, or write another unit of the same dimension.
         let wanted = declared.common_dim();
@@ -129,11 +129,15 @@ impl<'a> Elaborator<'a> {
                         (format!("this depends on `{name}`"), Some(name))
                     }
                 };
-                let message = match name {
+                let message = match &name {
                     Some(_) => "a parameter may depend on other parameters only",
                     None => "the value of this expression cannot be computed",
                 };
-                let diagnostic = Diagnostic::error("LGM0406", message).label(span, words);
+                let help = match name {
+                    Some(name) => format!("write a number or parameters only; what follows from `{name}` is a `signal`"),
+                    None => "check the parameter values and `--set`: look for a division by zero or a root of a negative number".to_string(),
+                };
+                let diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
                 self.report(diagnostic);
                 None
             }
@@ -279,17 +283,17 @@ impl<'a> Elaborator<'a> {
         let formal = &self.bodies[about.body as usize].formals[at];
         let argument = about.instance.and_then(|instance| argument_for(instance, formal, at));
         let value = match (argument, &formal.default) {
-            (Some(expr), _) => {
-                let value = self.eval(expr, about.outer);
-                self.as_formal(&value, formal, expr.span)
-            }
+            (Some(expr), _) => self.at(about.outer, |work| {
+                let value = work.eval(expr, about.outer);
+                work.as_formal(&value, formal, expr.span, Some(expr))
+            }),
             (None, Some(default)) => {
                 let place = Place {
                     frame,
                     env: super::state::EnvId(0),
                 };
                 let value = self.eval(default, place);
-                self.as_formal(&value, formal, default.span)
+                self.as_formal(&value, formal, default.span, Some(default))
             }
             // `check_arguments` has reported it.
             (None, None) => Value::Error,
@@ -316,7 +320,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// An argument in the unit of its formal parameter.
-    pub fn as_formal(&mut self, value: &Value, formal: &'a Formal, span: Span) -> Value {
+    pub fn as_formal(&mut self, value: &Value, formal: &'a Formal, span: Span, expr: Option<&'a Expr>) -> Value {
         let Some(written) = &formal.unit else {
             return value.clone();
         };
@@ -337,7 +341,10 @@ impl<'a> Elaborator<'a> {
                 )
                 .label(span, format!("this is in {given}"))
                 .label(written.span, format!("declared in {wanted}"))
-                .help("check the unit of the value, or the element that is meant");
+                .help(format!(
+                    "give a value in {wanted}, or use the element that takes one in {given}"
+                ));
+                let diagnostic = self.explain_dimension(diagnostic, expr);
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -345,7 +352,7 @@ impl<'a> Elaborator<'a> {
         if unit.factor.is_one() && unit.pi_power == 0 {
             return value.map(|entry| Scalar { expr: entry.expr, dim });
         }
-        self.in_unit(value, &unit, written.span, span)
+        self.in_unit(value, &unit, written.span, span, expr)
     }
 
     /// The symbols of a state; its rate is evaluated once the whole graph is there.
@@ -434,19 +441,16 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// A part of the graph named by plain words, without reporting faults.
-    fn graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<Thing> {
+    /// A part of the graph named by plain words, as far as it is one.
+    pub(super) fn graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<Thing> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let slot = self.thing_slot(&name.text, place.frame)?;
                 Some(self.things[slot].clone())
             }
             ExprKind::Index(..) | ExprKind::Member(..) => {
-                let mark = (self.diagnostics.len(), self.reported.clone());
-                let thing = self.thing(expr, place);
-                self.diagnostics.truncate(mark.0);
-                self.reported = mark.1;
-                Some(thing)
+                // What is wrong with the name is reported here rather than where it is used, once.
+                Some(self.thing(expr, place))
             }
             _ => None,
         }
@@ -457,6 +461,7 @@ impl<'a> Elaborator<'a> {
         for at in 0..self.states.len() {
             let later = self.states[at];
             let (indexed, place) = (later.what, later.place);
+            self.here = place;
             let Ok(indices) = self.declared_indices(&indexed.declared, place) else {
                 continue;
             };

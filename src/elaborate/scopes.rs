@@ -175,7 +175,11 @@ impl<'a> Walk<'_, 'a> {
                     let mut diagnostic =
                         Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{text}`"))
                             .label(name.span, "not declared");
-                    diagnostic.help = did_you_mean(text, things);
+                    diagnostic.help = did_you_mean(text, things).or_else(|| {
+                        Some(format!(
+                            "declare it: `node {text} : electrical;`, or an instance of this name"
+                        ))
+                    });
                     self.checker.report(diagnostic);
                 }
             }
@@ -234,7 +238,10 @@ impl<'a> Walk<'_, 'a> {
         let mut diagnostic =
             Diagnostic::error("LGM0110", format!("`{owner}` declares no `{text}`")).label(name.span, "not declared");
         diagnostic.help = did_you_mean(text, names).or_else(|| {
-            is_function(text).then(|| format!("`{text}` is a function: write its argument in parentheses"))
+            Some(match is_function(text) {
+                true => format!("`{text}` is a function: write its argument in parentheses"),
+                false => format!("declare it: `param {text} = ..;`"),
+            })
         });
         if self.scope.is_component {
             diagnostic =
@@ -262,7 +269,13 @@ fn check_function(checker: &mut Checker, name: &Name) {
     }
     let mut diagnostic =
         Diagnostic::error("LGM0145", format!("there is no function `{}`", name.text)).label(name.span, "not known");
-    diagnostic.help = suggestion(&name.text, function_names()).map(|near| format!("did you mean `{near}`?"));
+    diagnostic.help = Some(match suggestion(&name.text, function_names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "the functions are `{}`",
+            function_names().collect::<Vec<_>>().join("`, `")
+        ),
+    });
     checker.report(diagnostic);
 }
 

@@ -4,16 +4,17 @@ use super::law_scope::LawScope;
 use super::laws::Templates;
 use super::load::{ItemRef, Program};
 use super::model::{Domain, DomainId, ElementId, Measure, Model, Path, PathId};
+use super::reports::Reported;
 use super::settings::Assignment;
 use super::values::{Arena, Dimensions, Value};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, SymbolId, SymbolKind};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{self, Formal, Item, Name, Statement, StatementKind};
 use crate::units::{self, Unit, UnitFault, UnitPower};
 use num_rational::BigRational;
 use num_traits::One;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How deep evaluation may nest; brackets nest at most 256 deep, and a chain of names adds to it.
@@ -181,7 +182,9 @@ pub(super) struct Elaborator<'a> {
     pub chosen: &'a ast::Model,
     pub settings: FxHashMap<&'a str, &'a Assignment>,
     pub diagnostics: Vec<Diagnostic>,
-    pub reported: FxHashSet<(&'static str, Span)>,
+    pub reported: FxHashMap<(&'static str, Span), Reported>,
+    /// The place that is looked at now, which the faults found are reported for.
+    pub here: Place,
     pub arena: Arena,
     pub dims: Dimensions,
     /// Units by their places.
@@ -238,7 +241,10 @@ impl<'a> Elaborator<'a> {
         });
         let reported = diagnostics
             .iter()
-            .filter_map(|diagnostic| Some((diagnostic.code, diagnostic.labels.first()?.span)))
+            .filter_map(|diagnostic| {
+                let key = (diagnostic.code, diagnostic.labels.first()?.span);
+                Some((key, Reported::before_expansion()))
+            })
             .collect();
         Elaborator {
             program,
@@ -247,6 +253,10 @@ impl<'a> Elaborator<'a> {
             settings: FxHashMap::default(),
             diagnostics,
             reported,
+            here: Place {
+                frame: FrameId(0),
+                env: EnvId(0),
+            },
             arena,
             dims: Dimensions::new(),
             units: FxHashMap::default(),
@@ -317,46 +327,6 @@ impl<'a> Elaborator<'a> {
         self.finish_outputs();
         self.check_experiments(frame);
         self.check_connection();
-    }
-
-    /// Records a diagnostic, once for each code and place, however many instances show it.
-    pub fn report(&mut self, mut diagnostic: Diagnostic) {
-        // A fault in the law of a library element lies in what the user gave it.
-        if let (Some((name, span)), Some(first)) = (&self.law_use, diagnostic.labels.first()) {
-            let label = Label {
-                span: *span,
-                message: format!("for `{name}` here"),
-            };
-            if self.program.is_library(first.span.source) {
-                diagnostic.labels.insert(0, label);
-            } else if !diagnostic.labels.iter().any(|label| label.span == *span) {
-                diagnostic.labels.push(label);
-            }
-        }
-        if let Some(first) = diagnostic.labels.first()
-            && !self.reported.insert((diagnostic.code, first.span))
-        {
-            return;
-        }
-        self.diagnostics.push(diagnostic);
-    }
-
-    /// Where an option gave a parameter another shape, a fault of widths is the option's.
-    pub fn blame_options(&mut self) {
-        const WIDTHS: [&str; 6] = ["LGM0120", "LGM0121", "LGM0202", "LGM0206", "LGM0207", "LGM0208"];
-        for diagnostic in &mut self.diagnostics {
-            if WIDTHS.contains(&diagnostic.code) {
-                for (message, span) in &self.reshaped {
-                    diagnostic.labels.insert(
-                        0,
-                        Label {
-                            span: *span,
-                            message: message.clone(),
-                        },
-                    );
-                }
-            }
-        }
     }
 
     /// Enters one more level of evaluation; `false` (with a diagnostic) where it nests too deeply.

@@ -58,6 +58,7 @@ impl<'a> Elaborator<'a> {
             )
             .label(span, words)
             .note("the syntax is accepted; only constant values are compiled so far")
+            .help("write a number or an expression of parameters")
         };
         self.report(diagnostic);
     }
