@@ -146,6 +146,16 @@ impl SourceMap {
 pub trait Sources {
     /// Reads a whole text. `Err` holds a sentence for the user ("no such file", "not UTF-8 at byte 12").
     fn read(&self, path: &Path) -> Result<String, String>;
+
+    /// The path with all links resolved; the path itself where there is nothing to resolve.
+    fn resolve(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+
+    /// Folders beside the model's own from which files may be imported.
+    fn included(&self) -> &[PathBuf] {
+        &[]
+    }
 }
 
 /// No files at all: every import of a path fails. For texts that stand alone.

@@ -271,7 +271,10 @@ fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String>
         let words = text.get(label.span.start as usize..label.span.end as usize);
         let is_gap = words == Some("") && BETWEEN_WORDS.contains(&diagnostic.code);
         if !is_gap && words.is_none_or(|words| words.trim() != words || words.is_empty()) {
-            faults.push(format!("the place of `{}` is not the exact words: {words:?}", label.message));
+            faults.push(format!(
+                "the place of `{}` is not the exact words: {words:?}",
+                label.message
+            ));
         }
         if label.message.is_empty() {
             faults.push("a place has no words, so that it is not drawn".to_string());

@@ -7,17 +7,51 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of this machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Disk;
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disk {
+    /// Folders named by `--include`.
+    pub include: Vec<PathBuf>,
+}
 
 impl Sources for Disk {
     fn read(&self, path: &Path) -> Result<String, String> {
-        if path.is_dir() {
+        let place = fs::metadata(path).map_err(|error| sentence(&error))?;
+        if place.is_dir() {
             return Err("is a folder, not a file".to_string());
         }
-        let file = fs::File::open(path).map_err(|error| sentence(&error))?;
+        // A pipe could keep the compiler waiting for ever, and a device never end.
+        if !place.is_file() {
+            return Err("is a device, a pipe or a socket, not a file".to_string());
+        }
+        let file = File::open(path).map_err(|error| sentence(&error))?;
         read_text(file)
     }
+
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let here = Path::new(".");
+        let path = if path.as_os_str().is_empty() { here } else { path };
+        // What is not there lies where its nearest folder that is there says.
+        let there = path.ancestors().find_map(|folder| {
+            let folder = if folder.as_os_str().is_empty() { here } else { folder };
+            let rest = path.strip_prefix(folder).unwrap_or(path);
+            Some(fs::canonicalize(folder).ok()?.join(rest))
+        });
+        // Joining an empty rest leaves a slash at the end of a file.
+        there.unwrap_or_else(|| path.to_path_buf()).components().collect()
+    }
+
+    fn included(&self) -> &[PathBuf] {
+        &self.include
+    }
+}
+
+/// What the user names is read whatever it is: a pipe of the shell is a file to a person.
+fn read_named(path: &Path) -> Result<String, String> {
+    if path.is_dir() {
+        return Err("is a folder, not a file".to_string());
+    }
+    let file = File::open(path).map_err(|error| sentence(&error))?;
+    read_text(file)
 }
 
 /// Reads FILE, `-` being standard input.
@@ -26,7 +60,7 @@ pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Di
         let text = read_text(io::stdin().lock());
         text.map(|text| map.add("standard input", text, None))
     } else {
-        let text = Disk.read(file);
+        let text = read_named(file);
         text.map(|text| map.add(file.display().to_string(), text, Some(file.to_path_buf())))
     };
     read.map_err(|reason| {

@@ -5,7 +5,7 @@ use crate::Request;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::Settings;
 use crate::equations::{Options, StateRequest, StateSystem};
-use crate::source::SourceMap;
+use crate::source::{SourceId, SourceMap};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -20,6 +20,9 @@ pub(super) struct ModelArguments {
     /// Gives a `param` or `const` another value; may be given several times
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
+    /// Also lets imports use the files of this folder; may be given several times
+    #[arg(long, value_name = "DIR")]
+    include: Vec<PathBuf>,
 }
 
 /// Which variables are the states.
@@ -43,7 +46,7 @@ impl ModelArguments {
     /// Everything up to the equations, for the diagnostics alone.
     pub(super) fn check(&self, verify: bool) -> (SourceMap, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
-        let diagnostics = match read_root(&self.file, &mut map) {
+        let diagnostics = match self.read(&mut map) {
             Err(diagnostic) => vec![diagnostic],
             Ok(root) => {
                 let request = Request {
@@ -56,7 +59,7 @@ impl ModelArguments {
                     },
                     verify,
                 };
-                crate::check(&Disk, &mut map, root, &request)
+                crate::check(&self.disk(), &mut map, root, &request)
             }
         };
         (map, diagnostics)
@@ -69,7 +72,7 @@ impl ModelArguments {
         wanted: Options,
     ) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
-        let (system, diagnostics) = match read_root(&self.file, &mut map) {
+        let (system, diagnostics) = match self.read(&mut map) {
             Err(diagnostic) => (None, vec![diagnostic]),
             Ok(root) => {
                 let request = Request {
@@ -85,10 +88,27 @@ impl ModelArguments {
                     },
                     verify: false,
                 };
-                crate::compile(&Disk, &mut map, root, &request)
+                crate::compile(&self.disk(), &mut map, root, &request)
             }
         };
         (map, system, diagnostics)
+    }
+
+    /// FILE, once the folders named by `--include` are known to be there.
+    fn read(&self, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
+        match self.include.iter().find(|folder| !folder.is_dir()) {
+            Some(folder) => {
+                let message = format!("`--include {}`: there is no such folder", folder.display());
+                Err(Diagnostic::error("LGM0909", message).help("name a folder that holds files to import"))
+            }
+            None => read_root(&self.file, map),
+        }
+    }
+
+    fn disk(&self) -> Disk {
+        Disk {
+            include: self.include.clone(),
+        }
     }
 
     /// Each `--set` becomes a text of its own, so that a diagnostic can point into it.

@@ -92,7 +92,8 @@ impl Program {
 pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Program, Vec<Diagnostic>) {
     let mut loader = Loader {
         files,
-        folder: map.get(root).path.as_deref().map(folder_of),
+        // A text without a place of its own stands in the folder where the compiler was started.
+        folder: map.get(root).path.as_deref().map(folder_of).unwrap_or_default(),
         map,
         program: Program::default(),
         diagnostics: Vec::new(),
@@ -122,12 +123,12 @@ struct Loader<'a> {
     files: &'a dyn Sources,
     map: &'a mut SourceMap,
     /// The folder of the root text, which no import may leave.
-    folder: Option<PathBuf>,
+    folder: PathBuf,
     program: Program,
     diagnostics: Vec<Diagnostic>,
     loaded: FxHashMap<PathBuf, usize>,
     modules: FxHashMap<usize, usize>,
-    /// Files that are being loaded now, with the names that diagnostics show.
+    /// Files that are being loaded now, links resolved, with the names that diagnostics show.
     chain: Vec<(PathBuf, String)>,
 }
 
@@ -186,10 +187,11 @@ impl Loader<'_> {
         self.program.library_sources[place] = library;
         self.program.files.push(File { ast, library });
         let folder = path.as_deref().map(folder_of);
-        if let Some(path) = &path {
-            self.loaded.insert(path.clone(), index);
+        let resolved = path.map(|path| self.files.resolve(&path)).unwrap_or_default();
+        if !resolved.as_os_str().is_empty() {
+            self.loaded.insert(resolved.clone(), index);
         }
-        self.chain.push((path.unwrap_or_default(), title));
+        self.chain.push((resolved, title));
         for import in &imports {
             match &import.target {
                 ImportTarget::Module(name) => self.import_module(name),
@@ -220,32 +222,82 @@ impl Loader<'_> {
     }
 
     fn import_path(&mut self, words: &str, span: Span, folder: Option<&Path>) {
-        let Some(base) = folder.map(Path::to_path_buf).or_else(|| self.folder.clone()) else {
-            // A text without a place of its own may still be given a set of files by name.
-            return self.import_file(words, span, normal(Path::new(words)));
-        };
-        let path = normal(&base.join(words));
-        let inside = match &self.folder {
-            Some(root) if root.as_os_str().is_empty() => !path.starts_with("..") && !path.is_absolute(),
-            Some(root) => path.starts_with(root),
-            None => true,
-        };
-        if !inside || Path::new(words).is_absolute() {
-            let diagnostic = Diagnostic::error("LGM0103", format!("the import `{words}` leaves the model's folder"))
-                .label(span, "this path points outside")
-                .note("a model may import only files that lie beside it or below it")
-                .help("move the file into the folder of the model, and import it from there");
-            self.diagnostics.push(diagnostic);
-            return;
+        let base = folder.unwrap_or(&self.folder);
+        let own = normal(&base.join(words));
+        let mut candidates = Vec::new();
+        // A path from the root of the disk means the same file wherever it is written, so only an option allows it.
+        if self.may_import(&own) && (Path::new(words).is_relative() || self.is_included(&own)) {
+            candidates.push(own.clone());
         }
-        self.import_file(words, span, path);
+        if Path::new(words).is_relative() {
+            let shared = self.files.included().iter().map(|folder| normal(&folder.join(words)));
+            candidates.extend(shared.filter(|path| self.is_included(path)));
+        }
+        if candidates.is_empty() {
+            return self.outside(words, span, &own, "this path points outside");
+        }
+        self.import_first(words, span, candidates);
     }
 
-    fn import_file(&mut self, words: &str, span: Span, path: PathBuf) {
+    /// Whether a path lies in the folder of the model, or in one that an option allows.
+    fn may_import(&self, path: &Path) -> bool {
+        is_below(path, &self.folder) || self.is_included(path)
+    }
+
+    fn is_included(&self, path: &Path) -> bool {
+        self.files
+            .included()
+            .iter()
+            .any(|folder| is_below(path, &normal(folder)))
+    }
+
+    /// Whether a path with all links resolved lies in a folder that may be used.
+    fn may_import_resolved(&self, path: &Path) -> bool {
+        let below = |folder: &Path| is_below(path, &self.files.resolve(folder));
+        below(&self.folder) || self.files.included().iter().any(|folder| below(folder))
+    }
+
+    fn outside(&mut self, words: &str, span: Span, path: &Path, why: &str) {
+        let folder = path.parent().unwrap_or(path).display().to_string();
+        let folder = if folder.is_empty() { "." } else { &folder };
+        let diagnostic = Diagnostic::error("LGM0103", format!("the import `{words}` leaves the model's folder"))
+            .label(span, why)
+            .note("a model may import only files that lie beside it or below it, or in a folder named by `--include`")
+            .help(format!(
+                "move the file into the folder of the model, or allow its folder: `--include {folder}`"
+            ));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Imports the first of the candidates that is there.
+    fn import_first(&mut self, words: &str, span: Span, candidates: Vec<PathBuf>) {
+        let mut reason = None;
+        for path in candidates {
+            let resolved = self.files.resolve(&path);
+            if !self.may_import_resolved(&resolved) {
+                return self.outside(words, span, &resolved, "a link leads outside from here");
+            }
+            match self.import_file(span, path, resolved) {
+                Ok(()) => return,
+                Err(why) => reason = reason.or(Some(why)),
+            }
+        }
+        let mut help = "paths are relative to the file that holds the import".to_string();
+        if self.files.included().is_empty() {
+            help.push_str("; a folder of shared parts is named with `--include DIR`");
+        }
+        let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the import `{words}`"))
+            .label(span, reason.unwrap_or_default())
+            .help(help);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// `Err` holds the reason why the file cannot be read; every other fault is reported.
+    fn import_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
         if let Some(at) = self
             .chain
             .iter()
-            .position(|entry| entry.0 == path && !path.as_os_str().is_empty())
+            .position(|entry| entry.0 == resolved && !resolved.as_os_str().is_empty())
         {
             let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
             names.push(&self.chain[at].1);
@@ -254,10 +306,10 @@ impl Loader<'_> {
                 .note(names.join(" imports "))
                 .help("move what both need into a third file, and import that one from both");
             self.diagnostics.push(diagnostic);
-            return;
+            return Ok(());
         }
-        if self.loaded.contains_key(&path) {
-            return;
+        if self.loaded.contains_key(&resolved) {
+            return Ok(());
         }
         if self.chain.len() > DEEPEST_IMPORT {
             let diagnostic = Diagnostic::error(
@@ -267,21 +319,21 @@ impl Loader<'_> {
             .label(span, "at this import")
             .help("import the files that are needed directly");
             self.diagnostics.push(diagnostic);
-            return;
+            return Ok(());
         }
-        match self.files.read(&path) {
-            Ok(text) => {
-                let title = path.display().to_string();
-                let source = self.map.add(title.clone(), text, Some(path.clone()));
-                self.file(source, Some(path), title, false);
-            }
-            Err(reason) => {
-                let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the import `{words}`"))
-                    .label(span, reason)
-                    .help("paths are relative to the file that holds the import");
-                self.diagnostics.push(diagnostic);
-            }
-        }
+        let text = self.files.read(&resolved)?;
+        let title = path.display().to_string();
+        let source = self.map.add(title.clone(), text, Some(path.clone()));
+        self.file(source, Some(path), title, false);
+        Ok(())
+    }
+}
+
+/// Whether a path lies below a folder, by the words alone.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    match folder.as_os_str().is_empty() {
+        true => !path.starts_with("..") && path.is_relative(),
+        false => path.starts_with(folder),
     }
 }
 

@@ -120,6 +120,10 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|table| table.keys().map(|name| &**name))
             .collect();
+        if self.program.is_damaged && suggestion(&name.text, names.iter().copied()).is_none() {
+            // It may stand in the text that could not be read.
+            return;
+        }
         let mut diagnostic = Diagnostic::error("LGM0148", format!("there is no domain `{}`", name.text))
             .label(name.span, "not declared");
         diagnostic.help = did_you_mean(&name.text, names);
@@ -371,6 +375,8 @@ impl<'a> Checker<'a> {
                 );
                 diagnostic.help(format!("did you mean `{}`?", near.join("` or `")))
             }
+            // It may stand in the text that could not be read.
+            None if self.program.is_damaged => return,
             None => diagnostic.help(format!(
                 "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
                 kind.text

@@ -609,8 +609,17 @@ model M { node v : electrical; for i in 1:20000 { s[i] : S(2 [ohm]) (p = v); } }
         panic!("{} diagnostics", diagnostics.len());
     };
     assert_eq!(only.code, "LGM0201");
-    assert!(only.notes.iter().any(|note| note == "and 19999 more instances have this fault"), "{only:?}");
-    assert!(only.labels.iter().any(|label| label.message == "in the instance `s[1]` of `S`, made here"));
+    assert!(
+        only.notes
+            .iter()
+            .any(|note| note == "and 19999 more instances have this fault"),
+        "{only:?}"
+    );
+    assert!(
+        only.labels
+            .iter()
+            .any(|label| label.message == "in the instance `s[1]` of `S`, made here")
+    );
 }
 
 #[test]
