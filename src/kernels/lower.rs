@@ -56,25 +56,43 @@ impl Layout {
 
 /// Lowers roots to values of one graph.
 pub(crate) fn lower(exprs: &Exprs, layout: &Layout, roots: &[ExprId]) -> (Graph, Vec<ValueId>) {
-    let mut lowering = Lowering {
-        exprs,
-        layout,
-        graph: Graph::default(),
-        done: FxHashMap::default(),
-    };
+    let mut lowering = Lowering::new(exprs, layout);
     let values = roots.iter().map(|root| lowering.root(*root)).collect();
     (lowering.graph, values)
 }
 
-struct Lowering<'a> {
-    exprs: &'a Exprs,
+/// Expressions on their way to values, one graph for all.
+pub(crate) struct Lowering<'a> {
+    pub(crate) exprs: &'a Exprs,
     layout: &'a Layout,
-    graph: Graph,
+    pub(crate) graph: Graph,
     done: FxHashMap<ExprId, ValueId>,
+    order: Vec<ExprId>,
 }
 
-impl Lowering<'_> {
-    fn root(&mut self, root: ExprId) -> ValueId {
+impl<'a> Lowering<'a> {
+    pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout) -> Lowering<'a> {
+        Lowering {
+            exprs,
+            layout,
+            graph: Graph::default(),
+            done: FxHashMap::default(),
+            order: Vec::new(),
+        }
+    }
+
+    /// The value of an expression that was lowered.
+    pub(crate) fn value(&self, id: ExprId) -> ValueId {
+        self.done[&id]
+    }
+
+    /// All that was lowered, each after what it is made of; an assigned symbol comes after its value.
+    pub(crate) fn order(&self) -> &[ExprId] {
+        &self.order
+    }
+
+    /// Lowers an expression with all that it is made of.
+    pub(crate) fn root(&mut self, root: ExprId) -> ValueId {
         let mut stack = vec![root];
         while let Some(id) = stack.last().copied() {
             if self.done.contains_key(&id) {
@@ -98,6 +116,7 @@ impl Lowering<'_> {
             if stack.len() == waiting {
                 let value = self.node(id);
                 self.done.insert(id, value);
+                self.order.push(id);
                 stack.pop();
             }
         }

@@ -7,6 +7,7 @@
 //! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
 //! here fails: what has no value is NaN or infinite.
 
+mod corners;
 mod graph;
 mod jacobian;
 mod lower;
@@ -15,6 +16,7 @@ mod portable;
 pub mod program;
 mod schedule;
 
+pub use corners::{Condition, Corners};
 pub use lower::Layout;
 
 use crate::equations::StateSystem;
