@@ -215,3 +215,89 @@ fn a_long_chain_is_built_in_linear_time_and_is_right() {
         assert_eq!(values[2..5], [1.0, -2.0, 1.0]);
     }
 }
+
+#[test]
+fn repeated_equations_become_loops() {
+    let system = systems::chain(1000);
+    let kernels = Kernels::new(&system, &KernelOptions::default());
+    let program = kernels.derivatives.program();
+    let lanes: Vec<u32> = program.loops.iter().map(|entry| entry.count).collect();
+    // The ends differ from the middle.
+    assert_eq!(lanes, [998, 1]);
+    assert_eq!(program.temporaries, 0);
+    assert!(program.numbers.is_empty() && program.indices.is_empty());
+    assert!(program.loops[0].body.len() <= 7, "{:?}", program.loops[0].body);
+}
+
+#[test]
+fn long_sums_become_loops() {
+    let mut builder = Builder::new("Sum");
+    let count = 10_000;
+    let mut terms = Vec::new();
+    for k in 0..count {
+        let x = builder.state(&format!("x{k}"), StateVariable::Across, None, 0);
+        let factor = builder.system.exprs.integer(k + 2);
+        terms.push(builder.system.exprs.mul(factor, x));
+    }
+    let sum = builder.system.exprs.sum(terms);
+    builder.output("sum", None, sum);
+    let system = &builder.system;
+    let states: Vec<f64> = (0..count).map(|k| 1.0 / (k + 2) as f64).collect();
+    for options in evaluators() {
+        let kernel = expression(&system.exprs, &system.output_values, &Layout::new(system), &options);
+        let at = Arguments {
+            states: &states,
+            ..Arguments::default()
+        };
+        assert!((kernel.values(&at)[0] - count as f64).abs() < 1e-9);
+        assert!(kernel.program().loops.len() < 12);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Lanes in order, backwards, in leaps and without order; two shapes that share; ends that differ.
+    #[test]
+    fn repeated_expressions_say_the_same_in_every_lane(
+        steps in random_expressions::steps(14),
+        lanes in 1usize..150,
+        stride in 1usize..4,
+        order in 0u8..4,
+        states in numbers(450),
+        parameters in numbers(7),
+    ) {
+        let mut builder = Builder::new("Lanes");
+        let names: Vec<ExprId> = (0..450).map(|k| builder.state(&format!("x{k}"), StateVariable::Across, None, 0)).collect();
+        let entries: Vec<(i64, Option<ExprId>)> = vec![(10, None); 7];
+        let entries = builder.matrix_parameter("p", &[7], &entries, None);
+        let mut roots = Vec::new();
+        for lane in 0..lanes {
+            let place = match order {
+                0 => lane * stride,
+                1 => 449 - lane * stride,
+                2 => (lane * lane * 7 + 3) % 450,
+                _ => lane / 40 * 101 % 450 + lane % 40,
+            };
+            let exprs = &mut builder.system.exprs;
+            let number = exprs.integer(if order == 0 { 3 } else { lane as i64 - 40 });
+            let time = exprs.symbol(builder.system.time);
+            let leaves = [names[place], names[(place + 1) % 450], names[449 - place], entries[0], entries[lane % 7], number, time];
+            roots.extend(random_expressions::build(exprs, &leaves, &steps, false));
+            if lane % 60 == 59 {
+                roots.push(names[place]);
+            }
+        }
+        let system = builder.system;
+        let layout = Layout::new(&system);
+        let point = Point { time: 0.75, spaces: [parameters, states, Vec::new(), Vec::new(), Vec::new()] };
+        let expected = random_expressions::bounded(&system.exprs, &roots, 0.75, &|symbol| point.value(&layout, symbol));
+        for options in evaluators() {
+            let found = expression(&system.exprs, &roots, &layout, &options).values(&point.arguments());
+            for ((root, found), (value, error)) in roots.iter().zip(found).zip(&expected) {
+                let agrees = found == *value || (found - value).abs() <= *error || error.is_infinite();
+                prop_assert!(agrees, "{} is {found}, not {value} within {error}, {options:?}", lgm::expr::text(&system.exprs, *root));
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::graph::{Graph, ValueId};
 use super::lower::{Layout, Lowering};
 use super::operation::{Binary, Space, Unary};
-use super::{Arguments, Kernel, KernelOptions, schedule};
+use super::{Arguments, Kernel, KernelOptions, reroll};
 use crate::expr::{ExprId, Exprs, Function, Node, Relation};
 use rustc_hash::FxHashMap;
 use std::f64::consts::PI;
@@ -77,8 +77,7 @@ impl Corners {
             depends.insert(*id, own);
         }
         let graph = &lowering.graph;
-        let kernel =
-            |values: &[ValueId]| Kernel::new(schedule::schedule(graph, values), &KernelOptions { native: false });
+        let kernel = |values: &[ValueId]| Kernel::new(reroll::program(graph, values), &KernelOptions { native: false });
         Corners {
             instants: kernel(&finder.instants),
             switches: kernel(&finder.switches),

@@ -45,6 +45,8 @@ pub(crate) struct Graph {
     nodes: IndexSet<Value, FxBuildHasher>,
     /// Whether each depends on more than parameters.
     varies: Vec<bool>,
+    /// Values to be computed for themselves.
+    cuts: Vec<ValueId>,
 }
 
 impl Graph {
@@ -62,6 +64,15 @@ impl Graph {
     /// Whether a value depends on more than parameters, and so may change between two calls of a run.
     pub(crate) fn varies(&self, id: ValueId) -> bool {
         self.varies[id.0 as usize]
+    }
+
+    /// Asks for a value to be computed for itself, so that it may become a lane among others of its shape.
+    pub(crate) fn cut(&mut self, id: ValueId) {
+        self.cuts.push(id);
+    }
+
+    pub(crate) fn cuts(&self) -> &[ValueId] {
+        &self.cuts
     }
 
     fn intern(&mut self, node: Value) -> ValueId {

@@ -11,6 +11,9 @@ use rustc_hash::FxHashMap;
 /// Integer powers up to this size are multiplications.
 const LARGEST_UNROLLED_POWER: u32 = 16;
 
+/// Sums of more terms are split.
+const LONGEST_SUM: usize = 16;
+
 /// Where the numbers of symbols are found in [`Arguments`](super::Arguments).
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
@@ -140,7 +143,7 @@ impl<'a> Lowering<'a> {
             },
             Node::Sum(list) => {
                 let terms: Vec<ValueId> = list.iter().map(|child| self.done[child]).collect();
-                self.chain(Binary::Add, &terms)
+                self.long_sum(terms)
             }
             Node::Product(list) => self.product(list),
             Node::Power(base, exponent) => match self.exprs.as_number(*exponent) {
@@ -186,6 +189,22 @@ impl<'a> Lowering<'a> {
             result = self.graph.binary(operation, result, value);
         }
         result
+    }
+
+    /// A sum as a tree where it is long: partial sums of one shape then become a loop.
+    fn long_sum(&mut self, mut terms: Vec<ValueId>) -> ValueId {
+        while terms.len() > LONGEST_SUM {
+            let parts = terms.chunks(LONGEST_SUM);
+            let parts: Vec<&[ValueId]> = parts.collect();
+            let mut sums = Vec::with_capacity(parts.len());
+            for part in parts {
+                let sum = self.chain(Binary::Add, part);
+                self.graph.cut(sum);
+                sums.push(sum);
+            }
+            terms = sums;
+        }
+        self.chain(Binary::Add, &terms)
     }
 
     /// A product over one denominator; factors that only parameters decide are put together first, so that they are one

@@ -7,14 +7,17 @@
 //! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
 //! here fails: what has no value is NaN or infinite.
 
+mod body;
 mod corners;
+mod fuse;
 mod graph;
 mod jacobian;
 mod lower;
 pub mod operation;
 mod portable;
 pub mod program;
-mod schedule;
+mod reroll;
+mod units;
 
 pub use corners::{Condition, Corners};
 pub use lower::Layout;
@@ -256,7 +259,7 @@ impl Kernels {
 /// A kernel for any expressions over the symbols of a layout.
 pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
     let (graph, values) = lower::lower(exprs, layout, roots);
-    Kernel::new(schedule::schedule(&graph, &values), options)
+    Kernel::new(reroll::program(&graph, &values), options)
 }
 
 fn parameter_base(system: &StateSystem) -> Vec<f64> {

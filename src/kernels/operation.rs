@@ -69,7 +69,42 @@ pub enum Binary {
     Power,
 }
 
+impl Space {
+    /// All spaces in the order of their codes.
+    pub const ALL: [Space; 8] = [
+        Space::Time,
+        Space::Parameters,
+        Space::States,
+        Space::Inputs,
+        Space::Rates,
+        Space::Unknowns,
+        Space::Numbers,
+        Space::Temporaries,
+    ];
+}
+
 impl Unary {
+    /// All of them, in order.
+    pub const ALL: [Unary; 17] = [
+        Unary::Negate,
+        Unary::Absolute,
+        Unary::Sign,
+        Unary::Floor,
+        Unary::SquareRoot,
+        Unary::Not,
+        Unary::Sin,
+        Unary::Cos,
+        Unary::Tan,
+        Unary::Asin,
+        Unary::Acos,
+        Unary::Atan,
+        Unary::Sinh,
+        Unary::Cosh,
+        Unary::Tanh,
+        Unary::Exp,
+        Unary::Log,
+    ];
+
     /// The operation's value.
     #[inline]
     pub fn apply(self, a: f64) -> f64 {
@@ -104,6 +139,24 @@ impl Unary {
 }
 
 impl Binary {
+    /// All of them, in order.
+    pub const ALL: [Binary; 14] = [
+        Binary::Add,
+        Binary::Subtract,
+        Binary::Multiply,
+        Binary::Divide,
+        Binary::Minimum,
+        Binary::Maximum,
+        Binary::Less,
+        Binary::LessEqual,
+        Binary::Equal,
+        Binary::NotEqual,
+        Binary::And,
+        Binary::Or,
+        Binary::Atan2,
+        Binary::Power,
+    ];
+
     /// The operation's value.
     #[inline]
     pub fn apply(self, a: f64, b: f64) -> f64 {

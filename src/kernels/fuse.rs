@@ -1,0 +1,64 @@
+//! Loops of one level over the same arrays become one: each number is then loaded once.
+
+use super::body::Builder;
+use super::operation::Space;
+use super::program::{Index, Instruction, Loop, Store};
+
+/// Bodies are not fused beyond this size: results must find room in the machine's registers.
+const LARGEST_FUSED: usize = 40;
+
+/// Loops may differ in length by this many lanes, which are then written out.
+const MOST_PEELED: u32 = 4;
+
+/// Fuses loops that nothing orders; lanes that are left over go to the straight-line code.
+pub(crate) fn fuse(loops: &mut Vec<Loop>, straight: &mut Vec<Loop>, indices: &[u32]) {
+    let mut fused: Vec<Loop> = Vec::with_capacity(loops.len());
+    for entry in loops.drain(..) {
+        let partner = fused.iter_mut().rev().take(8).find(|other| fits(other, &entry));
+        let Some(other) = partner else {
+            fused.push(entry);
+            continue;
+        };
+        let count = other.count.min(entry.count);
+        for long in [&*other, &entry] {
+            straight.extend((count..long.count).map(|lane| slice(long, lane, indices)));
+        }
+        let mut builder = Builder::default();
+        builder.append(other);
+        builder.append(&entry);
+        *other = builder.finish(count);
+    }
+    *loops = fused;
+}
+
+/// Whether two loops have about the same length and read numbers of the same arrays.
+fn fits(a: &Loop, b: &Loop) -> bool {
+    let reads = |entry: &Loop, space: Space| {
+        let varying = |instruction: &Instruction| matches!(instruction, Instruction::Load(from, index) if *from == space && !index.is_uniform());
+        entry.body.iter().any(varying)
+    };
+    a.count.abs_diff(b.count) <= MOST_PEELED
+        && a.count.min(b.count) > 2 * MOST_PEELED
+        && a.body.len() + b.body.len() <= LARGEST_FUSED
+        && [Space::States, Space::Temporaries, Space::Unknowns]
+            .iter()
+            .any(|space| reads(a, *space) && reads(b, *space))
+}
+
+/// One lane as a loop of its own.
+fn slice(entry: &Loop, lane: u32, indices: &[u32]) -> Loop {
+    let moved = |index: Index| Index::fixed(index.of_lane(lane, indices));
+    let body = entry.body.iter().map(|instruction| match *instruction {
+        Instruction::Load(space, index) => Instruction::Load(space, moved(index)),
+        other => other,
+    });
+    let stores = entry.stores.iter().map(|store| Store {
+        index: moved(store.index),
+        ..*store
+    });
+    Loop {
+        count: 1,
+        body: body.collect(),
+        stores: stores.collect(),
+    }
+}
