@@ -36,9 +36,9 @@ pub(crate) fn program(graph: &Graph, roots: &[ValueId]) -> Program {
             copies.push((*root, output as u32));
         }
     }
-    for index in 0..graph.len() {
+    for (index, output) in first_output.into_iter().enumerate() {
         if units.kept[index] {
-            units.add(ValueId(index as u32), true, first_output[index]);
+            units.add(ValueId(index as u32), true, output);
         }
     }
     for (root, output) in copies {
