@@ -5,14 +5,14 @@
 //! the largest number of independent states. On a tree this is sequential causality assignment, step for step.
 
 use super::Causality;
-use super::elimination::{Elimination, find};
-use super::structure::{self, column_port, port_column};
+use super::conflict;
+use super::elimination::Elimination;
+use super::structure::{self, port_column};
 use crate::algebra::PrimeField;
 use crate::bond::BondGraph;
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Connection, Element, Law, Model, PortId, Variable};
+use crate::elaborate::model::{Element, Law, Model, PortId, Variable};
 use crate::expr::ExprId;
-use crate::source::Span;
 
 /// What the user asked of causality.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ pub fn assign(
         dissipators: Vec::new(),
         sources: Vec::new(),
     };
-    let mut diagnostics = Vec::new();
+    let mut conflicts = Vec::new();
     let mut storage: Vec<(usize, u8, PortId)> = Vec::new();
     for (index, port) in model.ports.iter().enumerate() {
         let id = PortId(index as u32);
@@ -60,7 +60,7 @@ pub fn assign(
                 if elimination.pivot(&mut field, wanted).is_some() {
                     causality.solved[index] = Some(given.conjugate());
                 } else {
-                    diagnostics.push(conflict(model, &elimination, id, *given));
+                    conflicts.push(id);
                     if elimination.pivot(&mut field, port_column(id, *given)).is_some() {
                         causality.solved[index] = Some(*given);
                     }
@@ -117,7 +117,8 @@ pub fn assign(
             }
         }
     }
-    if !diagnostics.iter().any(Diagnostic::is_error) {
+    let mut diagnostics = Vec::new();
+    if conflicts.is_empty() {
         assert!(
             causality
                 .sources
@@ -128,6 +129,12 @@ pub fn assign(
                 .all(|port| causality.solved[port.index()].is_some()),
             "invariant: power conservation makes one column of every port independent"
         );
+    } else {
+        let rows = causality
+            .structure
+            .rows_in(&mut field, |_, id| Ok::<u64, std::convert::Infallible>(modulus(id)))
+            .unwrap_or_else(|never| match never {});
+        diagnostics = conflict::explain(model, graph, &causality.structure, &rows, &conflicts);
     }
     causality.pivots = std::mem::take(&mut elimination.pivots);
     (causality, diagnostics)
@@ -151,98 +158,4 @@ fn storage_class(model: &Model, port: PortId, co_energy: Variable) -> u8 {
         }
         None => u8::from(co_energy == Variable::Effort),
     }
-}
-
-/// What a source's given variable is called where it stands: "voltage", "across variable", "effort".
-pub(crate) fn variable_word(model: &Model, port: PortId, variable: Variable) -> String {
-    match model.ports[port.index()].domain {
-        Some(domain) => {
-            let domain = &model.domains[domain.index()];
-            let is_across = domain.effort_is_across == (variable == Variable::Effort);
-            let (word, symbol) = if is_across {
-                ("across variable", &domain.across)
-            } else {
-                ("through variable", &domain.through)
-            };
-            format!("{word} {symbol}")
-        }
-        None => match variable {
-            Variable::Effort => "effort".to_string(),
-            Variable::Flow => "flow".to_string(),
-        },
-    }
-}
-
-/// The place of a port: its branch, or its element's name.
-pub(crate) fn port_span(model: &Model, port: PortId) -> Span {
-    match &model.ports[port.index()].connection {
-        Connection::Branch { .. } | Connection::Bond(_) => model.element_span(model.ports[port.index()].element),
-    }
-}
-
-/// Two sources, or a source and the reference, fix the same variable. At this moment the row that holds the given
-/// variable holds nothing but given variables of sources that were taken before.
-fn conflict(model: &Model, elimination: &Elimination<u64>, port: PortId, given: Variable) -> Diagnostic {
-    let column = port_column(port, given);
-    let name = model.element_name(model.ports[port.index()].element);
-    let word = variable_word(model, port, given);
-    let others: Vec<PortId> = elimination
-        .remaining()
-        .filter(|row| find(&elimination.rows[*row as usize], column).is_some())
-        .min_by_key(|row| elimination.rows[*row as usize].len())
-        .map(|row| {
-            elimination.rows[row as usize]
-                .iter()
-                .filter(|entry| entry.0 != column)
-                .map(|entry| column_port(entry.0).0)
-                .filter(|other| other.index() < model.ports.len())
-                .collect()
-        })
-        .unwrap_or_default();
-    let across = model.ports[port.index()]
-        .domain
-        .map(|domain| model.domains[domain.index()].effort_is_across == (given == Variable::Effort));
-    if others.is_empty() {
-        return Diagnostic::error(
-            "LGM0301",
-            format!("`{name}` cannot set its {word}: the graph forces it to be zero"),
-        )
-        .label(
-            port_span(model, port),
-            format!("this {word} is zero whatever the source says"),
-        )
-        .help(match across {
-            Some(false) => {
-                "a through source needs a path that its through variable can return by; connect one in parallel"
-            }
-            _ => {
-                "both ends of the source are the same point; connect one of them elsewhere, or put an element in series"
-            }
-        });
-    }
-    let list: Vec<String> = others
-        .iter()
-        .map(|other| format!("`{}`", model.element_name(model.ports[other.index()].element)))
-        .collect();
-    let mut diagnostic = Diagnostic::error(
-        "LGM0301",
-        format!(
-            "`{name}` cannot set its {word}: {} already determine{} it",
-            list.join(", "),
-            if list.len() == 1 { "s" } else { "" }
-        ),
-    )
-    .label(port_span(model, port), format!("wants to set the {word} here"));
-    for other in &others {
-        let Law::Source { given, .. } = &element_of(model, *other).law else {
-            continue;
-        };
-        let word = variable_word(model, *other, *given);
-        diagnostic = diagnostic.label(port_span(model, *other), format!("sets the {word} here"));
-    }
-    diagnostic.help(match across {
-        Some(true) => "sources of the across variable must not close a loop: remove one, or put an element in series with it",
-        Some(false) => "sources of the through variable must not meet alone at a node: remove one, or connect an element in parallel",
-        None => "two sources on one junction must not both set its common variable: remove one, or put an element between them",
-    })
 }

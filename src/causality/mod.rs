@@ -4,10 +4,14 @@
 //! and one that it takes; the storage that is independent and the storage that is not are known; and the order in
 //! which the structure's equations are solved is fixed. The graph itself is unchanged.
 
+mod chain;
+mod conflict;
 mod decide;
 pub mod elimination;
 pub mod scap;
 pub mod structure;
+mod telling;
+pub(crate) mod words;
 
 use crate::elaborate::model::{PortId, Variable};
 use structure::Structure;

@@ -37,6 +37,19 @@ pub enum Coefficient {
     Modulus(ExprId, bool),
 }
 
+/// What a row of the junction structure says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equation {
+    /// The two ends of a bond between junctions of one kind have the same common variable.
+    Bond(u32),
+    /// The other variables of a junction's bonds add up to zero.
+    Junction(u32),
+    /// A port has the common variable of its junction.
+    Port(PortId),
+    /// A coupler gives this variable of one of its ports.
+    Coupler(PortId, Variable),
+}
+
 /// The equations of the junction structure.
 ///
 /// Columns: port p has its effort at `2 p` and its flow at `2 p + 1`; inner columns follow. Shapes: one row a
@@ -47,6 +60,8 @@ pub struct Structure {
     pub columns: usize,
     /// Rows, with repeated columns where a bond returns to its own junction.
     pub rows: Vec<Vec<(u32, Coefficient)>>,
+    /// What each row says.
+    pub equations: Vec<Equation>,
     /// The common variable of each junction.
     pub common: Vec<Signed>,
     /// The effort and the flow of each bond.
@@ -144,7 +159,8 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
         })
         .collect();
     let mut rows = Vec::new();
-    let bonds = bond_variables(graph, &common, &sign_of, &mut fresh, &mut rows);
+    let mut equations = Vec::new();
+    let bonds = bond_variables(graph, &common, &sign_of, &mut fresh, &mut rows, &mut equations);
     for (index, junction) in graph.junctions.iter().enumerate() {
         let mut row = Vec::with_capacity(junction.bonds.len());
         for (position, bond) in junction.bonds.iter().enumerate() {
@@ -165,6 +181,7 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
             row.push((added.column, Coefficient::Unit(added.negative == into)));
         }
         rows.push(row);
+        equations.push(Equation::Junction(index as u32));
     }
     for (index, side) in graph.ports.iter().enumerate() {
         let port = PortId(index as u32);
@@ -176,17 +193,22 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
                 (port_column(port, variable), Coefficient::Unit(false)),
                 (there.column, Coefficient::Unit(!there.negative)),
             ]);
+            equations.push(Equation::Port(port));
         }
     }
     for element in &model.elements {
         if let Law::Coupler { input, output, matrix } = &element.law {
             let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
             coupler_rows(&ports, *input, *output, matrix, &mut rows);
+            let (x, y) = ports.split_at(matrix.columns);
+            equations.extend(y.iter().map(|port| Equation::Coupler(*port, *output)));
+            equations.extend(x.iter().map(|port| Equation::Coupler(*port, input.conjugate())));
         }
     }
     Structure {
         columns: columns as usize,
         rows,
+        equations,
         common,
         bonds,
         inner,
@@ -200,9 +222,10 @@ fn bond_variables(
     sign_of: &dyn Fn(PortId, Variable) -> i8,
     fresh: &mut dyn FnMut() -> Signed,
     rows: &mut Vec<Vec<(u32, Coefficient)>>,
+    equations: &mut Vec<Equation>,
 ) -> Vec<(Signed, Signed)> {
     let mut bonds = Vec::with_capacity(graph.bonds.len());
-    for bond in &graph.bonds {
+    for (index, bond) in graph.bonds.iter().enumerate() {
         let variables = match (bond.tail, bond.head) {
             (End::Port(port), End::Junction(junction)) | (End::Junction(junction), End::Port(port)) => {
                 let variable = graph.junctions[junction as usize].kind.common();
@@ -224,10 +247,12 @@ fn bond_variables(
                     (JunctionKind::One, JunctionKind::Zero) => (common_b, common_a),
                     (JunctionKind::Zero, JunctionKind::Zero) => {
                         rows.push(difference(common_a, common_b));
+                        equations.push(Equation::Bond(index as u32));
                         (common_a, fresh())
                     }
                     (JunctionKind::One, JunctionKind::One) => {
                         rows.push(difference(common_a, common_b));
+                        equations.push(Equation::Bond(index as u32));
                         (fresh(), common_a)
                     }
                 }

@@ -220,6 +220,10 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
         sampled.from_expression(&model.exprs, id).unwrap_or(0)
     });
+    if has_errors(&diagnostics) {
+        // Numbers can only have a lower rank, and so more conflicts.
+        return (general, true, diagnostics);
+    }
     let has_moduli = model
         .elements
         .iter()
@@ -240,8 +244,12 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
         // The pivots that the numbers allow are not zero in general either; the converse is not true.
         return (numeric, true, diagnostics);
     }
-    if has_errors(&numeric_diagnostics) && !has_errors(&diagnostics) {
-        return (numeric, false, numeric_diagnostics);
+    if has_errors(&numeric_diagnostics) {
+        let only_here = "this holds for the parameter values given; for values in general there is no conflict";
+        let noted = numeric_diagnostics
+            .into_iter()
+            .map(|diagnostic| diagnostic.note(only_here));
+        return (numeric, false, noted.collect());
     }
     diagnostics.push(
         Diagnostic::warning(
