@@ -305,16 +305,16 @@ impl Work<'_> {
                  or put an element in series with it"
             }
             (Some(false), true) => {
-                "what a source drives into a node must find a way back to where it came from: connect an element from there to \
-                 `gnd`, in parallel with the source"
+                "what a source drives into a node must find a way back to where it came from: connect an element \
+                 from there to `gnd`, in parallel with the source"
             }
             (Some(true), false) => {
-                "sources of an across variable must not close a loop: remove one, or put an element that gives way, such as a resistor or a spring, in \
-                 series with it"
+                "sources of an across variable must not close a loop: remove one, or put an element that gives way, \
+                 such as a resistor or a spring, in series with it"
             }
             (Some(false), false) => {
-                "sources of a through variable must not be all that meets at a node: remove one, or connect an element that takes up the rest, such as a resistor or \
-                 a damper, in parallel with it"
+                "sources of a through variable must not be all that meets at a node: remove one, or connect an element \
+                 that takes up the rest, such as a resistor or a damper, in parallel with it"
             }
             (None, true) => {
                 "give the source a bond to something that can answer it: a storage, a resistor, or a junction with more"

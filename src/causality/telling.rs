@@ -234,7 +234,8 @@ impl<'a> Telling<'a> {
                     // The junction's variable stands for the port's.
                     self.work.fact(column) == self.work.fact(port_column(port, variable))
                 };
-                let negative = !is_output != (self.sign(port, variable) != self.sign(partner, partner_variable));
+                let turned = self.sign(port, variable) != self.sign(partner, partner_variable);
+                let negative = if is_output { turned } else { !turned };
                 let factor = self.factor(matrix.get(0, 0), negative, forwards);
                 let from = self.name(*other);
                 match factor.as_str() {
