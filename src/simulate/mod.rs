@@ -6,10 +6,23 @@
 //!
 //! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
 
+mod blame;
+mod diffsol_solver;
+mod events;
 mod failure;
+mod first_step;
+mod implicit;
+mod jump;
+mod linear;
+mod motion;
 mod plan;
+mod run;
 mod signals;
+mod solver;
+mod starts;
+mod stiffness;
 
 pub use failure::{Blame, Failure, FailureKind};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
+pub use run::{Simulator, simulate};
 pub use signals::{Corner, Side, Signals};

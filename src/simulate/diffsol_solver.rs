@@ -1,0 +1,339 @@
+//! The solvers of the library diffsol behind [`Solver`].
+
+use super::implicit::Implicit;
+use super::motion::Motion;
+use super::solver::{Reached, Solver, SolverFault, Work};
+use diffsol::error::{NonLinearSolverError, OdeSolverError};
+use diffsol::{
+    ConstantOp, Context, DiffsolError, FaerContext, FaerSparseMat, FaerVec, LinearOp, Matrix, NonLinearOp,
+    NonLinearOpJacobian, OdeEquations, OdeEquationsRef, OdeSolverMethod, OdeSolverOptions, OdeSolverProblem,
+    OdeSolverState, OdeSolverStopReason, Op, Vector, VectorCommon,
+};
+use faer::sparse::SymbolicSparseColMat;
+
+type V = FaerVec<f64>;
+type M = FaerSparseMat<f64>;
+
+/// The numbers of a vector.
+fn numbers(vector: &V) -> &[f64] {
+    vector.inner().col_as_slice(0)
+}
+
+fn numbers_mut(vector: &mut V) -> &mut [f64] {
+    vector.inner_mut().col_as_slice_mut(0)
+}
+
+/// The equations as the library asks for them.
+pub(super) struct Equations<'a> {
+    motion: &'a Motion<'a>,
+    /// None for explicit methods, which are given rates.
+    implicit: Option<Implicit<'a>>,
+    context: FaerContext,
+}
+
+impl<'a> Equations<'a> {
+    /// For methods that need a Jacobian, or for those that need none.
+    pub fn new(motion: &'a Motion<'a>, is_implicit: bool) -> Equations<'a> {
+        Equations {
+            motion,
+            implicit: is_implicit.then(|| Implicit::new(motion)),
+            context: FaerContext::default(),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.implicit.as_ref().map_or(self.motion.states, |form| form.size)
+    }
+
+    /// The whole problem with tolerances and the length of the run.
+    pub fn problem(self, rtol: f64, atol: f64, span: f64) -> OdeSolverProblem<Equations<'a>> {
+        let size = self.size();
+        let ode_options = OdeSolverOptions {
+            // Relative to the run: what is far below the resolution of time has its own limit.
+            min_timestep: 1e-20 * span,
+            max_error_test_failures: 60,
+            // The library counts these over the whole run, which may be as long as it likes.
+            max_nonlinear_solver_failures: usize::MAX,
+            ..OdeSolverOptions::default()
+        };
+        OdeSolverProblem {
+            atol: V::from_element(size, atol, self.context),
+            eqn: self,
+            rtol,
+            t0: 0.0,
+            h0: 1.0,
+            integrate_out: false,
+            sens_rtol: None,
+            sens_atol: None,
+            out_rtol: None,
+            out_atol: None,
+            param_rtol: None,
+            param_atol: None,
+            ic_options: Default::default(),
+            ode_options,
+        }
+    }
+}
+
+/// One operator of the equations, borrowed.
+pub(super) struct Part<'b>(&'b Equations<'b>);
+
+/// The matrix before the rates.
+pub(super) struct LeftSide<'b>(&'b Equations<'b>);
+
+/// The state that a solver is made with; every piece brings its own.
+pub(super) struct AtRest<'b>(&'b Equations<'b>);
+
+macro_rules! operator {
+    ($name:ty, $to:tt) => {
+        impl Op for $name {
+            type T = f64;
+            type V = V;
+            type M = M;
+            type C = FaerContext;
+            fn context(&self) -> &FaerContext {
+                &operator!(self, $to).context
+            }
+            fn nstates(&self) -> usize {
+                operator!(self, $to).size()
+            }
+            fn nout(&self) -> usize {
+                operator!(self, $to).size()
+            }
+            fn nparams(&self) -> usize {
+                0
+            }
+        }
+    };
+    ($own:ident, whole) => {
+        $own
+    };
+    ($own:ident, part) => {
+        $own.0
+    };
+}
+
+operator!(Equations<'_>, whole);
+operator!(Part<'_>, part);
+operator!(LeftSide<'_>, part);
+operator!(AtRest<'_>, part);
+
+impl NonLinearOp for Part<'_> {
+    fn call_inplace(&self, x: &V, t: f64, y: &mut V) {
+        match &self.0.implicit {
+            Some(form) => form.right_sides(t, numbers(x), numbers_mut(y)),
+            None => {
+                self.0.motion.rates(t, numbers(x), numbers_mut(y));
+            }
+        }
+    }
+}
+
+impl NonLinearOpJacobian for Part<'_> {
+    fn jac_mul_inplace(&self, x: &V, t: f64, v: &V, y: &mut V) {
+        if let Some(form) = &self.0.implicit {
+            form.jacobian_times(t, numbers(x), numbers(v), numbers_mut(y));
+        }
+    }
+
+    fn jacobian_sparsity(&self) -> Option<SymbolicSparseColMat<usize>> {
+        let form = self.0.implicit.as_ref()?;
+        Some(symbolic(form.size, &form.column_starts, &form.rows_of))
+    }
+
+    fn jacobian_inplace(&self, x: &V, t: f64, y: &mut M) {
+        if let Some(form) = &self.0.implicit {
+            form.jacobian(t, numbers(x), y.inner_mut()[0].val_mut());
+        }
+    }
+}
+
+impl LinearOp for LeftSide<'_> {
+    fn gemv_inplace(&self, x: &V, _t: f64, beta: f64, y: &mut V) {
+        match self.0.implicit.as_ref().and_then(|form| form.mass.as_ref()) {
+            Some(mass) => mass.multiply(numbers(x), beta, numbers_mut(y)),
+            None => y.axpy(1.0, x, beta),
+        }
+    }
+
+    fn sparsity(&self) -> Option<SymbolicSparseColMat<usize>> {
+        let form = self.0.implicit.as_ref()?;
+        let mass = form.mass.as_ref()?;
+        Some(symbolic(form.size, &mass.column_starts, &mass.rows_of))
+    }
+
+    fn matrix_inplace(&self, _t: f64, y: &mut M) {
+        if let Some(mass) = self.0.implicit.as_ref().and_then(|form| form.mass.as_ref()) {
+            y.inner_mut()[0].val_mut().copy_from_slice(&mass.values);
+        }
+    }
+}
+
+impl ConstantOp for AtRest<'_> {
+    fn call_inplace(&self, _t: f64, y: &mut V) {
+        y.fill(0.0);
+    }
+}
+
+fn symbolic(size: usize, column_starts: &[usize], rows_of: &[usize]) -> SymbolicSparseColMat<usize> {
+    SymbolicSparseColMat::new_checked(size, size, column_starts.to_vec(), None, rows_of.to_vec())
+}
+
+impl<'b> OdeEquationsRef<'b> for Equations<'_> {
+    type Mass = LeftSide<'b>;
+    type Rhs = Part<'b>;
+    type Root = Part<'b>;
+    type Init = AtRest<'b>;
+    type Out = Part<'b>;
+    type Reset = Part<'b>;
+}
+
+impl OdeEquations for Equations<'_> {
+    fn rhs(&self) -> Part<'_> {
+        Part(self)
+    }
+
+    fn mass(&self) -> Option<LeftSide<'_>> {
+        self.implicit.as_ref()?.mass.as_ref()?;
+        Some(LeftSide(self))
+    }
+
+    fn init(&self) -> AtRest<'_> {
+        AtRest(self)
+    }
+
+    fn set_params(&mut self, _p: &V) {}
+
+    fn get_params(&self, _p: &mut V) {}
+}
+
+/// One of the library's solvers.
+pub(super) struct Library<'a, S> {
+    solver: S,
+    problem: &'a OdeSolverProblem<Equations<'a>>,
+    previous: f64,
+    /// A vector of the library for what is interpolated.
+    within: V,
+    work: Work,
+}
+
+impl<'a, S> Library<'a, S>
+where
+    S: OdeSolverMethod<'a, Equations<'a>>,
+{
+    pub fn new(problem: &'a OdeSolverProblem<Equations<'a>>, solver: S) -> Library<'a, S> {
+        Library {
+            within: V::zeros(problem.eqn.size(), problem.eqn.context),
+            solver,
+            problem,
+            previous: 0.0,
+            work: Work::default(),
+        }
+    }
+}
+
+/// A solver's first state: the right length, and nothing of the equations evaluated.
+pub(super) fn blank<S: OdeSolverState<V>>(problem: &OdeSolverProblem<Equations<'_>>) -> Result<S, SolverFault> {
+    S::new_without_initialise(problem).map_err(|error| fault(&error))
+}
+
+impl<'a, S> Solver for Library<'a, S>
+where
+    S: OdeSolverMethod<'a, Equations<'a>>,
+{
+    fn restart(&mut self, time: f64, states: &[f64], step: f64, stop: f64) -> Result<(), SolverFault> {
+        let equations = &self.problem.eqn;
+        let mut y = V::zeros(equations.size(), equations.context);
+        let mut rates = y.clone();
+        match &equations.implicit {
+            Some(form) => {
+                form.begin(time, states, numbers_mut(&mut y));
+                // The rates of the states are wanted, also where a matrix stands before them.
+                let n = equations.motion.states;
+                equations.motion.rates(time, states, &mut numbers_mut(&mut rates)[..n]);
+            }
+            None => {
+                numbers_mut(&mut y).copy_from_slice(states);
+                equations.motion.rates(time, states, numbers_mut(&mut rates));
+            }
+        }
+        let state = self.solver.state_mut();
+        state.y.copy_from(&y);
+        state.dy.copy_from(&rates);
+        *state.t = time;
+        *state.h = step.min(stop - time);
+        self.previous = time;
+        self.solver.set_stop_time(stop).map_err(|error| fault(&error))
+    }
+
+    fn step(&mut self) -> Result<Reached, SolverFault> {
+        self.previous = self.solver.state().t;
+        match self.solver.step() {
+            Ok(OdeSolverStopReason::TstopReached) => {
+                self.work.steps += 1;
+                Ok(Reached::Stop)
+            }
+            Ok(_) => {
+                self.work.steps += 1;
+                Ok(Reached::Inside)
+            }
+            Err(error) => Err(fault(&error)),
+        }
+    }
+
+    fn previous(&self) -> f64 {
+        self.previous
+    }
+
+    fn time(&self) -> f64 {
+        self.solver.state().t
+    }
+
+    fn states(&self) -> &[f64] {
+        &numbers(self.solver.state().y)[..self.problem.eqn.motion.states]
+    }
+
+    fn interpolate(&mut self, time: f64, states: &mut [f64]) -> Result<(), SolverFault> {
+        let result = self.solver.interpolate_inplace(time, &mut self.within);
+        result.map_err(|error| fault(&error))?;
+        states.copy_from_slice(&numbers(&self.within)[..states.len()]);
+        let motion = self.problem.eqn.motion;
+        if self.problem.eqn.implicit.is_some() && motion.unknowns > 0 {
+            let unknowns = &numbers(&self.within)[motion.states..motion.states + motion.unknowns];
+            motion.guess_unknowns(unknowns);
+        }
+        Ok(())
+    }
+
+    fn first_order(&self) -> u32 {
+        self.solver.order() as u32
+    }
+
+    fn work(&self) -> Work {
+        let counts = self.solver.get_statistics();
+        Work {
+            rejected: (counts.number_of_error_test_failures + counts.number_of_nonlinear_solver_fails) as u64,
+            factorisations: counts.number_of_linear_solver_setups as u64,
+            ..self.work
+        }
+    }
+}
+
+impl From<&DiffsolError> for SolverFault {
+    fn from(error: &DiffsolError) -> SolverFault {
+        fault(error)
+    }
+}
+
+fn fault(error: &DiffsolError) -> SolverFault {
+    match error {
+        DiffsolError::OdeSolverError(
+            OdeSolverError::TooManyErrorTestFailures { .. } | OdeSolverError::StepSizeTooSmall { .. },
+        ) => SolverFault::TooSmall,
+        DiffsolError::OdeSolverError(OdeSolverError::TooManyNonlinearSolverFailures { .. })
+        | DiffsolError::NonLinearSolverError(
+            NonLinearSolverError::NewtonMaxIterations | NonLinearSolverError::NewtonDiverged,
+        ) => SolverFault::NotSolved,
+        other => SolverFault::Other(other.to_string()),
+    }
+}

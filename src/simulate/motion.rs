@@ -1,0 +1,566 @@
+//! The equations of one run as functions of time and states.
+//!
+//! Inputs, algebraic loops and a mass matrix are resolved here, so that an explicit method sees `x' = f(t, x)` and an
+//! implicit one `M y' = g(t, y)`, whatever the system has.
+
+use super::linear::{Factor, Pattern, Singular};
+use super::signals::{Side, Signals};
+use crate::equations::StateSystem;
+use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
+use crate::kernels::{Arguments, Kernel, Kernels, SparseKernel};
+use rustc_hash::FxHashSet;
+use std::cell::{Cell, RefCell};
+
+/// What stands for a value that is none: so large that every error test fails and the step is made smaller, and so
+/// small that its square is still finite.
+pub(super) const BEYOND: f64 = 1e100;
+
+/// The most iterations on a loop.
+const ITERATIONS: usize = 50;
+
+/// The equations of one run.
+pub(super) struct Motion<'a> {
+    pub system: &'a StateSystem,
+    pub kernels: &'a Kernels,
+    pub parameters: &'a [f64],
+    signals: &'a dyn Signals,
+    /// Number of states.
+    pub states: usize,
+    /// Number of loop unknowns.
+    pub unknowns: usize,
+    pub mass: Mass,
+    /// The size of an unknown below which its value does not matter.
+    small: f64,
+    work: RefCell<Work>,
+    /// Between which corners the solver is: no value from beyond them is used.
+    piece: Cell<(f64, f64)>,
+    fault: RefCell<Option<Fault>>,
+    pub evaluations: Cell<u64>,
+    pub jacobians: Cell<u64>,
+}
+
+/// The matrix M of `M x' = f`.
+pub(super) enum Mass {
+    /// The identity.
+    Identity,
+    /// Neither time nor states are in it.
+    Constant { values: Vec<f64>, factor: Factor },
+    /// It must be evaluated at every point.
+    Changing,
+}
+
+/// Where the equations could not be evaluated last.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub time: f64,
+    pub states: Vec<f64>,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// A value is not finite.
+    Domain,
+    /// The loop of this unknown has no solution.
+    Loop(usize),
+    /// The mass matrix is singular, in this state's column where it is known.
+    Mass(Option<usize>),
+}
+
+/// Memory that is used again and again.
+struct Work {
+    /// The instant that inputs and rates belong to.
+    instant: Option<(f64, Side)>,
+    inputs: Vec<f64>,
+    rates: Vec<f64>,
+    unknowns: Vec<f64>,
+    scratch: Vec<f64>,
+    residuals: Vec<f64>,
+    values: Vec<f64>,
+    trial: Vec<f64>,
+    step: Vec<f64>,
+}
+
+/// The pattern of a sparse kernel.
+pub(super) fn pattern(kernel: &SparseKernel) -> Pattern<'_> {
+    Pattern {
+        size: kernel.rows,
+        row_starts: &kernel.row_starts,
+        columns_of: &kernel.columns_of,
+    }
+}
+
+/// All symbols that expressions depend on, through assignments too.
+pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
+    let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(roots).into_iter().collect();
+    // An assignment holds earlier ones only.
+    for assignment in system.assignments.iter().rev() {
+        if found.contains(&assignment.symbol) {
+            found.extend(system.exprs.symbols_of(&[assignment.value]));
+        }
+    }
+    found
+}
+
+/// Whether `step` or its kin are in the expressions, which hold no symbol of time.
+fn holds_time(system: &StateSystem, roots: &[ExprId]) -> bool {
+    let exprs = &system.exprs;
+    let mut all: Vec<ExprId> = roots.to_vec();
+    all.extend(system.assignments.iter().map(|assignment| assignment.value));
+    exprs.reachable(&all).into_iter().any(|id| {
+        let Node::Call(function, _) = exprs.node(id) else {
+            return false;
+        };
+        matches!(function, Function::Step | Function::Pulse | Function::Ramp)
+    })
+}
+
+impl<'a> Motion<'a> {
+    /// Prepares the equations; fails where a constant mass matrix is singular.
+    pub fn new(
+        system: &'a StateSystem,
+        kernels: &'a Kernels,
+        parameters: &'a [f64],
+        signals: &'a dyn Signals,
+        atol: f64,
+    ) -> Result<Motion<'a>, Fault> {
+        let (states, unknowns, inputs) = (system.states.len(), kernels.residuals.outputs(), system.inputs.len());
+        let mut needed = [
+            &kernels.derivatives,
+            &kernels.jacobian.values,
+            &kernels.jacobian_unknowns.values,
+            &kernels.outputs,
+            &kernels.residuals,
+            &kernels.residuals_by_unknowns.values,
+            &kernels.residuals_by_states.values,
+            &kernels.starts,
+        ]
+        .map(Kernel::scratch)
+        .into_iter()
+        .max()
+        .unwrap_or(0);
+        if let Some(mass) = &kernels.mass {
+            needed = needed.max(mass.values.scratch());
+        }
+        let motion = Motion {
+            system,
+            kernels,
+            parameters,
+            signals,
+            states,
+            unknowns,
+            mass: Mass::Identity,
+            small: 1e-4 * atol,
+            work: RefCell::new(Work {
+                instant: None,
+                inputs: vec![0.0; inputs],
+                rates: vec![0.0; inputs],
+                unknowns: vec![0.0; unknowns],
+                scratch: vec![0.0; needed],
+                residuals: vec![0.0; unknowns],
+                values: Vec::new(),
+                trial: vec![0.0; unknowns],
+                step: vec![0.0; unknowns],
+            }),
+            piece: Cell::new((f64::NEG_INFINITY, f64::INFINITY)),
+            fault: RefCell::new(None),
+            evaluations: Cell::new(0),
+            jacobians: Cell::new(0),
+        };
+        let mass = motion.mass_form()?;
+        Ok(Motion { mass, ..motion })
+    }
+
+    fn mass_form(&self) -> Result<Mass, Fault> {
+        let (Some(mass), Some(matrix)) = (&self.kernels.mass, &self.system.mass_matrix) else {
+            return Ok(Mass::Identity);
+        };
+        let entries: Vec<ExprId> = matrix.rows.iter().flatten().map(|entry| entry.1).collect();
+        let system = self.system;
+        let exprs = &system.exprs;
+        let assigned: FxHashSet<SymbolId> = system.assignments.iter().map(|entry| entry.symbol).collect();
+        let changes = symbols_behind(self.system, &entries)
+            .into_iter()
+            .any(|symbol| exprs.symbol_info(symbol).kind != SymbolKind::Parameter && !assigned.contains(&symbol));
+        if changes || holds_time(system, &entries) {
+            return Ok(Mass::Changing);
+        }
+        let values = mass.values.values(&Arguments {
+            parameters: self.parameters,
+            ..Arguments::default()
+        });
+        match Factor::new(&pattern(mass), &values) {
+            Ok(factor) => Ok(Mass::Constant { values, factor }),
+            Err(Singular(column)) => Err(Fault {
+                time: f64::NAN,
+                states: Vec::new(),
+                kind: FaultKind::Mass(column),
+            }),
+        }
+    }
+
+    /// From now on the solver is between these corners.
+    pub fn set_piece(&self, from: f64, to: f64) {
+        self.piece.set((from, to));
+        self.work.borrow_mut().instant = None;
+        self.fault.replace(None);
+    }
+
+    /// Forgets the inputs of the last instant: what follows is asked for at a corner.
+    pub fn forget_instant(&self) {
+        self.work.borrow_mut().instant = None;
+    }
+
+    /// The last point that could not be evaluated in this piece.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.borrow().clone()
+    }
+
+    /// The instant that is meant by a time of the solver, and the time at which `step` and its kin are evaluated.
+    fn instant(&self, time: f64) -> (f64, f64, Side) {
+        let (from, to) = self.piece.get();
+        if time >= to {
+            // Just before the corner, where the old branch still holds.
+            (to, to.next_down(), Side::Before)
+        } else {
+            (time.max(from), time.max(from), Side::After)
+        }
+    }
+
+    fn set_inputs(&self, work: &mut Work, time: f64) -> f64 {
+        let (time, inside, side) = self.instant(time);
+        if work.instant != Some((time, side)) {
+            self.signals.values(time, side, &mut work.inputs, &mut work.rates);
+            work.instant = Some((time, side));
+        }
+        inside
+    }
+
+    /// The inputs and their rates at a time.
+    pub fn inputs(&self, time: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut work = self.work.borrow_mut();
+        self.set_inputs(&mut work, time);
+        (work.inputs.clone(), work.rates.clone())
+    }
+
+    /// The unknowns of the loops as they were solved for last.
+    pub fn copy_unknowns(&self, to: &mut [f64]) {
+        to.copy_from_slice(&self.work.borrow().unknowns);
+    }
+
+    /// Where the next solution of the loops is looked for.
+    pub fn guess_unknowns(&self, from: &[f64]) {
+        self.work.borrow_mut().unknowns.copy_from_slice(from);
+    }
+
+    /// `x' = f(t, x)`, loops and mass matrix resolved. Where there is no value, `to` is filled with [`BEYOND`] and the
+    /// fault is kept.
+    pub fn rates(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let done = self.evaluate(work, inside, states, None, to);
+        self.settle(time, states, done, to)
+    }
+
+    /// The same with other rates of the inputs, in place of those of the signals; inputs may be set to zero.
+    pub fn rates_with(
+        &self,
+        time: f64,
+        states: &[f64],
+        inputs: Option<&[f64]>,
+        input_rates: &[f64],
+        to: &mut [f64],
+    ) -> bool {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let done = self.evaluate(work, inside, states, Some((inputs, input_rates)), to);
+        self.settle(time, states, done, to)
+    }
+
+    fn settle(&self, time: f64, states: &[f64], done: Result<(), FaultKind>, to: &mut [f64]) -> bool {
+        self.evaluations.set(self.evaluations.get() + 1);
+        let finite = to.iter().all(|value| value.is_finite());
+        let done = match done {
+            Ok(()) if finite => return true,
+            Ok(()) => FaultKind::Domain,
+            Err(fault) => fault,
+        };
+        for value in to.iter_mut() {
+            if !value.is_finite() || done != FaultKind::Domain {
+                *value = BEYOND;
+            }
+        }
+        self.note(time, states, done);
+        false
+    }
+
+    fn note(&self, time: f64, states: &[f64], kind: FaultKind) {
+        self.fault.replace(Some(Fault {
+            time: self.instant(time).0,
+            states: states.to_vec(),
+            kind,
+        }));
+    }
+
+    #[allow(clippy::type_complexity)] // The pair is what replaces inputs and their rates.
+    fn evaluate(
+        &self,
+        work: &mut Work,
+        time: f64,
+        states: &[f64],
+        replaced: Option<(Option<&[f64]>, &[f64])>,
+        to: &mut [f64],
+    ) -> Result<(), FaultKind> {
+        let Work {
+            inputs,
+            rates,
+            unknowns,
+            scratch,
+            residuals,
+            values,
+            trial,
+            step,
+            ..
+        } = work;
+        let (inputs, rates) = match replaced {
+            Some((other, rates)) => (other.unwrap_or(inputs), rates),
+            None => (inputs.as_slice(), rates.as_slice()),
+        };
+        let at = Arguments {
+            time,
+            parameters: self.parameters,
+            states,
+            inputs,
+            rates,
+            unknowns: &[],
+        };
+        if self.unknowns > 0 {
+            let mut newton = Newton {
+                kernels: self.kernels,
+                small: self.small,
+                scratch,
+                residuals,
+                values,
+                trial,
+                step,
+            };
+            newton.solve(&at, unknowns).map_err(FaultKind::Loop)?;
+        }
+        let at = Arguments { unknowns, ..at };
+        self.kernels.derivatives.call(&at, scratch, to);
+        match (&self.mass, &self.kernels.mass) {
+            (Mass::Constant { factor, .. }, _) => factor.solve(to),
+            (Mass::Changing, Some(mass)) => {
+                let mut entries = vec![0.0; mass.stored()];
+                mass.values.call(&at, scratch, &mut entries);
+                match Factor::new(&pattern(mass), &entries) {
+                    Ok(factor) => factor.solve(to),
+                    Err(Singular(column)) => return Err(FaultKind::Mass(column)),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The outputs at a time; false where one of them has no value, or a loop no solution.
+    pub fn outputs(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
+        self.outputs_with(time, states, None, to)
+    }
+
+    /// The same with other rates of the inputs.
+    pub fn outputs_with(&self, time: f64, states: &[f64], input_rates: Option<&[f64]>, to: &mut [f64]) -> bool {
+        if !self.solve_loops(time, states) {
+            return false;
+        }
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: input_rates.unwrap_or(&work.rates),
+            unknowns: &work.unknowns,
+        };
+        self.kernels.outputs.call(&at, &mut work.scratch, to);
+        let finite = to.iter().all(|value| value.is_finite());
+        if !finite {
+            self.note(time, states, FaultKind::Domain);
+        }
+        finite
+    }
+
+    /// Solves the algebraic loops at a point, beginning with the last solution.
+    pub fn solve_loops(&self, time: f64, states: &[f64]) -> bool {
+        if self.unknowns == 0 {
+            return true;
+        }
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: &work.rates,
+            unknowns: &[],
+        };
+        let mut newton = Newton {
+            kernels: self.kernels,
+            small: self.small,
+            scratch: &mut work.scratch,
+            residuals: &mut work.residuals,
+            values: &mut work.values,
+            trial: &mut work.trial,
+            step: &mut work.step,
+        };
+        match newton.solve(&at, &mut work.unknowns) {
+            Ok(()) => true,
+            Err(unknown) => {
+                self.note(time, states, FaultKind::Loop(unknown));
+                false
+            }
+        }
+    }
+
+    /// Calls a kernel with given unknowns.
+    pub fn call(&self, kernel: &Kernel, time: f64, states: &[f64], unknowns: &[f64], to: &mut [f64]) {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        if work.scratch.len() < kernel.scratch() {
+            work.scratch.resize(kernel.scratch(), 0.0);
+        }
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: &work.rates,
+            unknowns,
+        };
+        kernel.call(&at, &mut work.scratch, to);
+    }
+
+    /// Calls a kernel with given unknowns and rates of the inputs.
+    pub fn call_at_rest(
+        &self,
+        kernel: &Kernel,
+        time: f64,
+        states: &[f64],
+        unknowns: &[f64],
+        input_rates: &[f64],
+        to: &mut [f64],
+    ) {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        if work.scratch.len() < kernel.scratch() {
+            work.scratch.resize(kernel.scratch(), 0.0);
+        }
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: input_rates,
+            unknowns,
+        };
+        kernel.call(&at, &mut work.scratch, to);
+    }
+
+    /// Keeps a fault that an implicit evaluation met.
+    pub fn note_domain(&self, time: f64, states: &[f64]) {
+        self.note(time, states, FaultKind::Domain);
+    }
+}
+
+/// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
+/// correction smaller than this one (which no scaling of residuals or unknowns changes).
+struct Newton<'a> {
+    kernels: &'a Kernels,
+    small: f64,
+    scratch: &'a mut [f64],
+    residuals: &'a mut [f64],
+    values: &'a mut Vec<f64>,
+    trial: &'a mut [f64],
+    step: &'a mut [f64],
+}
+
+impl Newton<'_> {
+    /// Improves the unknowns to a solution; the unknown that moves most where none is found.
+    fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
+        let matrix = &self.kernels.residuals_by_unknowns;
+        self.values.resize(matrix.stored(), 0.0);
+        let mut last = f64::INFINITY;
+        for _ in 0..ITERATIONS {
+            let here = Arguments { unknowns, ..*at };
+            self.kernels.residuals.call(&here, self.scratch, self.residuals);
+            matrix.values.call(&here, self.scratch, self.values);
+            if let Some(unknown) = self.residuals.iter().position(|value| !value.is_finite()) {
+                return Err(unknown);
+            }
+            let factor = match Factor::new(&pattern(matrix), self.values) {
+                Ok(factor) => factor,
+                Err(Singular(column)) => return Err(column.unwrap_or(0)),
+            };
+            self.step.copy_from_slice(self.residuals);
+            factor.solve(self.step);
+            let size = self.size_of_step(unknowns);
+            // At round-off the steps stop shrinking.
+            if size <= 1.0 || (last < 1e4 && size > 0.5 * last) {
+                for (unknown, step) in unknowns.iter_mut().zip(self.step.iter()) {
+                    *unknown -= step;
+                }
+                return Ok(());
+            }
+            last = size
+                * self
+                    .advance(at, unknowns, &factor, size)
+                    .ok_or_else(|| self.worst(unknowns))?;
+        }
+        Err(self.worst(unknowns))
+    }
+
+    /// The largest correction in units of what does not matter.
+    fn size_of_step(&self, unknowns: &[f64]) -> f64 {
+        let sizes = unknowns.iter().zip(self.step.iter());
+        sizes
+            .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
+            .fold(0.0, f64::max)
+    }
+
+    fn worst(&self, unknowns: &[f64]) -> usize {
+        let share = |at: usize| self.step[at].abs() / (1e-13 * unknowns[at].abs() + self.small);
+        let worst = (0..unknowns.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
+        worst.unwrap_or(0)
+    }
+
+    /// Takes the longest of the step and its halves that is an improvement; how much smaller the next correction is.
+    fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64) -> Option<f64> {
+        let mut length = 1.0;
+        for _ in 0..40 {
+            for ((trial, unknown), step) in self.trial.iter_mut().zip(unknowns.iter()).zip(self.step.iter()) {
+                *trial = unknown - length * step;
+            }
+            let there = Arguments {
+                unknowns: self.trial,
+                ..*at
+            };
+            self.kernels.residuals.call(&there, self.scratch, self.residuals);
+            if self.residuals.iter().all(|value| value.is_finite()) {
+                factor.solve(self.residuals);
+                let next = unknowns
+                    .iter()
+                    .zip(self.residuals.iter())
+                    .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
+                    .fold(0.0, f64::max);
+                if next <= (1.0 - 0.25 * length) * size {
+                    unknowns.copy_from_slice(self.trial);
+                    return Some(next / size);
+                }
+            }
+            length *= 0.5;
+        }
+        None
+    }
+}

@@ -1,0 +1,588 @@
+//! One run, from corner to corner.
+
+use super::diffsol_solver::{Equations, Library, blank};
+use super::events::Events;
+use super::failure::{Failure, FailureKind};
+use super::jump::{RatesRead, impulse, move_states};
+use super::motion::{FaultKind, Motion};
+use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
+use super::signals::{Corner, Signals};
+use super::solver::{Reached, Solver, SolverFault, Work};
+use super::stiffness::Watch;
+use super::{first_step, starts};
+use crate::equations::StateSystem;
+use crate::expr::ExprId;
+use crate::kernels::{Corners, Kernels, Layout};
+use diffsol::{BdfState, FaerSparseLU, FaerVec, RkState};
+
+type LU = FaerSparseLU<f64>;
+
+/// Steps in a row that make no way before the run gives up.
+const WITHOUT_WAY: u32 = 50;
+
+/// A system made ready for runs, which share what does not depend on parameter values.
+pub struct Simulator<'a> {
+    system: &'a StateSystem,
+    kernels: &'a Kernels,
+    corners: Corners,
+    rates_read: RatesRead,
+}
+
+/// Runs a system once: [`Simulator::new`] and [`Simulator::run`].
+pub fn simulate(
+    system: &StateSystem,
+    kernels: &Kernels,
+    parameters: &[f64],
+    signals: &dyn Signals,
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    progress: &dyn Progress,
+) -> Result<Summary, Failure> {
+    Simulator::new(system, kernels).run(parameters, signals, plan, sink, progress)
+}
+
+impl<'a> Simulator<'a> {
+    /// Looks through the equations once.
+    pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
+        let mut roots: Vec<ExprId> = system.derivatives.clone();
+        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+        roots.extend(
+            system
+                .mass_matrix
+                .iter()
+                .flat_map(|mass| mass.rows.iter().flatten())
+                .map(|entry| entry.1),
+        );
+        Simulator {
+            corners: Corners::new(&system.exprs, &roots, &Layout::new(system)),
+            rates_read: RatesRead::new(system),
+            system,
+            kernels,
+        }
+    }
+
+    /// The system that is run.
+    pub fn system(&self) -> &'a StateSystem {
+        self.system
+    }
+
+    /// Its compiled functions.
+    pub fn kernels(&self) -> &'a Kernels {
+        self.kernels
+    }
+
+    /// Makes one run with these parameter values ([`Kernels::parameters`]).
+    pub fn run(
+        &self,
+        parameters: &[f64],
+        signals: &dyn Signals,
+        plan: &Plan,
+        sink: &mut dyn Sink,
+        progress: &dyn Progress,
+    ) -> Result<Summary, Failure> {
+        check(plan)?;
+        let unevaluated = |fault: super::motion::Fault| Failure {
+            time: plan.start,
+            kind: FailureKind::SingularMass,
+            blame: match fault.kind {
+                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| super::Blame {
+                    element: Some(state.element.to_string()),
+                    variable: state.name.to_string(),
+                    expression: String::new(),
+                }),
+                _ => None,
+            },
+            steps: 0,
+        };
+        let motion = Motion::new(self.system, self.kernels, parameters, signals, plan.atol).map_err(unevaluated)?;
+        let mut run = Run {
+            motion: &motion,
+            signals,
+            plan,
+            sink,
+            progress,
+            rates_read: &self.rates_read,
+            events: Events::new(&self.corners, &motion),
+            corners: self.all_corners(parameters, signals, plan),
+            corner: 0,
+            time: plan.start,
+            states: Vec::new(),
+            outputs: vec![0.0; self.system.outputs.len()],
+            between: vec![0.0; self.system.states.len()],
+            row: 0,
+            watch: Watch::new(self.system.linear),
+            summary: Summary::default(),
+            done: Work::default(),
+        };
+        run.begin()?;
+        run.solve()?;
+        let Run { mut summary, done, .. } = run;
+        summary.steps = done.steps;
+        summary.rejected = done.rejected;
+        summary.factorisations = done.factorisations;
+        summary.evaluations = motion.evaluations.get();
+        summary.jacobians = motion.jacobians.get();
+        Ok(summary)
+    }
+
+    /// Corners of the inputs and of the equations themselves, each time once.
+    fn all_corners(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<Corner> {
+        let mut all = signals.corners(plan.start, plan.stop);
+        let own = self.corners.times(parameters, plan.start, plan.stop);
+        all.extend(own.into_iter().map(|time| Corner {
+            time,
+            steps: Vec::new(),
+        }));
+        all.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut merged: Vec<Corner> = Vec::with_capacity(all.len());
+        for corner in all {
+            match merged.last_mut() {
+                Some(last) if last.time == corner.time => last.steps.extend(corner.steps),
+                _ => merged.push(corner),
+            }
+        }
+        merged
+    }
+}
+
+fn check(plan: &Plan) -> Result<(), Failure> {
+    let refuse = |words: String| {
+        Err(Failure {
+            time: plan.start,
+            kind: FailureKind::Refused(words),
+            blame: None,
+            steps: 0,
+        })
+    };
+    let Plan { start, stop, .. } = *plan;
+    if !(start.is_finite() && stop.is_finite() && start <= stop) {
+        return refuse(format!("a run cannot go from {start} s to {stop} s"));
+    }
+    if plan.points == 0 {
+        return refuse("a run has one row at least".into());
+    }
+    if !(plan.rtol > 0.0 && plan.rtol < 1.0) {
+        return refuse(format!("the relative tolerance {} is not between 0 and 1", plan.rtol));
+    }
+    if !(plan.atol > 0.0 && plan.atol.is_finite()) {
+        return refuse(format!("the absolute tolerance {} is not above 0", plan.atol));
+    }
+    Ok(())
+}
+
+/// A run on its way.
+struct Run<'r> {
+    motion: &'r Motion<'r>,
+    signals: &'r dyn Signals,
+    plan: &'r Plan,
+    sink: &'r mut dyn Sink,
+    progress: &'r dyn Progress,
+    rates_read: &'r RatesRead,
+    events: Option<Events<'r>>,
+    corners: Vec<Corner>,
+    /// The next corner.
+    corner: usize,
+    time: f64,
+    states: Vec<f64>,
+    outputs: Vec<f64>,
+    between: Vec<f64>,
+    /// The next row.
+    row: usize,
+    watch: Watch,
+    summary: Summary,
+    /// What solvers have done that are gone.
+    done: Work,
+}
+
+/// How a solver's part of a run ends.
+enum Outcome {
+    Finished,
+    Stiff,
+}
+
+impl Run<'_> {
+    /// The states just after the start, and the first row.
+    fn begin(&mut self) -> Result<(), Failure> {
+        let start = self.plan.start;
+        self.enter_piece(start);
+        self.states = starts::given(self.motion, start)?;
+        let at_start = self.corners.first().filter(|corner| corner.time <= start).cloned();
+        let corner = at_start.unwrap_or(Corner {
+            time: start,
+            steps: Vec::new(),
+        });
+        while self.corners.get(self.corner).is_some_and(|corner| corner.time <= start) {
+            self.corner += 1;
+        }
+        self.enter_piece(start);
+        if self.plan.from_equilibrium {
+            self.states = starts::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
+        } else {
+            move_states(
+                self.motion,
+                self.signals,
+                self.rates_read,
+                &corner,
+                &mut self.states,
+                true,
+            );
+            self.tell_impulse(&corner);
+        }
+        self.rows_at(start)
+    }
+
+    /// Where the piece that begins now ends.
+    fn end_of_piece(&self) -> f64 {
+        let corner = self
+            .corners
+            .get(self.corner)
+            .map_or(f64::INFINITY, |corner| corner.time);
+        corner.min(self.plan.stop)
+    }
+
+    fn enter_piece(&mut self, time: f64) {
+        let corner = self
+            .corners
+            .get(self.corner)
+            .map_or(f64::INFINITY, |corner| corner.time);
+        let end = if corner > time { corner } else { f64::INFINITY };
+        self.motion.set_piece(time, end);
+    }
+
+    fn solve(&mut self) -> Result<(), Failure> {
+        if self.states.is_empty() {
+            return self.without_states();
+        }
+        if self.time >= self.plan.stop {
+            return Ok(());
+        }
+        let motion = self.motion;
+        let span = self.plan.stop - self.plan.start;
+        let problem = |is_implicit| Equations::new(motion, is_implicit).problem(self.plan.rtol, self.plan.atol, span);
+        let mut method = match self.plan.method {
+            Method::Auto => Method::Tsit45,
+            method => method,
+        };
+        let may_switch = self.plan.method == Method::Auto;
+        loop {
+            self.summary.method = method;
+            let problem = problem(!method.is_explicit());
+            let failed = |error| self.failure(error, None);
+            let outcome = match method {
+                Method::Tsit45 | Method::Auto => {
+                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
+                    let solver = problem.tsit45_solver(state).map_err(|error| failed((&error).into()))?;
+                    self.drive(&mut Library::new(&problem, solver), may_switch)
+                }
+                Method::Bdf => {
+                    let state: BdfState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
+                    let solver = problem
+                        .bdf_solver::<LU>(state)
+                        .map_err(|error| failed((&error).into()))?;
+                    self.drive(&mut Library::new(&problem, solver), false)
+                }
+                Method::Sdirk => {
+                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
+                    let solver = problem
+                        .esdirk34_solver::<LU>(state)
+                        .map_err(|error| failed((&error).into()))?;
+                    self.drive(&mut Library::new(&problem, solver), false)
+                }
+                Method::TrBdf2 => {
+                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
+                    let solver = problem
+                        .tr_bdf2_solver::<LU>(state)
+                        .map_err(|error| failed((&error).into()))?;
+                    self.drive(&mut Library::new(&problem, solver), false)
+                }
+            }?;
+            match outcome {
+                Outcome::Finished => return Ok(()),
+                Outcome::Stiff => {
+                    self.summary.stiff_from = Some(self.time);
+                    method = Method::Bdf;
+                }
+            }
+        }
+    }
+
+    /// Lets one solver go on from where the run is.
+    fn drive(&mut self, solver: &mut dyn Solver, may_switch: bool) -> Result<Outcome, Failure> {
+        let result = self.pieces(solver, may_switch);
+        let work = solver.work();
+        self.done.steps += work.steps;
+        self.done.rejected += work.rejected;
+        self.done.factorisations += work.factorisations;
+        result
+    }
+
+    fn pieces(&mut self, solver: &mut dyn Solver, may_switch: bool) -> Result<Outcome, Failure> {
+        loop {
+            let end = self.end_of_piece();
+            self.enter_piece(self.time);
+            // Corners as near as two doubles have nothing between them.
+            if end - self.time > 64.0 * f64::EPSILON * end.abs().max(self.time.abs()) {
+                match self.piece(solver, end, may_switch)? {
+                    Piece::AtEnd => {}
+                    Piece::Event => continue,
+                    Piece::Stiff => return Ok(Outcome::Stiff),
+                }
+            }
+            self.time = end;
+            let at_corner = self.corners.get(self.corner).is_some_and(|corner| corner.time <= end);
+            if at_corner {
+                self.pass_corner()?;
+            } else {
+                self.enter_piece(end);
+            }
+            self.rows_at(end)?;
+            if end >= self.plan.stop {
+                return Ok(Outcome::Finished);
+            }
+            self.summary.restarts += 1;
+        }
+    }
+
+    /// From here to the next corner, or to where the run is started anew.
+    fn piece(&mut self, solver: &mut dyn Solver, end: f64, may_switch: bool) -> Result<Piece, Failure> {
+        let step = first_step::first_step(
+            self.motion,
+            self.time,
+            &self.states,
+            end - self.time,
+            solver.first_order(),
+            (self.plan.rtol, self.plan.atol),
+        );
+        self.watch.restart();
+        if let Some(events) = &mut self.events {
+            events.restart(self.motion, self.time, &self.states);
+        }
+        solver
+            .restart(self.time, &self.states, step, end)
+            .map_err(|error| self.failure(error, None))?;
+        let mut without_way = 0;
+        loop {
+            let reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
+            let (from, to) = (solver.previous(), solver.time());
+            without_way = if to - from <= 4.0 * f64::EPSILON * to.abs() {
+                without_way + 1
+            } else {
+                0
+            };
+            if without_way >= WITHOUT_WAY && reached == Reached::Inside {
+                return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
+            }
+            let steps = self.done.steps + solver.work().steps;
+            let stopped = |kind| Failure {
+                time: to,
+                kind,
+                blame: None,
+                steps,
+            };
+            if steps > self.plan.max_steps {
+                return Err(stopped(FailureKind::TooManySteps));
+            }
+            if let Err(stop) = self.progress.reached(to) {
+                return Err(stopped(FailureKind::Stopped(stop)));
+            }
+            if let Some(events) = &mut self.events {
+                let found = events.within(self.motion, solver);
+                if let Some((time, states)) = found.map_err(|error| self.failure(error, None))? {
+                    self.rows_within(solver, time)?;
+                    return self.event(time, states, steps);
+                }
+            }
+            self.rows_within(solver, if reached == Reached::Stop { end } else { to.min(end) })?;
+            self.time = to;
+            if reached == Reached::Stop {
+                self.states.copy_from_slice(solver.states());
+                return Ok(Piece::AtEnd);
+            }
+            if may_switch
+                && self
+                    .watch
+                    .step(self.motion, to, solver.states(), to - from, self.plan.stop - to)
+            {
+                self.states.copy_from_slice(solver.states());
+                return Ok(Piece::Stiff);
+            }
+        }
+    }
+
+    /// A condition has changed: the solver begins anew there.
+    fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
+        self.time = time;
+        self.states = states;
+        self.summary.restarts += 1;
+        let whole = self.plan.stop - self.plan.start;
+        if self
+            .events
+            .as_mut()
+            .is_some_and(|events| events.is_chatter(time, whole))
+        {
+            return Err(Failure {
+                time,
+                kind: FailureKind::Chatter,
+                blame: None,
+                steps,
+            });
+        }
+        if self.plan.events {
+            self.state_row(time)?;
+        }
+        Ok(Piece::Event)
+    }
+
+    /// Steps of inputs at the corner that was reached.
+    fn pass_corner(&mut self) -> Result<(), Failure> {
+        if self.plan.events {
+            self.state_row(self.time)?;
+        }
+        let corner = self.corners[self.corner].clone();
+        self.corner += 1;
+        self.enter_piece(corner.time);
+        move_states(
+            self.motion,
+            self.signals,
+            self.rates_read,
+            &corner,
+            &mut self.states,
+            false,
+        );
+        self.tell_impulse(&corner);
+        if self.plan.events && !self.is_row(corner.time) {
+            self.state_row(corner.time)?;
+        }
+        Ok(())
+    }
+
+    /// Says once that outputs would carry an impulse.
+    fn tell_impulse(&mut self, corner: &Corner) {
+        let told = self.summary.notes.iter().any(|note| note.code == "LGM1022");
+        if !told && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
+            self.summary.notes.push(note);
+        }
+    }
+
+    /// Whether the next row is at this time, which it may miss by the rounding of the two.
+    fn is_row(&self, time: f64) -> bool {
+        self.row < self.plan.points && self.plan.time(self.row) <= time + 8.0 * f64::EPSILON * time.abs()
+    }
+
+    /// All rows within the last step, up to a time that is left out.
+    fn rows_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
+        let last = end - 8.0 * f64::EPSILON * end.abs();
+        while self.row < self.plan.points && self.plan.time(self.row) < last {
+            let time = self.plan.time(self.row);
+            let mut between = std::mem::take(&mut self.between);
+            let found = solver.interpolate(time.clamp(solver.previous(), solver.time()), &mut between);
+            let result = found.map_err(|error| self.failure(error, None));
+            let result = result.and_then(|()| self.row(time, &between));
+            self.between = between;
+            result?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    /// All rows at this time, with the states of now.
+    fn rows_at(&mut self, time: f64) -> Result<(), Failure> {
+        while self.is_row(time) {
+            let at = self.plan.time(self.row);
+            self.state_row(at)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    fn state_row(&mut self, time: f64) -> Result<(), Failure> {
+        let states = std::mem::take(&mut self.states);
+        let result = self.row(time, &states);
+        self.states = states;
+        result
+    }
+
+    /// One row.
+    fn row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
+        if !self.motion.outputs(time, states, &mut self.outputs)
+            && let Some(fault) = self.motion.fault()
+        {
+            return Err(self.motion.failure(&fault, self.done.steps));
+        }
+        let stopped = |stop: Stop| Failure {
+            time,
+            kind: FailureKind::Stopped(stop),
+            blame: None,
+            steps: self.done.steps,
+        };
+        self.sink.row(time, &self.outputs, states).map_err(stopped)
+    }
+
+    /// What is told of a solver's fault.
+    fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
+        let time = solver.map_or(self.time, Solver::time);
+        let steps = self.done.steps + solver.map_or(0, |solver| solver.work().steps);
+        if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= time) {
+            return Failure {
+                time,
+                ..self.motion.failure(&fault, steps)
+            };
+        }
+        let kind = match error {
+            SolverFault::TooSmall => FailureKind::StepTooSmall,
+            SolverFault::NotSolved => FailureKind::StepNotSolved,
+            SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
+        };
+        let blame = solver.and_then(|solver| self.motion.state(self.fastest(time, solver.states())));
+        Failure {
+            time,
+            kind,
+            blame,
+            steps,
+        }
+    }
+
+    /// The state that changes most, for its size.
+    fn fastest(&self, time: f64, states: &[f64]) -> usize {
+        let mut rates = vec![0.0; states.len()];
+        self.motion.rates(time, states, &mut rates);
+        let share = |at: usize| rates[at].abs() / (self.plan.rtol * states[at].abs() + self.plan.atol);
+        let fastest = (0..states.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
+        fastest.unwrap_or(0)
+    }
+
+    /// A static system: rows and nothing between them.
+    fn without_states(&mut self) -> Result<(), Failure> {
+        while self.row < self.plan.points {
+            let time = self.plan.time(self.row);
+            if let Err(stop) = self.progress.reached(time) {
+                return Err(Failure {
+                    time,
+                    kind: FailureKind::Stopped(stop),
+                    blame: None,
+                    steps: 0,
+                });
+            }
+            while self
+                .corners
+                .get(self.corner)
+                .is_some_and(|corner| corner.time <= time + 8.0 * f64::EPSILON * time.abs())
+            {
+                let corner = self.corners[self.corner].clone();
+                self.corner += 1;
+                self.enter_piece(corner.time);
+                self.tell_impulse(&corner);
+            }
+            self.state_row(time)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+}
+
+/// How a piece ends.
+enum Piece {
+    AtEnd,
+    Event,
+    Stiff,
+}

@@ -1,0 +1,56 @@
+//! What a run asks of a solver, whichever library it comes from.
+
+/// Solves the equations from corner to corner.
+pub(super) trait Solver {
+    /// Starts anew at a time and state, with a first step that is tried, and will not go beyond the stop.
+    fn restart(&mut self, time: f64, states: &[f64], step: f64, stop: f64) -> Result<(), SolverFault>;
+
+    /// Makes one step that passes the error test.
+    fn step(&mut self) -> Result<Reached, SolverFault>;
+
+    /// Where the last step began.
+    fn previous(&self) -> f64;
+
+    /// Where the last step ended.
+    fn time(&self) -> f64;
+
+    /// The states where the last step ended.
+    fn states(&self) -> &[f64];
+
+    /// The states at a time within the last step.
+    fn interpolate(&mut self, time: f64, states: &mut [f64]) -> Result<(), SolverFault>;
+
+    /// The order of the method for the choice of a first step.
+    fn first_order(&self) -> u32;
+
+    /// What has been done until now.
+    fn work(&self) -> Work;
+}
+
+/// Where a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// Before the stop.
+    Inside,
+    /// At the stop.
+    Stop,
+}
+
+/// Why a step could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SolverFault {
+    /// The error test failed down to the smallest step.
+    TooSmall,
+    /// Newton's iteration failed down to the smallest step.
+    NotSolved,
+    /// What the library says that no user can be told more plainly.
+    Other(String),
+}
+
+/// Counts of a solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub steps: u64,
+    pub rejected: u64,
+    pub factorisations: u64,
+}
