@@ -5,6 +5,7 @@
 //! the numeric ones. AFTER THIS POINT see [`StateSystem`].
 
 mod assemble;
+mod balance;
 mod build;
 mod dependents;
 mod formulate;
@@ -21,6 +22,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use balance::{Instant, power_balance};
 pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
 pub use states::StateRequest;

@@ -290,7 +290,7 @@ fn check_point<F: Numbers>(
 }
 
 /// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
-fn emitted<F: Numbers>(
+pub(super) fn emitted<F: Numbers>(
     system: &StateSystem,
     time: &BigRational,
     symbols: &Symbols,
@@ -315,15 +315,15 @@ fn emitted<F: Numbers>(
 }
 
 /// The flat graph's variables over the assembled columns.
-struct FlatRun<E> {
+pub(super) struct FlatRun<E> {
     /// Columns of the structure that are determined; their rows stand behind those of the model's own measures.
-    wanted: Vec<u32>,
-    run: Run<E>,
+    pub(super) wanted: Vec<u32>,
+    pub(super) run: Run<E>,
     /// The arena that the run's constants live in.
     exprs: Exprs,
 }
 
-fn flat_run<F: Numbers>(problem: Problem<'_>, field: &mut F) -> Result<FlatRun<F::Element>, Failure> {
+pub(super) fn flat_run<F: Numbers>(problem: Problem<'_>, field: &mut F) -> Result<FlatRun<F::Element>, Failure> {
     let Problem { model, causality, .. } = problem;
     let mut wanted: Vec<u32> = (0..causality.structure.columns as u32)
         .filter(|column| !causality.free.contains(column))
@@ -342,13 +342,13 @@ fn flat_run<F: Numbers>(problem: Problem<'_>, field: &mut F) -> Result<FlatRun<F
 }
 
 /// The values and rates of the columns of an assembled run.
-struct Full<F: Numbers> {
-    values: Vec<Known<F::Element>>,
+pub(super) struct Full<F: Numbers> {
+    pub(super) values: Vec<Known<F::Element>>,
     rates: Vec<Known<F::Element>>,
 }
 
 impl<F: Numbers> Full<F> {
-    fn new(
+    pub(super) fn new(
         system: &StateSystem,
         flat: &FlatRun<F::Element>,
         time: &BigRational,
@@ -379,7 +379,12 @@ impl<F: Numbers> Full<F> {
     }
 
     /// A row's value from the values of the columns; none where it needs one that is not known.
-    fn combine(&self, field: &mut F, row: &Row<F::Element>, values: &[Known<F::Element>]) -> Known<F::Element> {
+    pub(super) fn combine(
+        &self,
+        field: &mut F,
+        row: &Row<F::Element>,
+        values: &[Known<F::Element>],
+    ) -> Known<F::Element> {
         let mut sum = field.zero();
         for (column, factor) in row {
             let product = field.mul(factor, values[*column as usize].as_ref()?);

@@ -5,9 +5,9 @@ use super::motion::Motion;
 use super::solver::{Reached, Solver, SolverFault, Work};
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
 use diffsol::{
-    ConstantOp, Context, DiffsolError, FaerContext, FaerSparseMat, FaerVec, LinearOp, Matrix, NonLinearOp,
-    NonLinearOpJacobian, OdeEquations, OdeEquationsRef, OdeSolverMethod, OdeSolverOptions, OdeSolverProblem,
-    OdeSolverState, OdeSolverStopReason, Op, Vector, VectorCommon,
+    ConstantOp, DiffsolError, FaerContext, FaerSparseMat, FaerVec, LinearOp, Matrix, NonLinearOp, NonLinearOpJacobian,
+    OdeEquations, OdeEquationsRef, OdeSolverMethod, OdeSolverOptions, OdeSolverProblem, OdeSolverState,
+    OdeSolverStopReason, Op, Vector, VectorCommon,
 };
 use faer::sparse::SymbolicSparseColMat;
 
@@ -28,15 +28,27 @@ pub(super) struct Equations<'a> {
     motion: &'a Motion<'a>,
     /// None for explicit methods, which are given rates.
     implicit: Option<Implicit<'a>>,
+    /// The first y that the library is shown; every piece brings its own.
+    first: Vec<f64>,
     context: FaerContext,
 }
 
 impl<'a> Equations<'a> {
-    /// For methods that need a Jacobian, or for those that need none.
-    pub fn new(motion: &'a Motion<'a>, is_implicit: bool) -> Equations<'a> {
+    /// For methods that need a Jacobian, or for those that need none, from a time and states on.
+    pub fn new(motion: &'a Motion<'a>, is_implicit: bool, time: f64, states: &[f64]) -> Equations<'a> {
+        let implicit = is_implicit.then(|| Implicit::new(motion));
+        let first = match &implicit {
+            Some(form) => {
+                let mut first = vec![0.0; form.size];
+                form.begin(time, states, &mut first);
+                first
+            }
+            None => states.to_vec(),
+        };
         Equations {
             motion,
-            implicit: is_implicit.then(|| Implicit::new(motion)),
+            implicit,
+            first,
             context: FaerContext::default(),
         }
     }
@@ -45,8 +57,8 @@ impl<'a> Equations<'a> {
         self.implicit.as_ref().map_or(self.motion.states, |form| form.size)
     }
 
-    /// The whole problem with tolerances and the length of the run.
-    pub fn problem(self, rtol: f64, atol: f64, span: f64) -> OdeSolverProblem<Equations<'a>> {
+    /// The whole problem from a time on, with tolerances and the length of the run.
+    pub fn problem(self, time: f64, rtol: f64, atol: f64, span: f64) -> OdeSolverProblem<Equations<'a>> {
         let size = self.size();
         let ode_options = OdeSolverOptions {
             // Relative to the run: what is far below the resolution of time has its own limit.
@@ -60,7 +72,7 @@ impl<'a> Equations<'a> {
             atol: V::from_element(size, atol, self.context),
             eqn: self,
             rtol,
-            t0: 0.0,
+            t0: time,
             h0: 1.0,
             integrate_out: false,
             sens_rtol: None,
@@ -81,42 +93,57 @@ pub(super) struct Part<'b>(&'b Equations<'b>);
 /// The matrix before the rates.
 pub(super) struct LeftSide<'b>(&'b Equations<'b>);
 
-/// The state that a solver is made with; every piece brings its own.
-pub(super) struct AtRest<'b>(&'b Equations<'b>);
+/// The state that a solver is made with.
+pub(super) struct First<'b>(&'b Equations<'b>);
+
+impl<'a> Equations<'a> {
+    /// Itself, so that it and what borrows it read alike.
+    fn whole(&self) -> &Equations<'a> {
+        self
+    }
+}
+
+macro_rules! borrowed {
+    ($name:ident) => {
+        impl<'b> $name<'b> {
+            fn whole(&self) -> &'b Equations<'b> {
+                self.0
+            }
+        }
+    };
+}
+
+borrowed!(Part);
+borrowed!(LeftSide);
+borrowed!(First);
 
 macro_rules! operator {
-    ($name:ty, $to:tt) => {
-        impl Op for $name {
+    ($name:ident) => {
+        impl Op for $name<'_> {
             type T = f64;
             type V = V;
             type M = M;
             type C = FaerContext;
             fn context(&self) -> &FaerContext {
-                &operator!(self, $to).context
+                &self.whole().context
             }
             fn nstates(&self) -> usize {
-                operator!(self, $to).size()
+                self.whole().size()
             }
             fn nout(&self) -> usize {
-                operator!(self, $to).size()
+                self.whole().size()
             }
             fn nparams(&self) -> usize {
                 0
             }
         }
     };
-    ($own:ident, whole) => {
-        $own
-    };
-    ($own:ident, part) => {
-        $own.0
-    };
 }
 
-operator!(Equations<'_>, whole);
-operator!(Part<'_>, part);
-operator!(LeftSide<'_>, part);
-operator!(AtRest<'_>, part);
+operator!(Equations);
+operator!(Part);
+operator!(LeftSide);
+operator!(First);
 
 impl NonLinearOp for Part<'_> {
     fn call_inplace(&self, x: &V, t: f64, y: &mut V) {
@@ -169,9 +196,9 @@ impl LinearOp for LeftSide<'_> {
     }
 }
 
-impl ConstantOp for AtRest<'_> {
+impl ConstantOp for First<'_> {
     fn call_inplace(&self, _t: f64, y: &mut V) {
-        y.fill(0.0);
+        numbers_mut(y).copy_from_slice(&self.0.first);
     }
 }
 
@@ -183,7 +210,7 @@ impl<'b> OdeEquationsRef<'b> for Equations<'_> {
     type Mass = LeftSide<'b>;
     type Rhs = Part<'b>;
     type Root = Part<'b>;
-    type Init = AtRest<'b>;
+    type Init = First<'b>;
     type Out = Part<'b>;
     type Reset = Part<'b>;
 }
@@ -198,8 +225,8 @@ impl OdeEquations for Equations<'_> {
         Some(LeftSide(self))
     }
 
-    fn init(&self) -> AtRest<'_> {
-        AtRest(self)
+    fn init(&self) -> First<'_> {
+        First(self)
     }
 
     fn set_params(&mut self, _p: &V) {}
@@ -208,20 +235,20 @@ impl OdeEquations for Equations<'_> {
 }
 
 /// One of the library's solvers.
-pub(super) struct Library<'a, S> {
+pub(super) struct Library<'p, 'a, S> {
     solver: S,
-    problem: &'a OdeSolverProblem<Equations<'a>>,
+    problem: &'p OdeSolverProblem<Equations<'a>>,
     previous: f64,
     /// A vector of the library for what is interpolated.
     within: V,
     work: Work,
 }
 
-impl<'a, S> Library<'a, S>
+impl<'p, 'a, S> Library<'p, 'a, S>
 where
-    S: OdeSolverMethod<'a, Equations<'a>>,
+    S: OdeSolverMethod<'p, Equations<'a>>,
 {
-    pub fn new(problem: &'a OdeSolverProblem<Equations<'a>>, solver: S) -> Library<'a, S> {
+    pub fn new(problem: &'p OdeSolverProblem<Equations<'a>>, solver: S) -> Library<'p, 'a, S> {
         Library {
             within: V::zeros(problem.eqn.size(), problem.eqn.context),
             solver,
@@ -232,14 +259,14 @@ where
     }
 }
 
-/// A solver's first state: the right length, and nothing of the equations evaluated.
+/// A solver's first state.
 pub(super) fn blank<S: OdeSolverState<V>>(problem: &OdeSolverProblem<Equations<'_>>) -> Result<S, SolverFault> {
     S::new_without_initialise(problem).map_err(|error| fault(&error))
 }
 
-impl<'a, S> Solver for Library<'a, S>
+impl<'p, 'a, S> Solver for Library<'p, 'a, S>
 where
-    S: OdeSolverMethod<'a, Equations<'a>>,
+    S: OdeSolverMethod<'p, Equations<'a>>,
 {
     fn restart(&mut self, time: f64, states: &[f64], step: f64, stop: f64) -> Result<(), SolverFault> {
         let equations = &self.problem.eqn;

@@ -72,29 +72,40 @@ impl<'a> Events<'a> {
         self.settle();
     }
 
-    /// The first instant within the last step at which a condition has changed, and the states there.
-    pub fn within(
-        &mut self,
-        motion: &Motion<'_>,
-        solver: &mut dyn Solver,
-    ) -> Result<Option<(f64, Vec<f64>)>, SolverFault> {
-        let (from, to) = (solver.previous(), solver.time());
-        // A condition may change and change back within a step.
-        let middle = from + 0.5 * (to - from);
-        let mut changed = None;
-        for time in [middle, to] {
+    /// Whether a condition has changed within the last step, or has changed and changed back.
+    pub fn change_within(&mut self, motion: &Motion<'_>, solver: &mut dyn Solver) -> Result<bool, SolverFault> {
+        for time in self.looked_at(solver) {
             solver.interpolate(time, &mut self.states)?;
             self.evaluate(motion, time);
             if self.has_changed() {
-                changed = Some(time);
-                break;
+                return Ok(true);
             }
         }
-        let Some(mut after) = changed else {
-            self.settle();
-            return Ok(None);
-        };
-        let mut before = if after == to { middle } else { from };
+        self.settle();
+        Ok(false)
+    }
+
+    fn looked_at(&self, solver: &dyn Solver) -> [f64; 2] {
+        let (from, to) = (solver.previous(), solver.time());
+        [from + 0.5 * (to - from), to]
+    }
+
+    /// The first instant within the last step at which a condition has changed, and the states there.
+    pub fn first_change(
+        &mut self,
+        motion: &Motion<'_>,
+        solver: &mut dyn Solver,
+    ) -> Result<(f64, Vec<f64>), SolverFault> {
+        let (mut before, mut after) = (solver.previous(), solver.time());
+        for time in self.looked_at(solver) {
+            solver.interpolate(time, &mut self.states)?;
+            self.evaluate(motion, time);
+            if self.has_changed() {
+                after = time;
+                break;
+            }
+            before = time;
+        }
         loop {
             let middle = before + 0.5 * (after - before);
             if middle <= before || middle >= after {
@@ -108,7 +119,7 @@ impl<'a> Events<'a> {
             }
         }
         solver.interpolate(after, &mut self.states)?;
-        Ok(Some((after, self.states.clone())))
+        Ok((after, self.states.clone()))
     }
 
     /// Whether this event is one of too many in no time.

@@ -23,7 +23,7 @@ pub(crate) struct Pattern<'a> {
 impl Pattern<'_> {
     /// Row, column and index of every entry.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (0..self.size).flat_map(|row| {
+        (0..self.size).flat_map(move |row| {
             let range = self.row_starts[row]..self.row_starts[row + 1];
             range.map(move |at| (row, self.columns_of[at], at))
         })

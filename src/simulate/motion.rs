@@ -206,11 +206,6 @@ impl<'a> Motion<'a> {
         self.fault.replace(None);
     }
 
-    /// Forgets the inputs of the last instant: what follows is asked for at a corner.
-    pub fn forget_instant(&self) {
-        self.work.borrow_mut().instant = None;
-    }
-
     /// The last point that could not be evaluated in this piece.
     pub fn fault(&self) -> Option<Fault> {
         self.fault.borrow().clone()
@@ -389,6 +384,17 @@ impl<'a> Motion<'a> {
             self.note(time, states, FaultKind::Domain);
         }
         finite
+    }
+
+    /// Looks for a first solution of the algebraic loops, from zero and from other values where that fails. Where none is
+    /// found, what reads the unknowns next says so.
+    pub fn find_loops(&self, time: f64, states: &[f64]) {
+        for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
+            self.work.borrow_mut().unknowns.fill(guess);
+            if self.solve_loops(time, states) {
+                break;
+            }
+        }
     }
 
     /// Solves the algebraic loops at a point, beginning with the last solution.

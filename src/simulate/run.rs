@@ -215,6 +215,7 @@ impl Run<'_> {
             self.corner += 1;
         }
         self.enter_piece(start);
+        self.motion.find_loops(start, &self.states);
         if self.plan.from_equilibrium {
             self.states = starts::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
         } else {
@@ -258,7 +259,6 @@ impl Run<'_> {
         }
         let motion = self.motion;
         let span = self.plan.stop - self.plan.start;
-        let problem = |is_implicit| Equations::new(motion, is_implicit).problem(self.plan.rtol, self.plan.atol, span);
         let mut method = match self.plan.method {
             Method::Auto => Method::Tsit45,
             method => method,
@@ -266,7 +266,8 @@ impl Run<'_> {
         let may_switch = self.plan.method == Method::Auto;
         loop {
             self.summary.method = method;
-            let problem = problem(!method.is_explicit());
+            let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
+            let problem = equations.problem(self.time, self.plan.rtol, self.plan.atol, span);
             let failed = |error| self.failure(error, None);
             let outcome = match method {
                 Method::Tsit45 | Method::Auto => {
@@ -385,12 +386,8 @@ impl Run<'_> {
             if let Err(stop) = self.progress.reached(to) {
                 return Err(stopped(FailureKind::Stopped(stop)));
             }
-            if let Some(events) = &mut self.events {
-                let found = events.within(self.motion, solver);
-                if let Some((time, states)) = found.map_err(|error| self.failure(error, None))? {
-                    self.rows_within(solver, time)?;
-                    return self.event(time, states, steps);
-                }
+            if self.changes_within(solver)? {
+                return self.locate(solver);
             }
             self.rows_within(solver, if reached == Reached::Stop { end } else { to.min(end) })?;
             self.time = to;
@@ -409,7 +406,85 @@ impl Run<'_> {
         }
     }
 
-    /// A condition has changed: the solver begins anew there.
+    fn changes_within(&mut self, solver: &mut dyn Solver) -> Result<bool, Failure> {
+        let Some(events) = &mut self.events else {
+            return Ok(false);
+        };
+        let found = events.change_within(self.motion, solver);
+        found.map_err(|error| self.failure(error, None))
+    }
+
+    /// A condition has changed within the last step, and the solver begins anew there.
+    ///
+    /// A step across a jump of the right sides is wrong by its length times the jump, so it is made again in shorter ones
+    /// until that is less than what is allowed.
+    fn locate(&mut self, solver: &mut dyn Solver) -> Result<Piece, Failure> {
+        let mut states = vec![0.0; self.states.len()];
+        loop {
+            let (from, to) = (solver.previous(), solver.time());
+            let reached = solver.states().to_vec();
+            let found = solver.interpolate(from, &mut states);
+            found.map_err(|error| self.failure(error, None))?;
+            if !self.is_rough((from, &states), (to, &reached)) {
+                break;
+            }
+            let length = (to - from) / 8.0;
+            let mut at = from;
+            let crossed = loop {
+                if at >= to {
+                    break false;
+                }
+                let restarted = solver.restart(at, &states, length, at + length);
+                restarted.map_err(|error| self.failure(error, None))?;
+                let mut crossed = false;
+                let mut reached = Reached::Inside;
+                while !crossed && reached == Reached::Inside {
+                    reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
+                    crossed = self.changes_within(solver)?;
+                    if !crossed {
+                        let until = solver.time();
+                        self.rows_within(solver, until)?;
+                    }
+                }
+                if crossed {
+                    break true;
+                }
+                at = solver.time();
+                states.copy_from_slice(solver.states());
+            };
+            if !crossed {
+                // The better solution changes a little later.
+                self.time = at;
+                self.states = states;
+                return Ok(Piece::Event);
+            }
+        }
+        let Some(events) = &mut self.events else {
+            return Ok(Piece::Event);
+        };
+        let found = events.first_change(self.motion, solver);
+        let (time, states) = found.map_err(|error| self.failure(error, None))?;
+        self.rows_within(solver, time)?;
+        self.event(time, states, self.done.steps + solver.work().steps)
+    }
+
+    /// Whether the jump of the right sides across a step matters over its length.
+    fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
+        let length = to - from;
+        if length <= 64.0 * f64::EPSILON * to.abs() {
+            return false;
+        }
+        let (mut first, mut last) = (vec![0.0; before.len()], vec![0.0; before.len()]);
+        self.motion.rates(from, before, &mut first);
+        self.motion.rates(to, after, &mut last);
+        let share = |at: usize| {
+            let allowed = self.plan.atol + self.plan.rtol * before[at].abs().max(after[at].abs());
+            (last[at] - first[at]).abs() * length / allowed
+        };
+        (0..before.len()).any(|at| share(at) > 0.5)
+    }
+
+    /// Where a condition has changed.
     fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
         self.time = time;
         self.states = states;

@@ -1,0 +1,17 @@
+//! Runs: against known answers, exact solutions and balances, and how they fail.
+
+#[path = "simulate/corners.rs"]
+mod corners;
+#[path = "simulate/energy.rs"]
+mod energy;
+#[path = "simulate/exact.rs"]
+mod exact;
+#[path = "simulate/known_answers.rs"]
+mod known_answers;
+#[path = "simulate/nonlinear.rs"]
+mod nonlinear;
+#[path = "simulate/runs.rs"]
+mod runs;
+#[path = "simulate/shapes.rs"]
+mod shapes;
+mod systems;

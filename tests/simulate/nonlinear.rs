@@ -1,0 +1,351 @@
+//! Systems built by hand: loops, mass matrices, conditions, stiffness and faults, against exact solutions.
+
+use super::runs::{finished, run, tight};
+use super::systems::{Builder, sparse};
+use lgm::equations::{AlgebraicLoop, StateSystem, StateVariable};
+use lgm::expr::{ExprId, Exprs, Function, Relation};
+use lgm::simulate::{FailureKind, Method, Plan, Summary};
+
+/// A system of states with starts; their rates are given by a function of their expressions.
+fn system(states: &[(&str, i64)], rates: impl FnOnce(&mut Builder, &[ExprId]) -> Vec<ExprId>) -> StateSystem {
+    let mut builder = Builder::new("Hand");
+    let ids: Vec<ExprId> = states
+        .iter()
+        .map(|(name, start)| builder.state(name, StateVariable::Integral, None, *start))
+        .collect();
+    let rates = rates(&mut builder, &ids);
+    builder.system.derivatives = rates;
+    for (id, (name, _)) in ids.iter().zip(states) {
+        builder.output(name, None, *id);
+    }
+    builder.system.linear = false;
+    builder.system
+}
+
+fn decimal(exprs: &mut Exprs, thousandths: i64) -> ExprId {
+    let value = exprs.integer(thousandths);
+    let thousand = exprs.integer(1000);
+    exprs.div(value, thousand)
+}
+
+fn minus(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    exprs.neg(id)
+}
+
+fn with(method: Method, stop: f64, points: usize) -> Plan {
+    Plan {
+        method,
+        ..tight(stop, points)
+    }
+}
+
+/// The largest error of the first state.
+fn error(system: &StateSystem, plan: &Plan, exact: impl Fn(f64) -> f64) -> (f64, Summary) {
+    let (rows, summary) = finished(system, &[], plan);
+    let pairs = rows.times.iter().zip(&rows.states);
+    let worst = pairs
+        .map(|(time, row)| (row[0] - exact(*time)).abs())
+        .fold(0.0, f64::max);
+    (worst, summary)
+}
+
+/// `x' = -w`, `w^3 + w = x^3 + x`, so that w = x.
+fn with_loop() -> StateSystem {
+    system(&[("x", 1)], |builder, states| {
+        let (symbol, w) = builder.unknown("w");
+        let exprs = &mut builder.system.exprs;
+        let three = exprs.integer(3);
+        let (left, right) = (exprs.power(w, three), exprs.power(states[0], three));
+        let (left, right) = (exprs.add(left, w), exprs.add(right, states[0]));
+        let residual = exprs.sub(left, right);
+        builder.system.loops = vec![AlgebraicLoop {
+            unknowns: vec![symbol],
+            residuals: vec![residual],
+            linear: false,
+        }];
+        vec![minus(&mut builder.system.exprs, w)]
+    })
+}
+
+#[test]
+fn a_loop_is_solved_inside_by_every_method() {
+    for (method, allowed) in [(Method::Tsit45, 1e-9), (Method::Bdf, 1e-7), (Method::Sdirk, 1e-7)] {
+        let plan = Plan {
+            rtol: if method == Method::Sdirk { 1e-9 } else { 1e-10 },
+            ..with(method, 3.0, 31)
+        };
+        let (worst, _) = error(&with_loop(), &plan, |time| (-time).exp());
+        assert!(worst < allowed, "{}: {worst:.1e}", method.word());
+    }
+}
+
+#[test]
+fn a_loop_without_a_solution_is_told_with_its_unknown() {
+    // w^2 = x, and x falls through zero at time 1.
+    let failing = system(&[("x", 1)], |builder, states| {
+        let (symbol, w) = builder.unknown("w");
+        let exprs = &mut builder.system.exprs;
+        let two = exprs.integer(2);
+        let square = exprs.power(w, two);
+        let residual = exprs.sub(square, states[0]);
+        builder.system.loops = vec![AlgebraicLoop {
+            unknowns: vec![symbol],
+            residuals: vec![residual],
+            linear: false,
+        }];
+        let exprs = &mut builder.system.exprs;
+        let little = decimal(exprs, 1);
+        let little = exprs.mul(little, w);
+        let one = exprs.one();
+        let rate = exprs.sub(little, one);
+        vec![rate]
+    });
+    let (rows, result) = run(&failing, &[], &tight(2.0, 21));
+    let failure = result.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::LoopNotSolved, "{failure:?}");
+    assert_eq!(failure.blame.as_ref().map(|blame| blame.variable.as_str()), Some("w"));
+    assert!((failure.time - 1.0).abs() < 1e-2, "{failure:?}");
+    assert!(
+        (9..=12).contains(&rows.times.len()),
+        "the rows so far are kept: {:?}",
+        rows.times
+    );
+}
+
+#[test]
+fn a_constant_mass_matrix_stands_before_the_rates() {
+    // [2 1; 1 2] x' = [-3 x1 - 3 x2, -3 x1 - 3 x2], so that x1' = x2' = -(x1 + x2), with x1 = 1 and x2 = 0.
+    let mut coupled = system(&[("x1", 1), ("x2", 0)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let sum = exprs.add(states[0], states[1]);
+        let three = exprs.integer(-3);
+        let rate = exprs.mul(three, sum);
+        vec![rate, rate]
+    });
+    let (one, two) = (coupled.exprs.one(), coupled.exprs.integer(2));
+    coupled.mass_matrix = Some(sparse(2, 2, &[(0, 0, two), (0, 1, one), (1, 0, one), (1, 1, two)]));
+    for (method, allowed) in [(Method::Tsit45, 1e-9), (Method::Bdf, 1e-7), (Method::Auto, 1e-9)] {
+        let (worst, _) = error(&coupled, &with(method, 2.0, 21), |time| 0.5 + 0.5 * (-2.0 * time).exp());
+        assert!(worst < allowed, "{}: {worst:.1e}", method.word());
+    }
+    coupled.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (0, 1, one), (1, 0, one), (1, 1, one)]));
+    let failure = run(&coupled, &[], &tight(2.0, 21)).1.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::SingularMass);
+    assert_eq!(failure.blame.map(|blame| blame.variable).as_deref(), Some("x2"));
+}
+
+#[test]
+fn a_mass_matrix_may_change_with_the_states() {
+    // (1 + x^2) x' = -x (1 + x^2): an exponential again.
+    let mut changing = system(&[("x", 1)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let two = exprs.integer(2);
+        let square = exprs.power(states[0], two);
+        let one = exprs.one();
+        let mass = exprs.add(one, square);
+        let rate = exprs.mul(mass, states[0]);
+        vec![exprs.neg(rate)]
+    });
+    let exprs = &mut changing.exprs;
+    let (x, two, one) = (exprs.symbol(changing.states[0].symbol), exprs.integer(2), exprs.one());
+    let square = exprs.power(x, two);
+    let mass = exprs.add(one, square);
+    changing.mass_matrix = Some(sparse(1, 1, &[(0, 0, mass)]));
+    for (method, allowed) in [(Method::Tsit45, 1e-9), (Method::Bdf, 1e-7)] {
+        let (worst, _) = error(&changing, &with(method, 3.0, 31), |time| (-time).exp());
+        assert!(worst < allowed, "{}: {worst:.1e}", method.word());
+    }
+}
+
+/// `x' = if x < 1 then 1 else 3`
+fn with_condition() -> StateSystem {
+    system(&[("x", 0)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let (one, three) = (exprs.one(), exprs.integer(3));
+        let below = exprs.relation(Relation::Less, states[0], one);
+        vec![exprs.if_else(below, one, three)]
+    })
+}
+
+#[test]
+fn a_condition_on_a_state_is_located() {
+    let exact = |time: f64| if time < 1.0 { time } else { 1.0 + 3.0 * (time - 1.0) };
+    for method in [Method::Tsit45, Method::Bdf, Method::Sdirk] {
+        let (worst, summary) = error(&with_condition(), &with(method, 2.0, 21), exact);
+        assert!(worst < 1e-9, "{}: {worst:.1e}", method.word());
+        assert_eq!(summary.restarts, 1, "{}", method.word());
+    }
+}
+
+#[test]
+fn a_condition_that_turns_back_at_once_is_told() {
+    // A relay without hysteresis: x' = if x < 1 then 1 else -1.
+    let relay = system(&[("x", 0)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let one = exprs.one();
+        let back = exprs.neg(one);
+        let below = exprs.relation(Relation::Less, states[0], one);
+        vec![exprs.if_else(below, one, back)]
+    });
+    let failure = run(&relay, &[], &tight(2.0, 21)).1.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Chatter, "{failure:?}");
+    assert!((failure.time - 1.0).abs() < 1e-6, "{failure:?}");
+}
+
+#[test]
+fn a_value_that_leaves_its_domain_is_told_with_its_expression() {
+    // x falls to zero, where its logarithm ends.
+    let falling = system(&[("tank.V", 1)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let logarithm = exprs.call(Function::Log, [states[0]]);
+        let little = decimal(exprs, 100);
+        let part = exprs.mul(little, logarithm);
+        let one = exprs.one();
+        vec![exprs.sub(part, one)]
+    });
+    for method in [Method::Tsit45, Method::Bdf] {
+        let failure = run(&falling, &[], &with(method, 2.0, 21)).1.unwrap_err();
+        let FailureKind::LeftDomain(words) = &failure.kind else {
+            panic!("{failure:?}")
+        };
+        assert!(words.starts_with("`log(-"), "{}: {words}", method.word());
+        let blame = failure.blame.unwrap();
+        assert_eq!(
+            (blame.variable.as_str(), blame.expression.as_str()),
+            ("tank.V", "log(tank.V)")
+        );
+        assert_eq!(blame.element.as_deref(), Some("tank"));
+        assert!((0.7..1.0).contains(&failure.time), "{}", failure.time);
+    }
+}
+
+#[test]
+fn a_trial_step_out_of_the_domain_is_made_smaller() {
+    // x falls towards 1/2 faster and faster and never reaches it, though long steps do.
+    let near = system(&[("x", 1)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let half = decimal(exprs, 500);
+        let above = exprs.sub(states[0], half);
+        let logarithm = exprs.call(Function::Log, [above]);
+        let product = exprs.mul(above, logarithm);
+        let twice = exprs.integer(2);
+        let rate = exprs.mul(twice, product);
+        let slow = exprs.mul(twice, above);
+        let sum = exprs.sub(rate, slow);
+        vec![sum]
+    });
+    // With y = log(x - 1/2): y' = 2 y - 2.
+    let exact = |time: f64| 0.5 + (1.0 + (0.5_f64.ln() - 1.0) * (2.0 * time).exp()).exp();
+    let plan = Plan {
+        rtol: 1e-4,
+        ..with(Method::Tsit45, 1.5, 16)
+    };
+    let (worst, _) = error(&near, &plan, exact);
+    assert!(worst < 1e-3, "{worst:.1e}");
+}
+
+#[test]
+fn a_state_without_bounds_ends_the_run_with_its_name() {
+    // x' = x^2 with x(0) = 1 has a pole at time 1.
+    let growing = system(&[("x", 1)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let two = exprs.integer(2);
+        vec![exprs.power(states[0], two)]
+    });
+    for method in [Method::Auto, Method::Bdf] {
+        let failure = run(&growing, &[], &with(method, 2.0, 21)).1.unwrap_err();
+        assert!(
+            matches!(
+                failure.kind,
+                FailureKind::StepTooSmall | FailureKind::LeftDomain(_) | FailureKind::StepNotSolved
+            ),
+            "{failure:?}"
+        );
+        assert!((failure.time - 1.0).abs() < 1e-3, "{failure:?}");
+        assert_eq!(failure.blame.map(|blame| blame.variable).as_deref(), Some("x"));
+    }
+}
+
+/// Robertson's reactions: rates from 0.04 to 3e7.
+fn robertson() -> StateSystem {
+    system(&[("x", 1), ("y", 0), ("z", 0)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let slow = decimal(exprs, 40);
+        let (middle, fast, two) = (exprs.integer(10_000), exprs.integer(30_000_000), exprs.integer(2));
+        let first = exprs.mul(slow, states[0]);
+        let second = exprs.product([middle, states[1], states[2]]);
+        let square = exprs.power(states[1], two);
+        let third = exprs.mul(fast, square);
+        let x = exprs.sub(second, first);
+        let y = exprs.neg(x);
+        let y = exprs.sub(y, third);
+        vec![x, y, third]
+    })
+}
+
+#[test]
+fn stiff_equations_are_given_to_an_implicit_method() {
+    let plan = Plan {
+        rtol: 1e-6,
+        atol: 1e-10,
+        stop: 4e4,
+        points: 2,
+        ..Plan::default()
+    };
+    let (rows, summary) = finished(&robertson(), &[], &plan);
+    assert_eq!(summary.method, Method::Bdf);
+    assert!(summary.stiff_from.is_some_and(|time| time < 10.0), "{summary:?}");
+    assert!(summary.steps < 3000, "{summary:?}");
+    // From the test set for initial value problem solvers: x, y, z at 4e4.
+    let expected = [3.898_902e-2, 1.622_006e-7, 9.610_108e-1];
+    for (found, expected) in rows.states[1].iter().zip(expected) {
+        assert!((found / expected - 1.0).abs() < 2e-4, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn what_is_not_stiff_stays_with_the_explicit_method() {
+    let circle = system(&[("x", 1), ("y", 0)], |builder, states| {
+        let exprs = &mut builder.system.exprs;
+        let fast = exprs.integer(1000);
+        let x = exprs.mul(fast, states[1]);
+        let back = exprs.neg(states[0]);
+        let y = exprs.mul(fast, back);
+        vec![x, y]
+    });
+    let (worst, summary) = error(&circle, &tight(10.0, 101), |time| (1000.0 * time).cos());
+    assert_eq!(summary.method, Method::Tsit45);
+    assert!(worst < 1e-5, "{worst:.1e}");
+}
+
+#[test]
+fn a_plan_that_makes_no_sense_is_refused() {
+    let good = with_condition();
+    for plan in [
+        Plan {
+            stop: -1.0,
+            ..Plan::default()
+        },
+        Plan {
+            rtol: 0.0,
+            ..Plan::default()
+        },
+        Plan {
+            atol: f64::NAN,
+            ..Plan::default()
+        },
+        Plan {
+            points: 0,
+            ..Plan::default()
+        },
+    ] {
+        let (rows, result) = run(&good, &[], &plan);
+        assert!(matches!(result.unwrap_err().kind, FailureKind::Refused(_)));
+        assert!(rows.times.is_empty());
+    }
+    let few = Plan {
+        max_steps: 3,
+        ..tight(2.0, 21)
+    };
+    assert_eq!(run(&good, &[], &few).1.unwrap_err().kind, FailureKind::TooManySteps);
+}
