@@ -114,8 +114,9 @@ impl Factor {
         factor.solve(&mut probe);
         let worst = (0..size).max_by(|a, b| probe[*a].abs().total_cmp(&probe[*b].abs()));
         match worst {
-            Some(row) if !(probe[row].abs() * largest * SINGULAR * 1e-2 < 1.0) => Err(Singular(Some(row))),
-            _ => Ok(factor),
+            Some(row) if probe[row].is_finite() && probe[row].abs() * largest * SINGULAR * 1e-2 < 1.0 => Ok(factor),
+            Some(row) => Err(Singular(Some(row))),
+            None => Ok(factor),
         }
     }
 

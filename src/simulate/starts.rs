@@ -47,7 +47,8 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     let values = expression(&system.exprs, &roots, &layout, &KernelOptions { native: false }).values(&at);
     for (constraint, pair) in system.start_constraints.iter().zip(values.chunks_exact(2)) {
         let (given, follows) = (pair[0], pair[1]);
-        if !((follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs())) {
+        let agree = (follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs());
+        if !agree {
             return Err(Failure {
                 time,
                 kind: FailureKind::Starts { given, follows },
