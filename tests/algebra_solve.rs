@@ -1,6 +1,9 @@
 //! Linear systems over every field, against substitution back and against one another.
 
-use lgm::algebra::{Doubles, Field, PrimeField, RationalFunction, RationalFunctions, Rationals, Row, Variable, solve};
+use lgm::algebra::{
+    Doubles, Field, PrimeField, RationalFunction, RationalFunctions, Rationals, Row, SHARED, Sharing, Variable,
+    eliminate, solve, solve_sharing,
+};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -78,6 +81,101 @@ fn determinant_is_zero(matrix: &[Vec<(u32, i64)>]) -> bool {
     false
 }
 
+/// The rows with every shared row put in its place.
+fn written_out(sharing: &Sharing<BigRational>, rows: &[Row<BigRational>]) -> Vec<Row<BigRational>> {
+    let mut known: Vec<Row<BigRational>> = Vec::new();
+    let write = |row: &Row<BigRational>, known: &[Row<BigRational>]| {
+        let mut sum: std::collections::BTreeMap<u32, BigRational> = std::collections::BTreeMap::new();
+        let mut add = |column: u32, value: BigRational| *sum.entry(column).or_insert_with(BigRational::zero) += value;
+        for (column, value) in row {
+            match column.checked_sub(SHARED) {
+                None => add(*column, value.clone()),
+                Some(index) => known[index as usize]
+                    .iter()
+                    .for_each(|(column, inner)| add(*column, inner * value)),
+            }
+        }
+        sum.into_iter().filter(|entry| !entry.1.is_zero()).collect()
+    };
+    for row in &sharing.rows {
+        assert!(row.len() > 1, "a short row is not shared");
+        let row = write(row, &known);
+        known.push(row);
+    }
+    rows.iter().map(|row| write(row, &known)).collect()
+}
+
+/// A hub: each of many unknowns is tied to one, and that one to their sum, so that every unknown depends on every side.
+fn hub(size: u32) -> (Vec<Row<BigRational>>, Vec<Row<BigRational>>) {
+    let mut matrix: Vec<Row<BigRational>> = (0..size)
+        .map(|i| vec![(i, rational(2 + i64::from(i % 3))), (size, rational(-1))])
+        .collect();
+    matrix.push((0..=size).map(|i| (i, rational(1))).collect());
+    let right = (0..=size).map(|i| vec![(i, rational(i64::from(i) + 1))]).collect();
+    (matrix, right)
+}
+
+#[test]
+fn a_hub_is_solved_and_its_variable_shared() {
+    let (matrix, right) = hub(100);
+    let mut field = Rationals;
+    let solution = solve(&mut field, matrix.clone(), right.clone()).unwrap();
+    check(&mut field, &matrix, &right, &solution);
+    let mut sharing = Sharing::beyond(8);
+    let shared = solve_sharing(&mut field, matrix, right, &mut sharing).unwrap();
+    assert_eq!(written_out(&sharing, &shared), solution);
+    let entries = |rows: &[Row<BigRational>]| rows.iter().map(Vec::len).sum::<usize>();
+    assert!(entries(&solution) > 10_000);
+    assert!(entries(&shared) + entries(&sharing.rows) < 500);
+}
+
+#[test]
+fn sharing_says_when_more_was_made_than_it_allows() {
+    let (matrix, right) = hub(100);
+    let mut sharing = Sharing::up_to(1_000);
+    solve_sharing(&mut Rationals, matrix.clone(), right.clone(), &mut sharing).unwrap();
+    assert!(sharing.is_exceeded());
+    let mut sharing = Sharing::up_to(100_000);
+    solve_sharing(&mut Rationals, matrix, right, &mut sharing).unwrap();
+    assert!(!sharing.is_exceeded());
+}
+
+/// A grid of conductances: elimination fills it in, and rows become wide.
+#[test]
+fn a_grid_is_solved() {
+    let side = 24u32;
+    let at = |i: u32, j: u32| i * side + j;
+    let mut matrix: Vec<Row<f64>> = Vec::new();
+    for i in 0..side {
+        for j in 0..side {
+            let mut row = vec![(at(i, j), 4.5)];
+            let neighbours = [(i.wrapping_sub(1), j), (i + 1, j), (i, j.wrapping_sub(1)), (i, j + 1)];
+            row.extend(
+                neighbours
+                    .iter()
+                    .filter(|(i, j)| *i < side && *j < side)
+                    .map(|(i, j)| (at(*i, *j), -1.0)),
+            );
+            row.sort_by_key(|entry| entry.0);
+            matrix.push(row);
+        }
+    }
+    let right: Vec<Row<f64>> = (0..side * side)
+        .map(|row| vec![(row % 40, 1.0 + f64::from(row % 7))])
+        .collect();
+    let solution = solve(&mut Doubles, matrix.clone(), right.clone()).unwrap();
+    for (row, side) in matrix.iter().zip(&right) {
+        for column in 0..40 {
+            let value = |row: &Row<f64>| row.iter().find(|entry| entry.0 == column).map_or(0.0, |entry| entry.1);
+            let sum: f64 = row
+                .iter()
+                .map(|(inner, factor)| factor * value(&solution[*inner as usize]))
+                .sum();
+            assert!((sum - value(side)).abs() < 1e-12);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
@@ -93,6 +191,9 @@ proptest! {
             Ok(solution) => {
                 prop_assert!(!determinant_is_zero(&matrix));
                 check(&mut field, &exact, &right, &solution);
+                let mut sharing = Sharing::beyond(1);
+                let shared = solve_sharing(&mut field, exact.clone(), right.clone(), &mut sharing).unwrap();
+                prop_assert_eq!(written_out(&sharing, &shared), solution.clone());
                 let doubles: Vec<Row<f64>> =
                     matrix.iter().map(|row| row.iter().map(|(j, v)| (*j, *v as f64)).collect()).collect();
                 let sides: Vec<Row<f64>> = (0..11).map(|i| vec![(0, b[i] as f64), (3, b[11 + i] as f64)]).collect();
@@ -141,7 +242,7 @@ proptest! {
                 prop_assert!(!field.exhausted());
                 check(&mut field, &matrix, &right, &solution);
                 // The unknowns are canonical: field arithmetic finds the very same values.
-                let by_field = lgm::algebra::eliminate(&mut field, matrix.clone(), right.clone()).unwrap();
+                let by_field = eliminate(&mut field, matrix.clone(), right.clone(), &mut Sharing::nothing()).unwrap();
                 prop_assert_eq!(solution, by_field);
             }
             Err(_) => {

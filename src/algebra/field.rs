@@ -1,6 +1,7 @@
 //! The arithmetic that reduction is written over, once for all number systems.
 
-use super::solve::{Row, Singular, eliminate};
+use super::solve::{Row, Singular};
+use super::sparse::{Sharing, eliminate};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -53,7 +54,7 @@ pub trait Field {
     where
         Self: Sized,
     {
-        eliminate(self, matrix, right)
+        eliminate(self, matrix, right, &mut Sharing::nothing())
     }
     /// Whether a size limit was passed; results are then worthless.
     fn exhausted(&self) -> bool {

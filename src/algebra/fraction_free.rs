@@ -3,7 +3,8 @@
 use super::gcd::{gcd, gcd_list};
 use super::polynomial::Polynomial;
 use super::rational_function::{RationalFunction, RationalFunctions};
-use super::solve::{Row, Rows, Singular, augmented, eliminate, eliminate_rows, entry};
+use super::solve::{Row, Rows, Singular, augmented, eliminate_rows, entry};
+use super::sparse::{Sharing, eliminate};
 use std::collections::BTreeSet;
 
 /// Solves one block `A X = B` over rational functions. Rows are cleared of denominators first; elimination then is
@@ -20,7 +21,7 @@ pub fn solve_rational_functions(
         .flatten()
         .any(|(_, value)| field.mentions_relations(value));
     if related {
-        return eliminate(field, matrix, right);
+        return eliminate(field, matrix, right, &mut Sharing::nothing());
     }
     let size = matrix.len();
     let mut operations = PolynomialRows { field };
@@ -183,9 +184,6 @@ impl Rows for PolynomialRows<'_> {
         } else {
             pivot.term_count() as f64
         }
-    }
-    fn magnitude(&self, _pivot: &Polynomial) -> Option<f64> {
-        None
     }
     fn combine(&mut self, target: Row<Polynomial>, source: &Row<Polynomial>, column: u32) -> Row<Polynomial> {
         let pivot = &source[entry(source, column)].1;

@@ -16,6 +16,7 @@ mod parts;
 mod polynomial;
 mod rational_function;
 mod solve;
+mod sparse;
 mod values;
 
 pub use convert::{FromExpression, Kernels, Meaning, Sampled};
@@ -25,5 +26,6 @@ pub use gcd::{Budget, gcd, gcd_list};
 pub use normal_form::NormalForms;
 pub use polynomial::{Polynomial, Variable};
 pub use rational_function::{RationalFunction, RationalFunctions};
-pub use solve::{Row, Singular, eliminate, solve};
+pub use solve::{Row, Singular, solve, solve_sharing};
+pub use sparse::{SHARED, Sharing, eliminate};
 pub use values::{DoubleValues, ExactValues, Shared, SharedExpressions};

@@ -2,6 +2,7 @@
 
 use super::Field;
 use super::blocks::blocks;
+use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
 use std::collections::BTreeSet;
 
 /// A sparse row: columns ascending with their entries.
@@ -25,16 +26,36 @@ pub fn solve<F: Field>(
     matrix: Vec<Row<F::Element>>,
     right: Vec<Row<F::Element>>,
 ) -> Result<Vec<Row<F::Element>>, Singular> {
+    blockwise(field, matrix, right, None)
+}
+
+/// [`solve`] with long rows of the solution shared; blocks are eliminated in the field's own operations.
+///
+/// Where the sharing is exceeded, what is returned is worthless.
+pub fn solve_sharing<F: Field>(
+    field: &mut F,
+    matrix: Vec<Row<F::Element>>,
+    right: Vec<Row<F::Element>>,
+    sharing: &mut Sharing<F::Element>,
+) -> Result<Vec<Row<F::Element>>, Singular> {
+    blockwise(field, matrix, right, Some(sharing))
+}
+
+fn blockwise<F: Field>(
+    field: &mut F,
+    matrix: Vec<Row<F::Element>>,
+    mut right: Vec<Row<F::Element>>,
+    mut sharing: Option<&mut Sharing<F::Element>>,
+) -> Result<Vec<Row<F::Element>>, Singular> {
     assert_eq!(matrix.len(), right.len(), "a right side for each row was promised");
     let matrix: Vec<Row<F::Element>> = matrix
         .into_iter()
         .map(|row| row.into_iter().filter(|entry| !field.is_zero(&entry.1)).collect())
         .collect();
-    let mut right = right;
     let mut solution: Vec<Row<F::Element>> = vec![Vec::new(); matrix.len()];
     let mut local = vec![u32::MAX; matrix.len()];
     for block in blocks(&matrix)? {
-        if field.exhausted() {
+        if field.exhausted() || sharing.as_ref().is_some_and(|sharing| sharing.is_exceeded()) {
             return Ok(solution);
         }
         for (index, column) in block.columns.iter().enumerate() {
@@ -45,26 +66,32 @@ pub fn solve<F: Field>(
         for row in &block.rows {
             let mut side = std::mem::take(&mut right[*row as usize]);
             side.retain(|entry| !field.is_zero(&entry.1));
-            let mut entries = Vec::new();
-            for (column, value) in &matrix[*row as usize] {
-                let position = local[*column as usize];
-                if position != u32::MAX {
-                    entries.push((position, value.clone()));
-                } else {
-                    side = subtract_multiple(field, &side, value, &solution[*column as usize]);
-                }
-            }
-            entries.sort_unstable_by_key(|entry| entry.0);
-            inner.push(entries);
-            sides.push(side);
+            let entries = &matrix[*row as usize];
+            let is_known = |entry: &&(u32, F::Element)| local[entry.0 as usize] == u32::MAX;
+            let known = entries.iter().filter(is_known);
+            let parts = known.map(|(column, value)| (value, &solution[*column as usize]));
+            sides.push(subtract_all(field, side, parts));
+            let own = entries.iter().filter(|entry| !is_known(entry));
+            let mut own: Vec<_> = own
+                .map(|(column, value)| (local[*column as usize], value.clone()))
+                .collect();
+            own.sort_unstable_by_key(|entry| entry.0);
+            inner.push(own);
         }
+        let singular = |fault: Singular| Singular {
+            row: block.rows[fault.row as usize],
+            column: block.columns[fault.column as usize],
+        };
         let found = if block.rows.len() == 1 {
-            vec![divide_row(field, &sides[0], &inner[0][0].1)]
+            let row = divide_row(field, &sides[0], &inner[0][0].1);
+            vec![match &mut sharing {
+                Some(sharing) => sharing.keep(field, row),
+                None => row,
+            }]
+        } else if let Some(sharing) = &mut sharing {
+            eliminate(field, inner, sides, sharing).map_err(singular)?
         } else {
-            field.solve_block(inner, sides).map_err(|fault| Singular {
-                row: block.rows[fault.row as usize],
-                column: block.columns[fault.column as usize],
-            })?
+            field.solve_block(inner, sides).map_err(singular)?
         };
         for (column, values) in block.columns.iter().zip(found) {
             solution[*column as usize] = values;
@@ -74,68 +101,12 @@ pub fn solve<F: Field>(
     Ok(solution)
 }
 
-fn divide_row<F: Field>(field: &mut F, row: &Row<F::Element>, divisor: &F::Element) -> Row<F::Element> {
-    row.iter()
-        .map(|(column, value)| (*column, field.div(value, divisor)))
-        .collect()
-}
-
-/// `target - factor*source`; what cancels is dropped.
-fn subtract_multiple<F: Field>(
-    field: &mut F,
-    target: &[(u32, F::Element)],
-    factor: &F::Element,
-    source: &[(u32, F::Element)],
-) -> Row<F::Element> {
-    let mut result = Vec::with_capacity(target.len() + source.len());
-    let (mut i, mut j) = (0, 0);
-    loop {
-        match (target.get(i), source.get(j)) {
-            (None, None) => return result,
-            (Some(a), b) if b.is_none_or(|b| a.0 < b.0) => {
-                result.push(a.clone());
-                i += 1;
-            }
-            (a, Some(b)) => {
-                j += 1;
-                let product = field.mul(factor, &b.1);
-                let value = match a {
-                    Some(a) if a.0 == b.0 => {
-                        i += 1;
-                        let value = field.sub(&a.1, &product);
-                        if cancelled(field, &a.1, &value) {
-                            field.zero()
-                        } else {
-                            value
-                        }
-                    }
-                    _ => field.neg(&product),
-                };
-                if !field.is_zero(&value) {
-                    result.push((b.0, value));
-                }
-            }
-            (Some(_), None) => unreachable!("invariant: an entry without a counterpart is taken above"),
-        }
-    }
-}
-
-/// In a field that rounds, a difference that is nothing but rounding error stands for 0.
-fn cancelled<F: Field>(field: &F, before: &F::Element, after: &F::Element) -> bool {
-    match (field.magnitude(before), field.magnitude(after)) {
-        (Some(before), Some(after)) => after <= 4.0 * f64::EPSILON * before,
-        _ => false,
-    }
-}
-
 /// What elimination does with rows; columns from the matrix's size on belong to the right sides.
 pub(super) trait Rows {
     type Element: Clone;
 
     /// How bad a pivot is.
     fn cost(&self, pivot: &Self::Element) -> f64;
-    /// Its size, where small pivots must be avoided.
-    fn magnitude(&self, pivot: &Self::Element) -> Option<f64>;
     /// The target row with its entry in the pivot's column eliminated.
     fn combine(&mut self, target: Row<Self::Element>, source: &Row<Self::Element>, column: u32) -> Row<Self::Element>;
     /// Whether to stop.
@@ -232,21 +203,11 @@ impl Active {
                 best = Some((last_resort, fill, cost, row, column));
             }
         };
-        let largest = |row: u32| {
-            self.in_matrix(&rows[row as usize])
-                .filter_map(|entry| operations.magnitude(&entry.1))
-                .fold(0.0, f64::max)
-        };
-        let acceptable =
-            |value: &R::Element, largest: f64| operations.magnitude(value).is_none_or(|size| size >= 0.1 * largest);
         for (_, row) in self.by_row_count.iter().take(SEARCHED) {
-            let threshold = largest(*row);
             let mut any = false;
             for (column, value) in self.in_matrix(&rows[*row as usize]) {
                 any = true;
-                if acceptable(value, threshold) {
-                    consider(*row, *column, value);
-                }
+                consider(*row, *column, value);
             }
             if !any {
                 // The column is one that no row is left for, or any other that is left.
@@ -258,14 +219,12 @@ impl Active {
             let list = &self.rows_of[*column as usize];
             for row in list.iter().filter(|row| !self.row_done[**row as usize]) {
                 let entries = &rows[*row as usize];
-                if let Ok(place) = entries.binary_search_by_key(column, |entry| entry.0)
-                    && acceptable(&entries[place].1, largest(*row))
-                {
+                if let Ok(place) = entries.binary_search_by_key(column, |entry| entry.0) {
                     consider(*row, *column, &entries[place].1);
                 }
             }
         }
-        let (.., row, column) = best.expect("invariant: the largest entry of a row is an acceptable pivot");
+        let (.., row, column) = best.expect("invariant: a row that is not empty has a pivot");
         Ok((row, column))
     }
 
@@ -330,44 +289,6 @@ impl Active {
     }
 }
 
-/// Elimination by the field's own operations.
-struct FieldRows<'a, F: Field> {
-    field: &'a mut F,
-    /// The inverse of the latest pivot, where dividing is dear.
-    inverse: Option<(u32, F::Element)>,
-}
-
-impl<F: Field> Rows for FieldRows<'_, F> {
-    type Element = F::Element;
-
-    fn cost(&self, pivot: &F::Element) -> f64 {
-        self.field.pivot_cost(pivot)
-    }
-    fn magnitude(&self, pivot: &F::Element) -> Option<f64> {
-        self.field.magnitude(pivot)
-    }
-    fn combine(&mut self, mut target: Row<F::Element>, source: &Row<F::Element>, column: u32) -> Row<F::Element> {
-        let own = entry(&target, column);
-        let pivot = &source[entry(source, column)].1;
-        let factor = if self.field.magnitude(pivot).is_some() {
-            self.field.div(&target[own].1, pivot)
-        } else {
-            if self.inverse.as_ref().is_none_or(|known| known.0 != column) {
-                self.inverse = Some((column, self.field.invert(pivot)));
-            }
-            let inverse = &self.inverse.as_ref().expect("invariant: just made").1;
-            self.field.mul(&target[own].1, inverse)
-        };
-        target.remove(own);
-        let mut source = source.clone();
-        source.remove(entry(&source, column));
-        subtract_multiple(self.field, &target, &factor, &source)
-    }
-    fn exhausted(&self) -> bool {
-        self.field.exhausted()
-    }
-}
-
 /// The place of a column that the row has.
 pub(super) fn entry<E>(row: &Row<E>, column: u32) -> usize {
     row.binary_search_by_key(&column, |entry| entry.0)
@@ -385,39 +306,4 @@ pub(super) fn augmented<E>(matrix: Vec<Row<E>>, right: Vec<Row<E>>) -> Vec<Row<E
             row
         })
         .collect()
-}
-
-/// Solves one block by elimination in the field's own operations.
-pub fn eliminate<F: Field>(
-    field: &mut F,
-    matrix: Vec<Row<F::Element>>,
-    right: Vec<Row<F::Element>>,
-) -> Result<Vec<Row<F::Element>>, Singular> {
-    let size = matrix.len();
-    let mut rows = augmented(matrix, right);
-    let mut operations = FieldRows {
-        field: &mut *field,
-        inverse: None,
-    };
-    let order = eliminate_rows(&mut operations, size, &mut rows)?;
-    let mut solution: Vec<Row<F::Element>> = vec![Vec::new(); size];
-    if field.exhausted() {
-        return Ok(solution);
-    }
-    for (row, column) in order.into_iter().rev() {
-        let entries = &rows[row as usize];
-        let first_side = entries.partition_point(|entry| (entry.0 as usize) < size);
-        let mut side: Row<F::Element> = entries[first_side..]
-            .iter()
-            .map(|(column, value)| (column - size as u32, value.clone()))
-            .collect();
-        for (other, value) in &entries[..first_side] {
-            if *other != column {
-                side = subtract_multiple(field, &side, value, &solution[*other as usize]);
-            }
-        }
-        let pivot = &entries[entry(entries, column)].1;
-        solution[column as usize] = divide_row(field, &side, pivot);
-    }
-    Ok(solution)
 }

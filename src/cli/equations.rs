@@ -64,6 +64,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             stream.write_all(emit::text(&system, &options).as_bytes())
         }
     });
+    // The process ends here: to give a large system's memory back piece by piece would take longer than to print it.
+    std::mem::forget(system);
     report::after_writing(&map, written)
 }
 

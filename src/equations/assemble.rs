@@ -83,6 +83,8 @@ pub(crate) struct Assembled<E> {
     pub(crate) measures: Vec<Row<E>>,
     /// `z_d` of dependent storage.
     pub(crate) dependent_co_energy: Vec<Row<E>>,
+    /// Shared rows, see [`Reduced::shared`].
+    pub(crate) shared: Vec<Row<E>>,
     /// The constants' expressions, over parameters and time.
     pub(crate) constants: Vec<ExprId>,
     /// Their time derivatives.
@@ -218,6 +220,7 @@ pub(crate) fn assemble<F: Field + FromExpression>(
         rates: convert(&reduced.rates),
         measures: convert(&reduced.wanted),
         dependent_co_energy: convert(&reduced.dependent_co_energy),
+        shared: convert(&reduced.shared),
         constants,
         constant_rates,
         symbols,
@@ -393,6 +396,7 @@ fn close_loops<F: Field + FromExpression>(
         &mut assembled.rates,
         &mut assembled.measures,
         &mut assembled.dependent_co_energy,
+        &mut assembled.shared,
     ] {
         for row in rows.iter_mut() {
             *row = substitute(field, row, first, &solution);

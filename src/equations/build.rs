@@ -52,7 +52,7 @@ pub(crate) fn frame(
         });
     }
     let values = parameter_values(model);
-    for state in &mut states {
+    for state in states.iter_mut().filter(|state| !exprs.is_zero(state.start)) {
         state.start_value = exprs
             .evaluate_exact(&[state.start], &|symbol| values.get(&symbol).cloned())
             .map_or(f64::NAN, |list| to_f64(&list[0]));

@@ -8,15 +8,17 @@ use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, starts};
-use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
+use crate::algebra::{
+    DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, Sharing,
+};
 use crate::bond::BondGraph;
 use crate::causality::elimination::Row;
 use crate::causality::structure::{Signed, Structure, port_column};
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{ElementId, Law, Measure, Model, Variable};
-use crate::expr::{ExprId, Exprs, SymbolId, to_f64};
-use crate::reduce::reduce;
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
+use crate::reduce::{Refusal, reduce};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -83,6 +85,8 @@ pub(crate) struct Run<E> {
     pub(crate) dependent_co_energy: Vec<Row<E>>,
     /// `z_d = S_di z_i + S_du u` over the columns of reduction.
     pub(crate) couplings: Vec<Row<E>>,
+    /// Rows that rates, measures and outputs refer to by the columns `SHARED + k`, and later ones of these.
+    pub(crate) shared: Vec<Row<E>>,
 }
 
 /// The column of each measured variable, with its sign.
@@ -112,6 +116,19 @@ pub(crate) fn run<F: Field + FromExpression>(
     plan: &mut Plan,
     extra: &[u32],
 ) -> Result<Run<F::Element>, Failure> {
+    run_sharing(problem, exprs, field, plan, extra, Sharing::nothing(), usize::MAX)
+}
+
+/// [`run`] with long rows shared or their number limited; `longest` is how many entries the rates may have together.
+fn run_sharing<F: Field + FromExpression>(
+    problem: Problem<'_>,
+    exprs: &mut Exprs,
+    field: &mut F,
+    plan: &mut Plan,
+    extra: &[u32],
+    sharing: Sharing<F::Element>,
+    longest: usize,
+) -> Result<Run<F::Element>, Failure> {
     let Problem {
         model,
         graph,
@@ -121,7 +138,7 @@ pub(crate) fn run<F: Field + FromExpression>(
     let signed = measure_columns(model, graph, &causality.structure);
     let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
     wanted.extend(extra);
-    let mut reduced = reduce(model, graph, causality, field, &wanted)?;
+    let mut reduced = reduce(model, graph, causality, field, &wanted, sharing, longest)?;
     for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
         if signed.negative {
             for entry in row.iter_mut() {
@@ -133,7 +150,7 @@ pub(crate) fn run<F: Field + FromExpression>(
     change_states(model, field, &reduced, &mut assembled, states).map_err(Failure::States)?;
     let found = outputs(model, exprs, field, &assembled, plan)?;
     if field.exhausted() {
-        return Err(Failure::Reduction(crate::reduce::Refusal::TooLarge));
+        return Err(Failure::Reduction(Refusal::TooLarge));
     }
     let mut rates = assembled.rates;
     let mut added = Vec::new();
@@ -151,6 +168,7 @@ pub(crate) fn run<F: Field + FromExpression>(
         measures: assembled.measures,
         dependent_co_energy: assembled.dependent_co_energy,
         couplings: reduced.dependent_co_energy,
+        shared: assembled.shared,
     })
 }
 
@@ -364,6 +382,16 @@ fn formulate_with(
                 .help("make it an input, `input u = ..`, to see it in B"),
             );
         }
+        if system.linear && system.numeric.is_none() && options.numeric {
+            diagnostics.push(
+                Diagnostic::information(
+                    "LGM0506",
+                    "most states act on most others: A..F are left out, and what many equations use is assigned before them",
+                )
+                .label(model.span, "in this model")
+                .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse"),
+            );
+        }
         starts::check_dependent_starts(model, causality, &system, &run, diagnostics);
     }
     Ok(system)
@@ -372,6 +400,34 @@ fn formulate_with(
 /// Whether numbers are computed in exact rationals.
 pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
     causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
+}
+
+/// Entries of all rows on the way to the rates that are written out: so many, and so many more a port. Beyond this, rows of
+/// more than [`LONG`] entries become assignments.
+const ENTRIES: (usize, usize) = (4_000_000, 40);
+/// The same for the rates, a state: a full matrix of [`crate::emit`]'s 500 states, and a constant number of entries a row.
+const RATE_ENTRIES: (usize, usize) = (250_000, 64);
+/// Rows of this many entries are never shared.
+const LONG: usize = 8;
+
+/// Whether long rows may be shared: nothing is differentiated or compared that could hide behind them, as the values of
+/// controlled sources and what stands in `int(..)` and `der(..)` of an output are.
+fn may_share(model: &Model) -> bool {
+    let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
+    let rates = model
+        .exprs
+        .reachable(&roots)
+        .into_iter()
+        .any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)));
+    roots.clear();
+    for element in &model.elements {
+        if let Law::Source { values, .. } = &element.law {
+            roots.extend(values);
+        }
+    }
+    let kinds = model.exprs.symbols_of(&roots);
+    let mut kinds = kinds.iter().map(|symbol| model.exprs.symbol_info(*symbol).kind);
+    !rates && !kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State))
 }
 
 /// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
@@ -393,7 +449,22 @@ fn numeric_run(
         .map(|(symbol, value)| (symbol, to_f64(&value)))
         .collect();
     let mut field = DoubleValues::new(values);
-    let run = run(problem, exprs, &mut field, plan, &[])?;
+    let run = if may_share(model) {
+        let (entries, longest) = (
+            ENTRIES.0 + ENTRIES.1 * model.ports.len(),
+            RATE_ENTRIES.0 + RATE_ENTRIES.1 * causality.independent.len(),
+        );
+        let written_out = Sharing::up_to(entries);
+        match run_sharing(problem, exprs, &mut field, plan, &[], written_out, longest) {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => {
+                let shared = Sharing::beyond(LONG);
+                run_sharing(problem, exprs, &mut field, plan, &[], shared, usize::MAX)?
+            }
+            other => other?,
+        }
+    } else {
+        run(problem, exprs, &mut field, plan, &[])?
+    };
     let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
     Ok((run, dependent))
 }
@@ -458,6 +529,7 @@ impl<E> Run<E> {
         };
         let (rates, measures) = (rows(self.rates), rows(self.measures));
         let (dependent_co_energy, couplings) = (rows(self.dependent_co_energy), rows(self.couplings));
+        let shared = rows(self.shared);
         let outputs = self
             .outputs
             .into_iter()
@@ -483,6 +555,7 @@ impl<E> Run<E> {
             measures,
             dependent_co_energy,
             couplings,
+            shared,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::formulate::Run;
 use super::outputs::OutputRow;
 use super::shared::SharedArena;
 use super::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
-use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, SHARED};
 use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, text, to_f64};
@@ -24,6 +24,11 @@ pub(crate) trait Present: Field + FromExpression {
 
     /// The expression that a person would write for the element.
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId;
+
+    /// What tells elements apart, where that is quicker than writing them again: large models hold few different numbers.
+    fn key(_value: &Self::Element) -> Option<u64> {
+        None
+    }
 }
 
 impl Present for RationalFunctions {
@@ -50,6 +55,10 @@ impl Present for DoubleValues {
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         exprs.number(shortest_decimal(*value))
+    }
+
+    fn key(value: &f64) -> Option<u64> {
+        Some(value.to_bits())
     }
 }
 
@@ -123,7 +132,9 @@ fn write_equations<F: Present>(
         field,
         run,
         symbols: column_symbols(system, run),
+        shared: Vec::new(),
         measures: measures.map(|(index, entry)| (entry.0, index)).collect(),
+        presented: FxHashMap::default(),
     };
     let mut written = Written {
         derivatives: Vec::with_capacity(run.rates.len()),
@@ -131,6 +142,13 @@ fn write_equations<F: Present>(
         x_offset: Vec::with_capacity(run.rates.len()),
         y_offset: Vec::with_capacity(run.outputs.len()),
     };
+    let named = system.assignments.len();
+    for (row, index) in run.shared.iter().zip(named + 1..) {
+        let value = writer.expression(row, None);
+        let symbol = writer.exprs.new_symbol(format!("w{index}"), SymbolKind::Assignment);
+        writer.shared.push(symbol);
+        system.assignments.push(Assignment { symbol, value });
+    }
     for row in &run.rates {
         written.x_offset.push(writer.offset(row));
         written.derivatives.push(writer.expression(row, None));
@@ -166,16 +184,41 @@ struct Writer<'a, F: Present> {
     field: &'a mut F,
     run: &'a Run<F::Element>,
     symbols: Vec<Option<SymbolId>>,
+    /// The symbols of shared rows.
+    shared: Vec<SymbolId>,
     measures: FxHashMap<SymbolId, usize>,
+    /// Elements that were written before, by [`Present::key`].
+    presented: FxHashMap<u64, ExprId>,
 }
 
 impl<F: Present> Writer<'_, F> {
+    /// [`Present::present`], once for each different element.
+    fn present(&mut self, value: &F::Element) -> ExprId {
+        let Some(key) = F::key(value) else {
+            return self.field.present(self.exprs, value);
+        };
+        if let Some(known) = self.presented.get(&key) {
+            return *known;
+        }
+        let id = self.field.present(self.exprs, value);
+        self.presented.insert(key, id);
+        id
+    }
+
     /// A row as an expression: over one denominator where that is shorter, as a sum of products elsewhere.
     fn expression(&mut self, row: &Row<F::Element>, rest: Option<ExprId>) -> ExprId {
         let mut factors = Vec::with_capacity(row.len());
+        let mut varies = false;
         for (column, value) in row {
+            if *column >= SHARED {
+                varies = true;
+                let symbol = self.shared[(*column - SHARED) as usize];
+                factors.push((self.exprs.symbol(symbol), value.clone()));
+                continue;
+            }
             let variable = match self.symbols.get(*column as usize) {
                 Some(symbol) => {
+                    varies = true;
                     let symbol = symbol.expect("invariant: every state column in a row belongs to a state");
                     self.exprs.symbol(symbol)
                 }
@@ -185,14 +228,16 @@ impl<F: Present> Writer<'_, F> {
         }
         let mut terms = Vec::with_capacity(factors.len() + 1);
         for (variable, value) in &factors {
-            let coefficient = self.field.present(self.exprs, value);
+            let coefficient = self.present(value);
             terms.push(self.exprs.mul(coefficient, *variable));
         }
         terms.extend(rest);
         // What adds comes before what takes away, as people write it.
         terms.sort_by_key(|id| is_negative(self.exprs, *id));
         let apart = self.exprs.sum(terms);
-        if !F::CANCELLED || factors.len() > COMMON_DENOMINATOR || self.field.exhausted() {
+        // A sum with a variable in it is no number.
+        let is_long = factors.len() > COMMON_DENOMINATOR;
+        if !F::CANCELLED || F::NUMBERS && varies || is_long || self.field.exhausted() {
             return apart;
         }
         // A person writes whichever of the two is shorter.
@@ -218,9 +263,12 @@ impl<F: Present> Writer<'_, F> {
         let first = self.run.columns.constant(0);
         let factors: Vec<(ExprId, F::Element)> = row
             .iter()
-            .filter(|entry| entry.0 >= first)
+            .filter(|entry| (first..SHARED).contains(&entry.0))
             .map(|(column, value)| (self.run.constant(*column), value.clone()))
             .collect();
+        if factors.is_empty() {
+            return self.exprs.zero();
+        }
         if F::CANCELLED
             && !(F::NUMBERS && factors.iter().any(|factor| depends_on_time(self.exprs, factor.0)))
             && let Some(id) = self.over_one_denominator(&factors, None)
@@ -229,7 +277,7 @@ impl<F: Present> Writer<'_, F> {
         }
         let mut terms = Vec::new();
         for (constant, value) in factors {
-            let coefficient = self.field.present(self.exprs, &value);
+            let coefficient = self.present(&value);
             terms.push(self.exprs.mul(coefficient, constant));
         }
         self.exprs.sum(terms)
@@ -244,7 +292,7 @@ impl<F: Present> Writer<'_, F> {
         for (factor, state) in &output.starts {
             let start = system.states[*state].start;
             if !self.exprs.is_zero(start) {
-                let factor = self.field.present(self.exprs, factor);
+                let factor = self.present(factor);
                 let product = self.exprs.mul(factor, start);
                 terms.push(self.exprs.neg(product));
             }
@@ -286,8 +334,11 @@ impl<E> Run<E> {
     }
 }
 
-/// Splits rows into A..F without offsets; none where an output is not affine.
+/// Splits rows into A..F without offsets; none where an output is not affine, or rows are shared.
 fn linear_form<E, T>(run: &Run<E>, mut convert: impl FnMut(&E) -> T) -> Option<LinearForm<T>> {
+    if !run.shared.is_empty() {
+        return None;
+    }
     let columns = run.columns;
     let states = columns.states() - (columns.added - run.added.len());
     let mut split = |rows: &mut dyn Iterator<Item = Option<&Row<E>>>| {
@@ -364,7 +415,7 @@ pub(crate) fn numeric(
             }
         }
         if is_bare {
-            system.linear = form.is_some();
+            system.linear = run.outputs.iter().all(|output| output.row.is_some());
             system.derivatives = written.derivatives;
             system.output_values = written.values;
         }
@@ -376,6 +427,9 @@ pub(crate) fn numeric(
 /// The shortest decimal that reads back as the same double: 0.1, where the double itself has 55 digits.
 fn shortest_decimal(value: f64) -> BigRational {
     let text = format!("{value:e}");
+    if let Some(short) = short_decimal(&text) {
+        return short;
+    }
     let parts = text.split_once('e').and_then(|(mantissa, exponent)| {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
@@ -386,6 +440,43 @@ fn shortest_decimal(value: f64) -> BigRational {
     parts.map_or_else(BigRational::zero, |(digits, exponent)| {
         BigRational::from_integer(digits) * BigRational::from_integer(BigInt::from(10)).pow(exponent)
     })
+}
+
+/// A decimal of digits and a power of ten that fit machine words, in lowest terms without a search for common factors: 2 and
+/// 5 are the only ones there can be.
+fn short_decimal(text: &str) -> Option<BigRational> {
+    let (mantissa, exponent) = text.split_once('e')?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (sign, whole) = match whole.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, whole),
+    };
+    let mut digits: u64 = 0;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        let digit = u64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
+        digits = digits.checked_mul(10)?.checked_add(digit)?;
+    }
+    let exponent = exponent.parse::<i32>().ok()? - fraction.len() as i32;
+    let places = exponent.unsigned_abs();
+    if digits == 0 || places > 27 {
+        return None;
+    }
+    let (mut numerator, mut denominator) = (u128::from(digits), 1);
+    if exponent >= 0 {
+        numerator = numerator.checked_mul(10u128.pow(places))?;
+    } else {
+        let twos = digits.trailing_zeros().min(places);
+        digits >>= twos;
+        let mut fives = 0;
+        while fives < places && digits.is_multiple_of(5) {
+            digits /= 5;
+            fives += 1;
+        }
+        numerator = u128::from(digits);
+        denominator = 2u128.pow(places - twos) * 5u128.pow(places - fives);
+    }
+    let numerator = BigInt::from(numerator) * sign;
+    Some(BigRational::new_raw(numerator, BigInt::from(denominator)))
 }
 
 /// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.
@@ -476,5 +567,54 @@ fn is_worth_a_name(exprs: &Exprs, id: ExprId) -> bool {
         Node::Product(list) => list.len() > 2 || exprs.as_number(list[0]).is_none(),
         Node::Power(base, _) => !matches!(exprs.node(*base), Node::Symbol(_)),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_double_is_written_as_the_shortest_decimal_in_lowest_terms() {
+        let ratio = |a: i64, b: i64| BigRational::new(BigInt::from(a), BigInt::from(b));
+        assert_eq!(shortest_decimal(0.1), ratio(1, 10));
+        assert_eq!(shortest_decimal(-0.1), ratio(-1, 10));
+        assert_eq!(shortest_decimal(2.5e-3), ratio(1, 400));
+        assert_eq!(shortest_decimal(-1.6e6), ratio(-1_600_000, 1));
+        assert_eq!(shortest_decimal(12.0), ratio(12, 1));
+        assert_eq!(shortest_decimal(0.0), ratio(0, 1));
+        let beyond = [
+            1e300,
+            5e-324,
+            1.7976931348623157e308,
+            123456789.12345679e-30,
+            3e20,
+            1e23,
+        ];
+        for value in beyond {
+            assert_eq!(to_f64(&shortest_decimal(value)), value);
+            assert_eq!(to_f64(&shortest_decimal(-value)), -value);
+        }
+    }
+
+    /// Both ways of reading a decimal give one fraction, in lowest terms.
+    #[test]
+    fn short_decimals_are_in_lowest_terms() {
+        let mut state = 1u64;
+        for _ in 0..2_000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let value = (state >> 44) as f64 * 10f64.powi((state % 31) as i32 - 20);
+            if let Some(short) = short_decimal(&format!("{value:e}")) {
+                assert_eq!(
+                    short,
+                    BigRational::new(short.numer().clone(), short.denom().clone()),
+                    "{value}"
+                );
+                assert_eq!(short.denom(), short.reduced().denom(), "{value}");
+                assert_eq!(to_f64(&short), value);
+            }
+        }
     }
 }

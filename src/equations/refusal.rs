@@ -78,6 +78,9 @@ impl Failure {
                 "a mass, capacitance or inductance (or a field matrix) must not be zero or singular, \
                    also not together with the storage that depends on it",
             ),
+            Failure::Reduction(Refusal::TooManyEntries) => {
+                unreachable!("invariant: rows that are too long to be written out are shared")
+            }
             Failure::Reduction(Refusal::Undetermined(index)) => {
                 let (_, measure) = model.measures[*index];
                 let place = measure_span(model, measure).unwrap_or(model.span);

@@ -86,6 +86,7 @@ pub(crate) fn change_states<F: Field + FromExpression>(
         &mut assembled.rates,
         &mut assembled.measures,
         &mut assembled.dependent_co_energy,
+        &mut assembled.shared,
     ] {
         for row in list.iter_mut() {
             *row = substitute(field, row, 0, &back);

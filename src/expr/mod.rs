@@ -185,6 +185,15 @@ impl Node {
     }
 }
 
+/// The numbers among terms or factors.
+enum Numbers {
+    None,
+    /// Only one, as it stands.
+    One(ExprId),
+    /// Their sum or product.
+    Many(BigRational),
+}
+
 /// The arena of all expressions and symbols of one compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Exprs {
@@ -284,30 +293,49 @@ impl Exprs {
 
     /// A sum: flattened, numbers added up, zeros dropped; the order of the other terms is kept.
     pub fn sum(&mut self, terms: impl IntoIterator<Item = ExprId>) -> ExprId {
-        let mut number = BigRational::zero();
-        let mut flat = Vec::new();
-        for term in terms {
-            match self.node(term) {
-                Node::Number(value) => number += &**value,
-                Node::Sum(inner) => {
-                    for &id in inner.iter() {
-                        match self.node(id) {
-                            Node::Number(value) => number += &**value,
-                            _ => flat.push(id),
-                        }
-                    }
-                }
-                _ => flat.push(term),
-            }
-        }
-        if !number.is_zero() || flat.is_empty() {
-            let id = self.number(number);
+        let (mut flat, number) = self.flatten(terms, true);
+        let number = match number {
+            Numbers::None if flat.is_empty() => Some(self.zero()),
+            Numbers::None => None,
+            Numbers::One(id) => Some(id),
+            Numbers::Many(value) => Some(self.number(value)),
+        };
+        if let Some(id) = number
+            && (flat.is_empty() || !self.is_zero(id))
+        {
             flat.push(id);
         }
         if flat.len() == 1 {
             return flat[0];
         }
         self.intern(Node::Sum(flat.into()))
+    }
+
+    /// The terms of a sum, or the factors of a product, without the numbers among them, and these taken together. A number
+    /// that is alone is not computed with: most numbers are.
+    fn flatten(&self, parts: impl IntoIterator<Item = ExprId>, is_sum: bool) -> (Vec<ExprId>, Numbers) {
+        let mut numbers = Numbers::None;
+        let mut flat = Vec::new();
+        let mut take = |id: ExprId| {
+            let Node::Number(value) = self.node(id) else {
+                flat.push(id);
+                return;
+            };
+            let together = |known: &BigRational| if is_sum { known + &**value } else { known * &**value };
+            numbers = match &numbers {
+                Numbers::None => Numbers::One(id),
+                Numbers::One(first) => Numbers::Many(together(self.as_number(*first).expect("invariant: just seen"))),
+                Numbers::Many(known) => Numbers::Many(together(known)),
+            };
+        };
+        for part in parts {
+            match self.node(part) {
+                Node::Sum(inner) if is_sum => inner.iter().copied().for_each(&mut take),
+                Node::Product(inner) if !is_sum => inner.iter().copied().for_each(&mut take),
+                _ => take(part),
+            }
+        }
+        (flat, numbers)
     }
 
     /// `a + b`
@@ -329,28 +357,20 @@ impl Exprs {
 
     /// A product: flattened, numbers multiplied, ones dropped, 0 absorbs; the order of the other factors is kept.
     pub fn product(&mut self, factors: impl IntoIterator<Item = ExprId>) -> ExprId {
-        let mut number = BigRational::one();
-        let mut flat = Vec::new();
-        for factor in factors {
-            match self.node(factor) {
-                Node::Number(value) => number *= &**value,
-                Node::Product(inner) => {
-                    for &id in inner.iter() {
-                        match self.node(id) {
-                            Node::Number(value) => number *= &**value,
-                            _ => flat.push(id),
-                        }
-                    }
-                }
-                _ => flat.push(factor),
+        let (mut flat, number) = self.flatten(factors, false);
+        let number = match number {
+            Numbers::None if flat.is_empty() => Some(self.one()),
+            Numbers::None => None,
+            Numbers::One(id) => Some(id),
+            Numbers::Many(value) => Some(self.number(value)),
+        };
+        if let Some(id) = number {
+            if self.is_zero(id) {
+                return id;
             }
-        }
-        if number.is_zero() {
-            return self.zero();
-        }
-        if !number.is_one() || flat.is_empty() {
-            let id = self.number(number);
-            flat.insert(0, id);
+            if flat.is_empty() || !self.is_one(id) {
+                flat.insert(0, id);
+            }
         }
         if flat.len() == 1 {
             return flat[0];

@@ -26,8 +26,8 @@ pub(super) enum Level {
 }
 
 /// A pending piece of text.
-enum Piece {
-    Text(&'static str),
+enum Piece<'a> {
+    Text(&'a str),
     Owned(String),
     /// An expression, in parentheses if it binds less tightly than this.
     Expression(ExprId, Level),
@@ -155,7 +155,7 @@ impl Fraction {
     }
 }
 
-fn write(exprs: &Exprs, id: ExprId, at_least: Level, magnitude: bool, pieces: &mut Vec<Piece>) {
+fn write<'a>(exprs: &'a Exprs, id: ExprId, at_least: Level, magnitude: bool, pieces: &mut Vec<Piece<'a>>) {
     let own = if magnitude { Level::Product } else { level(exprs, id) };
     let parentheses = own < at_least;
     if parentheses {
@@ -167,7 +167,7 @@ fn write(exprs: &Exprs, id: ExprId, at_least: Level, magnitude: bool, pieces: &m
             pieces.push(Piece::Owned(number(&value)));
         }
         Node::Pi => pieces.push(Piece::Text("pi")),
-        Node::Symbol(symbol) => pieces.push(Piece::Owned(exprs.symbol_info(*symbol).name.to_string())),
+        Node::Symbol(symbol) => pieces.push(Piece::Text(&exprs.symbol_info(*symbol).name)),
         Node::Sum(list) => {
             for (index, term) in written_terms(exprs, list).into_iter().enumerate() {
                 if is_negative(exprs, term) {
@@ -304,9 +304,14 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
     if value.is_zero() {
         return Some("0".to_string());
     }
-    let (mantissa, exponent) = decimal_parts(value)?;
+    let (digits, exponent) = match short_decimal_parts(value) {
+        Some((mantissa, exponent)) => (mantissa.to_string(), exponent),
+        None => {
+            let (mantissa, exponent) = decimal_parts(value)?;
+            (mantissa.to_string(), exponent)
+        }
+    };
     let sign = if value.is_negative() { "-" } else { "" };
-    let digits = mantissa.to_string();
     if digits.len() > 17 && !value.is_integer() {
         return None;
     }
@@ -327,6 +332,34 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
         format!("{}.{}e{}", &digits[..1], &digits[1..], point - 1)
     };
     Some(format!("{sign}{text}"))
+}
+
+/// [`decimal_parts`] of a number that fits machine words, as nearly all do; none where it does not, or does not
+/// terminate.
+fn short_decimal_parts(value: &BigRational) -> Option<(u128, i64)> {
+    let (numerator, denominator) = (value.numer().to_i64()?, value.denom().to_u64()?);
+    let mut mantissa = u128::from(numerator.unsigned_abs());
+    let twos = denominator.trailing_zeros();
+    let mut rest = denominator >> twos;
+    let mut fives = 0;
+    while rest.is_multiple_of(5) {
+        rest /= 5;
+        fives += 1;
+    }
+    if rest != 1 {
+        return None;
+    }
+    let places = twos.max(fives);
+    let factor = 5u128
+        .checked_pow(places - fives)?
+        .checked_mul(2u128.checked_pow(places - twos)?)?;
+    mantissa = mantissa.checked_mul(factor)?;
+    let mut exponent = -i64::from(places);
+    while mantissa.is_multiple_of(10) {
+        mantissa /= 10;
+        exponent += 1;
+    }
+    Some((mantissa, exponent))
 }
 
 /// The positive mantissa without trailing zeros and the power of ten, if the number terminates.
@@ -360,5 +393,30 @@ fn decimal_parts(value: &BigRational) -> Option<(BigInt, i64)> {
         }
         mantissa = quotient;
         exponent += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_words_and_large_numbers_give_the_same_decimals() {
+        let numerators = [1i64, 3, 7, 10, 12_500, 99_999, 1 << 40, i64::MAX, -48];
+        let denominators = [1u64, 2, 3, 8, 10, 125, 1_000_000, 1 << 50, 5u64.pow(20), u64::MAX];
+        for numerator in numerators {
+            for denominator in denominators {
+                let value = BigRational::new(BigInt::from(numerator), BigInt::from(denominator));
+                if let Some((mantissa, exponent)) = short_decimal_parts(&value) {
+                    assert_eq!(
+                        decimal_parts(&value),
+                        Some((BigInt::from(mantissa), exponent)),
+                        "{value}"
+                    );
+                }
+            }
+        }
+        let half = BigRational::new(BigInt::from(-1), BigInt::from(2));
+        assert_eq!(short_decimal_parts(&half), Some((5, -1)));
     }
 }

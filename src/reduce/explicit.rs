@@ -6,7 +6,7 @@
 //! from the second is the bracket `[I; S_di]' M [I; S_di]`, with the terms of u' beside it.
 
 use super::{Known, Reduced};
-use crate::algebra::{self, Field, FromExpression};
+use crate::algebra::{self, Field, FromExpression, SHARED, Sharing};
 use crate::bond::BondGraph;
 use crate::causality::Causality;
 use crate::causality::elimination::{Elimination, Row, add_scaled, find, scaled};
@@ -29,6 +29,8 @@ pub enum Refusal {
     Undetermined(usize),
     /// The size limit of the field was passed.
     TooLarge,
+    /// Written out, the rows have more entries than is allowed.
+    TooManyEntries,
 }
 
 /// Column layout while dissipators and dependent storage are still unknown: [`Known`] columns, then w_d, then the given
@@ -49,12 +51,16 @@ impl Layout {
 }
 
 /// Reduces a graph over a field. `wanted` are columns of the junction structure whose values are asked for.
+///
+/// Where `sharing` counts entries, or the rates have more than `longest` of them together, it is refused to write them out.
 pub fn reduce<F: Field + FromExpression>(
     model: &Model,
     _graph: &BondGraph,
     causality: &Causality,
     field: &mut F,
     wanted: &[u32],
+    mut sharing: Sharing<F::Element>,
+    longest: usize,
 ) -> Result<Reduced<F::Element>, Refusal> {
     let known = Known {
         storage: causality.independent.len(),
@@ -65,17 +71,20 @@ pub fn reduce<F: Field + FromExpression>(
         dependent: causality.dependent.len(),
     };
     let solved = solve_structure(model, causality, field, layout, wanted)?;
-    let given = dissipator_rows(model, causality, field, layout, &solved)?;
+    let given = dissipator_rows(model, causality, field, layout, &solved, &mut sharing)?;
     if field.exhausted() {
         return Err(Refusal::TooLarge);
     }
     // Rows over known columns and w_d.
-    let without_dissipators =
-        |field: &mut F, row: &Row<F::Element>| substitute(field, row, layout.dissipator(0), &given);
     let mut conjugates = Vec::with_capacity(known.storage);
     for port in &causality.independent {
         let row = solved.row(port_column(*port, solved_variable(causality, *port)));
-        conjugates.push(without_dissipators(field, row));
+        let row = substitute(field, row, layout.dissipator(0), &given);
+        sharing.count(&row);
+        if sharing.is_exceeded() {
+            return Err(Refusal::TooManyEntries);
+        }
+        conjugates.push(row);
     }
     let mut dependent_co_energy = Vec::with_capacity(layout.dependent);
     for port in &causality.dependent {
@@ -86,8 +95,18 @@ pub fn reduce<F: Field + FromExpression>(
         row.retain(|entry| entry.0 < layout.conjugate(0));
         dependent_co_energy.push(row);
     }
-    let (rates, dependent_conjugates) =
-        storage_rows(model, causality, field, layout, &conjugates, &dependent_co_energy)?;
+    let (mut rates, dependent_conjugates) = storage_rows(
+        model,
+        causality,
+        field,
+        layout,
+        &conjugates,
+        &dependent_co_energy,
+        &mut sharing,
+    )?;
+    if rates.iter().map(Vec::len).sum::<usize>() > longest {
+        return Err(Refusal::TooManyEntries);
+    }
     if field.exhausted() {
         return Err(Refusal::TooLarge);
     }
@@ -108,8 +127,9 @@ pub fn reduce<F: Field + FromExpression>(
         independent: causality.independent.clone(),
         dependent: causality.dependent.clone(),
         sources: causality.sources.clone(),
-        rates,
         dependent_co_energy,
+        shared: sharing.finish(field, &mut [&mut rates, &mut answers]),
+        rates,
         wanted: answers,
     })
 }
@@ -343,6 +363,7 @@ fn dissipator_rows<F: Field + FromExpression>(
     field: &mut F,
     layout: Layout,
     solved: &Solved<F::Element>,
+    sharing: &mut Sharing<F::Element>,
 ) -> Result<Vec<Row<F::Element>>, Refusal> {
     let mut index_of = rustc_hash::FxHashMap::default();
     for (k, port) in causality.dissipators.iter().enumerate() {
@@ -381,7 +402,27 @@ fn dissipator_rows<F: Field + FromExpression>(
             owners.push(id);
         }
     }
-    algebra::solve(field, matrix, right).map_err(|singular| Refusal::SingularLoop(owners[singular.row as usize]))
+    solve(field, matrix, right, sharing, |row| Refusal::SingularLoop(owners[row]))
+}
+
+/// Solves with long rows shared, if sharing was asked for; the field's own way elsewhere.
+fn solve<F: Field>(
+    field: &mut F,
+    matrix: Vec<Row<F::Element>>,
+    right: Vec<Row<F::Element>>,
+    sharing: &mut Sharing<F::Element>,
+    singular: impl FnOnce(usize) -> Refusal,
+) -> Result<Vec<Row<F::Element>>, Refusal> {
+    let solution = if sharing.is_idle() {
+        algebra::solve(field, matrix, right)
+    } else {
+        algebra::solve_sharing(field, matrix, right, sharing)
+    };
+    let solution = solution.map_err(|fault| singular(fault.row as usize))?;
+    if sharing.is_exceeded() {
+        return Err(Refusal::TooManyEntries);
+    }
+    Ok(solution)
 }
 
 /// The terms of one equation of a dissipator, `sum of value * variable(port) = 0`.
@@ -450,6 +491,7 @@ fn storage_rows<F: Field + FromExpression>(
     layout: Layout,
     conjugates: &[Row<F::Element>],
     dependent_co_energy: &[Row<F::Element>],
+    sharing: &mut Sharing<F::Element>,
 ) -> Result<(Vec<Row<F::Element>>, Vec<Row<F::Element>>), Refusal> {
     // Unknowns: z_i' first, then w_d.
     let storage = causality.independent.len();
@@ -498,8 +540,9 @@ fn storage_rows<F: Field + FromExpression>(
             owners.push(id);
         }
     }
-    let mut rows = algebra::solve(field, matrix, right)
-        .map_err(|singular| Refusal::SingularStorage(owners[singular.row as usize]))?;
+    let mut rows = solve(field, matrix, right, sharing, |row| {
+        Refusal::SingularStorage(owners[row])
+    })?;
     let dependent = rows.split_off(storage);
     Ok((rows, dependent))
 }
@@ -521,7 +564,7 @@ fn add_conjugate<F: Field>(
     let minus = field.neg(factor);
     let mut known = Row::new();
     for (column, value) in &conjugates[k] {
-        if *column >= layout.conjugate(0) {
+        if (layout.conjugate(0)..SHARED).contains(column) {
             let product = field.mul(factor, value);
             equation.add_unknown(column - layout.conjugate(0) + storage as u32, product);
         } else {

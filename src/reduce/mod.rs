@@ -59,4 +59,6 @@ pub struct Reduced<E> {
     pub dependent_co_energy: Vec<Row<E>>,
     /// The asked-for columns of the junction structure, in the order of the request.
     pub wanted: Vec<Row<E>>,
+    /// Rows that the rates, the asked-for columns and later ones of these refer to; the k-th by the column `SHARED + k`.
+    pub shared: Vec<Row<E>>,
 }
