@@ -79,6 +79,8 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assig
             strokes: vec![None; graph.bonds.len()],
             ..Assignment::default()
         },
+        open: graph.junctions.iter().map(|junction| junction.bonds.len()).collect(),
+        setting: vec![0; graph.junctions.len()],
         queue: VecDeque::new(),
     };
     let priority = [
@@ -105,7 +107,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assig
             }
             Some(forced) if forced != stroke => {
                 work.result.overruled.push(*port);
-                work.result.strokes[side.bond as usize] = Some(stroke);
+                work.overrule(side.bond, stroke);
             }
             Some(_) => {}
         }
@@ -117,12 +119,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assig
         }
     }
     for (index, junction) in graph.junctions.iter().enumerate() {
-        let setting = junction
-            .bonds
-            .iter()
-            .filter(|bond| work.sets_common(index as u32, **bond) == Some(true))
-            .count();
-        if setting != 1 && !junction.bonds.is_empty() {
+        if work.setting[index] != 1 && !junction.bonds.is_empty() {
             work.result.solved_together.push(index as u32);
         }
     }
@@ -133,14 +130,43 @@ struct Work<'a> {
     model: &'a Model,
     graph: &'a BondGraph,
     result: Assignment,
+    /// How many bonds of each junction have no stroke yet, kept up so that a junction of many bonds is not searched again for
+    /// each of them.
+    open: Vec<usize>,
+    /// How many bonds of each junction set its common variable.
+    setting: Vec<usize>,
     queue: VecDeque<u32>,
 }
 
 impl Work<'_> {
     fn set(&mut self, bond: u32, stroke: Stroke, cause: Cause) {
         self.result.strokes[bond as usize] = Some(stroke);
+        for junction in self.junctions_of(bond) {
+            self.open[junction as usize] -= 1;
+            self.setting[junction as usize] += usize::from(self.sets_common(junction, bond) == Some(true));
+        }
         self.result.steps.push(Step { bond, stroke, cause });
         self.queue.push_back(bond);
+    }
+
+    /// Turns a stroke round.
+    fn overrule(&mut self, bond: u32, stroke: Stroke) {
+        for junction in self.junctions_of(bond) {
+            self.setting[junction as usize] -= usize::from(self.sets_common(junction, bond) == Some(true));
+        }
+        self.result.strokes[bond as usize] = Some(stroke);
+        for junction in self.junctions_of(bond) {
+            self.setting[junction as usize] += usize::from(self.sets_common(junction, bond) == Some(true));
+        }
+    }
+
+    /// The junctions at the ends of a bond, twice the same where it returns to its own.
+    fn junctions_of(&self, bond: u32) -> impl Iterator<Item = u32> + use<> {
+        let ends = &self.graph.bonds[bond as usize];
+        [ends.tail, ends.head].into_iter().filter_map(|end| match end {
+            End::Junction(junction) => Some(junction),
+            End::Port(_) => None,
+        })
     }
 
     fn propagate(&mut self) {
@@ -166,23 +192,17 @@ impl Work<'_> {
     }
 
     fn propagate_junction(&mut self, junction: u32) {
-        let bonds = &self.graph.junctions[junction as usize].bonds;
-        let mut setting = 0;
-        let mut open: Vec<u32> = Vec::new();
-        for bond in bonds {
-            match self.sets_common(junction, *bond) {
-                Some(true) => setting += 1,
-                Some(false) => {}
-                None => open.push(*bond),
-            }
-        }
-        let sets = match (setting, open.len()) {
+        let sets = match (self.setting[junction as usize], self.open[junction as usize]) {
             (_, 0) => return,
             (0, 1) => true,
             (0, _) => return,
             _ => false,
         };
-        for bond in open {
+        let graph = self.graph;
+        for &bond in &graph.junctions[junction as usize].bonds {
+            if self.result.strokes[bond as usize].is_some() {
+                continue;
+            }
             let here = Stroke::at(&self.graph.bonds[bond as usize], End::Junction(junction));
             let at_junction = (self.graph.junctions[junction as usize].kind == JunctionKind::Zero) == sets;
             let stroke = if at_junction { here } else { here.other() };

@@ -9,6 +9,7 @@ use crate::algebra::Field;
 use crate::bond::{BondGraph, End};
 use crate::elaborate::model::{JunctionKind, Law, Matrix, Model, PortId, Variable};
 use crate::expr::ExprId;
+use rustc_hash::FxHashSet;
 
 /// A column with a sign: how a variable of the graph is written over the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +164,8 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
     let bonds = bond_variables(graph, &common, &sign_of, &mut fresh, &mut rows, &mut equations);
     for (index, junction) in graph.junctions.iter().enumerate() {
         let mut row = Vec::with_capacity(junction.bonds.len());
-        for (position, bond) in junction.bonds.iter().enumerate() {
+        let mut left_by: FxHashSet<u32> = FxHashSet::default();
+        for bond in &junction.bonds {
             let (effort, flow) = bonds[*bond as usize];
             let added = match junction.kind {
                 JunctionKind::Zero => flow,
@@ -172,9 +174,8 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
             let ends = &graph.bonds[*bond as usize];
             let here = End::Junction(index as u32);
             // A bond from a junction to itself appears twice in its list: once out, once in.
-            let again = junction.bonds[..position].contains(bond);
             let into = if ends.tail == here && ends.head == here {
-                again
+                !left_by.insert(*bond)
             } else {
                 ends.head == here
             };

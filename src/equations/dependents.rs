@@ -41,6 +41,8 @@ pub(crate) fn report<F: Present>(
     }
     let mut reports: Vec<DependentStorage> = Vec::new();
     let mut done: FxHashMap<u32, usize> = FxHashMap::default();
+    // Many may hang on one: its equivalent is the same for all of them.
+    let mut written: FxHashMap<(u32, u32), String> = FxHashMap::default();
     for (d, row) in couplings.iter().enumerate() {
         let element = model.ports[dependent[d].index()].element;
         let on: Vec<u32> = row
@@ -85,9 +87,12 @@ pub(crate) fn report<F: Present>(
         for i in &on {
             let mut row = Vec::with_capacity(on.len());
             for j in &on {
-                let entry = equivalent(model, field, independent, dependent, couplings, &followers, *i, *j);
-                let id = field.present(exprs, &entry);
-                row.push(crate::expr::text(exprs, id));
+                let text = written.entry((*i, *j)).or_insert_with(|| {
+                    let entry = equivalent(model, field, independent, dependent, couplings, &followers, *i, *j);
+                    let id = field.present(exprs, &entry);
+                    crate::expr::text(exprs, id)
+                });
+                row.push(text.clone());
             }
             rows.push(row);
         }

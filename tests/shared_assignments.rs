@@ -1,0 +1,139 @@
+//! Models in which every state acts on every other: their equations stay as short as the models, and are still right.
+
+use lgm::equations::{Options, StateSystem};
+use lgm::source::{NoFiles, SourceMap};
+use lgm::{Request, compile};
+
+/// The equations in numbers, with what verification says of them.
+fn equations(text: &str) -> (StateSystem, Vec<&'static str>) {
+    let mut map = SourceMap::default();
+    let root = map.add("hub.lgm", text, None);
+    let request = Request {
+        equations: Options {
+            symbolic: false,
+            ..Options::default()
+        },
+        verify: true,
+        ..Request::default()
+    };
+    let (system, diagnostics) = compile(&NoFiles, &mut map, root, &request);
+    let codes = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    (system.expect("the model has equations"), codes)
+}
+
+/// Compiles, and checks that the equations hold and are few.
+fn check(text: &str) -> StateSystem {
+    let (system, codes) = equations(text);
+    assert_eq!(codes, ["LGM0506", "LGM0712"]);
+    assert!(system.linear);
+    assert!(system.numeric.is_none());
+    assert!(!system.assignments.is_empty());
+    let roots = system.derivatives.iter().chain(&system.output_values).copied();
+    let roots: Vec<_> = roots
+        .chain(system.assignments.iter().map(|entry| entry.value))
+        .collect();
+    let nodes = system.exprs.reachable(&roots).len();
+    assert!(
+        nodes < 60 * system.states.len(),
+        "{nodes} nodes for {} states",
+        system.states.len()
+    );
+    system
+}
+
+#[test]
+fn capacitors_behind_resistors_at_a_node_without_storage() {
+    let system = check(
+        "model Star {
+           const N = 560;
+           input u [V] = 1;
+           node s : electrical; node hub : electrical; node v[N] : electrical;
+           src : VoltageSource(u) s -> gnd;
+           feed : Resistor(2 [ohm]) s -> hub;
+           for i in 1:N { r[i] : Resistor(i) hub -> v[i]; c[i] : Capacitor(1 [uF]) v[i] -> gnd; }
+           output i = through(feed);
+         }",
+    );
+    assert_eq!(system.states.len(), 560);
+}
+
+#[test]
+fn inductors_that_meet_at_a_resistor() {
+    check(
+        "model Star {
+           const N = 560;
+           input u [A] = 1;
+           node hub : electrical; node v[N] : electrical;
+           src : CurrentSource(u) gnd -> hub;
+           bus : Resistor(10 [ohm]) hub -> gnd;
+           for i in 1:N { r[i] : Resistor(i) hub -> v[i]; l[i] : Inductor(1 [mH]) v[i] -> gnd; }
+           output y = across(bus);
+         }",
+    );
+}
+
+/// One inductor depends on all others, so that the inductance matrix is full.
+#[test]
+fn inductors_that_meet_alone() {
+    let system = check(
+        "model Star {
+           const N = 560;
+           input u [V] = 1;
+           node hub : electrical; node v[N] : electrical;
+           for i in 1:N { l[i] : Inductor(0.001*i) hub -> v[i]; r[i] : Resistor(i) v[i] -> gnd; }
+           src : VoltageSource(u) s -> gnd; node s : electrical;
+           last : Inductor(1 [mH]) s -> hub;
+           output y = across(last);
+         }",
+    );
+    assert_eq!(system.states.len(), 560);
+}
+
+/// Along a line of resistors every node feels every other.
+#[test]
+fn inductors_along_a_line_of_resistors() {
+    check(
+        "model Line {
+           const N = 560;
+           input u [A] = 1;
+           node v[N] : electrical;
+           src : CurrentSource(u) gnd -> v[1];
+           for i in 1:N { l[i] : Inductor(1 [mH]) v[i] -> gnd; leak[i] : Resistor(50 [ohm]) v[i] -> gnd; }
+           for i in 1:N - 1 { r[i] : Resistor(3 [ohm]) v[i] -> v[i + 1]; }
+           output y = across(l[N]);
+         }",
+    );
+}
+
+#[test]
+fn bond_graph_states_are_energy_variables() {
+    check(
+        "model Star {
+           const N = 560;
+           input u = 1;
+           zero J; one A[N];
+           SF : Sf(u); SF -> J; bus : R(10); J -> bus;
+           for i in 1:N { m[i] : I(i); r[i] : R(2); J -> A[i]; A[i] -> m[i]; A[i] -> r[i]; }
+           output y = effort(J);
+         }",
+    );
+}
+
+/// What an integral of an output or a controlled source needs is written out.
+#[test]
+fn a_model_with_an_integral_has_its_matrices() {
+    let (system, codes) = equations(
+        "model Star {
+           const N = 510;
+           input u [V] = 1;
+           node s : electrical; node hub : electrical; node v[N] : electrical;
+           src : VoltageSource(u) s -> gnd;
+           feed : Resistor(2 [ohm]) s -> hub;
+           for i in 1:N { r[i] : Resistor(i) hub -> v[i]; c[i] : Capacitor(1 [uF]) v[i] -> gnd; }
+           output q = int(through(feed));
+         }",
+    );
+    assert_eq!(codes, ["LGM0712"]);
+    assert_eq!(system.states.len(), 511);
+    assert!(system.numeric.is_some());
+}
