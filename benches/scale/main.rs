@@ -1,0 +1,180 @@
+//! How time and memory grow with the size of a model: `cargo bench --bench scale`.
+//!
+//! Each measurement is a process of its own, `lgm check` or `lgm equations --numeric --sparse --format json` on a model
+//! written to a temporary folder; processor time is counted, not time on the wall, and the peak of resident memory.
+//!
+//! ```text
+//! cargo bench --bench scale -- [--max N] [--only a,b] [--repeat K] [--stages N] [--write]
+//! ```
+//!
+//! `--max` limits the size (1,000,000 unless given), `--only` chooses families, `--repeat` is how often each is run at
+//! most, `--stages` takes one compilation of the ladder of that size apart instead, and `--write` puts the figures into
+//! `docs/scale.md` and the plot into `docs/scale.svg`.
+
+mod measure;
+mod models;
+mod plot;
+mod report;
+mod stages;
+
+use measure::Run;
+use models::{FAMILIES, Family};
+use std::path::Path;
+
+/// The sizes that are measured.
+const SIZES: [usize; 5] = [100, 1_000, 10_000, 100_000, 1_000_000];
+
+/// No more repetitions once those before took so many seconds together.
+const ENOUGH: f64 = 4.0;
+
+/// The runs of one command on one model.
+pub struct Point {
+    family: &'static Family,
+    size: usize,
+    command: Command,
+    runs: Vec<Run>,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Check,
+    Equations,
+}
+
+impl Command {
+    const ALL: [Command; 2] = [Command::Check, Command::Equations];
+
+    fn name(self) -> &'static str {
+        match self {
+            Command::Check => "check",
+            Command::Equations => "equations",
+        }
+    }
+
+    fn run(self, file: &str) -> Result<Run, String> {
+        match self {
+            Command::Check => measure::lgm(&["check", file]),
+            Command::Equations => measure::lgm(&["equations", "--numeric", "--sparse", "--format", "json", file]),
+        }
+    }
+}
+
+impl Point {
+    /// The least and the middle time; on a busy machine the least says most.
+    fn seconds(&self) -> (f64, f64) {
+        let mut times: Vec<f64> = self.runs.iter().map(|run| run.seconds).collect();
+        times.sort_by(f64::total_cmp);
+        (times[0], times[times.len() / 2])
+    }
+
+    /// The most memory that a run held, in bytes.
+    fn peak(&self) -> f64 {
+        self.runs.iter().map(|run| run.peak).max().unwrap_or(0) as f64
+    }
+}
+
+/// What the arguments ask for.
+struct Options {
+    max: usize,
+    only: Option<Vec<String>>,
+    repeat: usize,
+    stages: Option<usize>,
+    write: bool,
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options {
+        max: 1_000_000,
+        only: None,
+        repeat: 5,
+        stages: None,
+        write: false,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("`{argument}` needs a value"));
+        let number = |text: String| {
+            text.replace('_', "")
+                .parse()
+                .map_err(|_| format!("`{text}` is no number"))
+        };
+        match argument.as_str() {
+            "--max" => options.max = number(value()?)?,
+            "--only" => options.only = Some(value()?.split(',').map(str::to_string).collect()),
+            "--repeat" => options.repeat = number(value()?)?.max(1),
+            "--stages" => options.stages = Some(number(value()?)?),
+            "--write" => options.write = true,
+            // What cargo adds.
+            "--bench" => {}
+            other => {
+                return Err(format!(
+                    "`{other}` is not known; see the first lines of benches/scale/main.rs"
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> Result<(), String> {
+    let options = options()?;
+    if let Some(size) = options.stages {
+        let (bytes, list) = stages::stages((FAMILIES[0].text)(size));
+        print!("{}", report::stages(size, bytes, &list));
+        return Ok(());
+    }
+    let folder = tempfile::tempdir().map_err(|fault| fault.to_string())?;
+    let mut points = Vec::new();
+    for family in &FAMILIES {
+        if options
+            .only
+            .as_ref()
+            .is_some_and(|only| !only.iter().any(|key| key == family.key))
+        {
+            continue;
+        }
+        for size in SIZES {
+            if size > options.max.min(family.largest) {
+                continue;
+            }
+            let file = folder.path().join("model.lgm");
+            std::fs::write(&file, (family.text)(size)).map_err(|fault| fault.to_string())?;
+            for command in Command::ALL {
+                let point = measure(family, size, command, &file, options.repeat)?;
+                println!("{}", report::line(&point));
+                points.push(point);
+            }
+        }
+    }
+    print!("\n{}", report::exponents(&points));
+    if options.write {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+        report::write(&docs.join("scale.md"), &points)?;
+        std::fs::write(docs.join("scale.svg"), plot::svg(&points)).map_err(|fault| fault.to_string())?;
+    }
+    Ok(())
+}
+
+fn measure(
+    family: &'static Family,
+    size: usize,
+    command: Command,
+    file: &Path,
+    repeat: usize,
+) -> Result<Point, String> {
+    let file = file.to_str().ok_or("the temporary folder has no plain name")?;
+    let mut runs: Vec<Run> = Vec::new();
+    while runs.len() < repeat && (runs.len() < 2 || runs.iter().map(|run| run.seconds).sum::<f64>() < ENOUGH) {
+        runs.push(command.run(file)?);
+        if runs[0].seconds > 10.0 * ENOUGH {
+            break;
+        }
+    }
+    Ok(Point {
+        family,
+        size,
+        command,
+        runs,
+    })
+}
