@@ -13,6 +13,8 @@ mod fuse;
 mod graph;
 mod jacobian;
 mod lower;
+#[cfg(feature = "native")]
+mod native;
 pub mod operation;
 mod portable;
 pub mod program;
@@ -57,12 +59,19 @@ pub struct Kernel {
 struct Inner {
     program: Program,
     portable: Portable,
+    /// Machine code, where it was asked for and can be made here.
+    #[cfg(feature = "native")]
+    native: Option<native::Code>,
     /// How much of each argument is read: parameters, states, inputs, rates, unknowns.
     needs: [usize; 5],
 }
 
 impl Kernel {
-    fn new(program: Program, _options: &KernelOptions) -> Kernel {
+    fn new(program: Program, options: &KernelOptions) -> Kernel {
+        #[cfg(feature = "native")]
+        let native = options.native.then(|| native::compile(&program)).flatten();
+        #[cfg(not(feature = "native"))]
+        let _ = options;
         let portable = Portable::new(&program);
         let needs = [
             Space::Parameters,
@@ -76,6 +85,8 @@ impl Kernel {
             inner: Arc::new(Inner {
                 program,
                 portable,
+                #[cfg(feature = "native")]
+                native,
                 needs,
             }),
         }
@@ -89,6 +100,14 @@ impl Kernel {
     /// Doubles of working memory that a call needs.
     pub fn scratch(&self) -> usize {
         self.inner.program.temporaries + self.inner.portable.registers()
+    }
+
+    /// Whether machine code runs it.
+    pub fn is_native(&self) -> bool {
+        #[cfg(feature = "native")]
+        return self.inner.native.is_some();
+        #[cfg(not(feature = "native"))]
+        false
     }
 
     /// What it computes.
@@ -114,6 +133,10 @@ impl Kernel {
                 && out.len() >= self.outputs(),
             "invariant: arrays have the sizes of the system"
         );
+        #[cfg(feature = "native")]
+        if let Some(native) = &inner.native {
+            return native.run(&inner.program, at, &mut scratch[..inner.program.temporaries], out);
+        }
         inner.portable.run(&inner.program, at, scratch, out);
     }
 

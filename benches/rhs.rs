@@ -1,0 +1,229 @@
+//! The right-hand side of several families of models, in nanoseconds per state, against a hand-written C loop; and the time that
+//! it takes to make the kernels.
+//!
+//! `cargo bench --bench rhs` prints the rows of the table in docs/simulation-speed.md; cells may be given: `-- 100 1000`.
+
+#[path = "../tests/systems/mod.rs"]
+mod systems;
+
+use lgm::equations::{Options, StateSystem, StateVariable};
+use lgm::expr::ExprId;
+use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels, Layout, expression};
+use lgm::source::{NoFiles, SourceMap};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A ladder of n sections as in examples/line.lgm.
+fn ladder(n: usize) -> String {
+    format!(
+        "component Section(L [H], R [ohm], C [F]) {{
+  port p, n, ref : electrical; node m : electrical;
+  l : Inductor(L) p -> m; r : Resistor(R) m -> n; c : Capacitor(C) n -> ref;
+}}
+model Ladder {{
+  const N = {n};
+  param L = 1 [mH]; param R = 0.1 [ohm]; param C = 1 [uF]; param Rl = 50 [ohm];
+  input u [V] = 0.5;
+  node v[N + 1] : electrical;
+  src : VoltageSource(u) v[1] -> gnd;
+  for i in 1:N {{ cell[i] : Section(L = L, R = R, C = C) (p = v[i], n = v[i + 1], ref = gnd); }}
+  load : Resistor(Rl) v[N + 1] -> gnd;
+  output y = across(load);
+}}"
+    )
+}
+
+/// Masses in a row, each on a spring and a damper.
+fn chain(n: usize) -> String {
+    format!(
+        "component Cell(m [kg], k [N/m], b [N.s/m]) {{
+  port left, right, ref : translational;
+  mass : Mass(m) right -> ref; spring : Spring(k) right -> left; damper : Damper(b) right -> left;
+}}
+model Chain {{
+  const N = {n};
+  param m = 2 [kg]; param k = 50 [N/m]; param b = 0.4 [N.s/m];
+  input F [N] = 0.5;
+  node x[N + 1] : translational;
+  wall : VelocitySource(0) x[1] -> gnd;
+  for i in 1:N {{ cell[i] : Cell(m = m, k = k, b = b) (left = x[i], right = x[i + 1], ref = gnd); }}
+  push : ForceSource(F) gnd -> x[N + 1];
+  output v = across(x[N + 1]);
+}}"
+    )
+}
+
+/// Inertias on a shaft, each with a second one geared to it, which has no state of its own.
+fn gears(n: usize) -> String {
+    format!(
+        "component Cell(J1 [kg.m^2], J2 [kg.m^2], r, k [N.m/rad]) {{
+  port left, right, ref : rotational; node geared : rotational;
+  first : Inertia(J1) right -> ref; gear : Transformer(r) right -> ref, geared -> ref; second : Inertia(J2) geared -> ref;
+  shaft : TorsionSpring(k) right -> left;
+}}
+model Gears {{
+  const N = {n};
+  param J1 = 0.01 [kg.m^2]; param J2 = 0.02 [kg.m^2]; param r = 1.5; param k = 30 [N.m/rad];
+  input tau [N.m] = 0.5;
+  node w[N + 1] : rotational;
+  wall : AngularVelocitySource(0) w[1] -> gnd;
+  for i in 1:N {{ cell[i] : Cell(J1 = J1, J2 = J2, r = r, k = k) (left = w[i], right = w[i + 1], ref = gnd); }}
+  push : TorqueSource(tau) gnd -> w[N + 1];
+  output speed = across(w[N + 1]);
+}}"
+    )
+}
+
+/// A chain of cubic springs, by hand: the language does not compile nonlinear laws yet.
+fn cubic(n: usize) -> StateSystem {
+    let mut builder = systems::Builder::new("Cubic");
+    let m = builder.parameter("m", 20, None, None);
+    let (k1, k3) = (builder.parameter("k1", 200, None, None), builder.parameter("k3", 30, None, None));
+    let (u, _) = builder.input("F", None);
+    let mut states = Vec::new();
+    for k in 0..n {
+        let v = builder.state(&format!("cell[{k}].v"), StateVariable::Across, None, 0);
+        let q = builder.state(&format!("cell[{k}].q"), StateVariable::IntegralOfAcross, None, 0);
+        states.push((v, q));
+    }
+    let exprs = &mut builder.system.exprs;
+    let three = exprs.integer(3);
+    let forces: Vec<ExprId> = states
+        .iter()
+        .map(|(_, q)| {
+            let cube = exprs.power(*q, three);
+            let (linear, cubic) = (exprs.mul(k1, *q), exprs.mul(k3, cube));
+            exprs.add(linear, cubic)
+        })
+        .collect();
+    let mut derivatives = Vec::new();
+    for k in 0..n {
+        let after = forces.get(k + 1).copied().unwrap_or(u);
+        let difference = exprs.sub(after, forces[k]);
+        derivatives.push(exprs.div(difference, m));
+        derivatives.push(if k > 0 { exprs.sub(states[k].0, states[k - 1].0) } else { states[k].0 });
+    }
+    builder.system.derivatives = derivatives;
+    builder.output("v", None, states[n - 1].0);
+    builder.system
+}
+
+fn compile(text: &str) -> StateSystem {
+    let mut map = SourceMap::default();
+    let root = map.add("bench.lgm", text, None);
+    let request = lgm::Request {
+        equations: Options { numeric: false, ..Options::default() },
+        ..lgm::Request::default()
+    };
+    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
+    system.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// The hand-written loops, compiled once for each set of flags.
+fn compile_c(folder: &Path, flags: &[&str]) -> PathBuf {
+    let program = folder.join(format!("rhs{}", flags.concat()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/rhs.c");
+    let status = Command::new("cc").args(flags).arg("-o").arg(&program).arg(source).arg("-lm").status();
+    assert!(status.expect("a C compiler named cc").success());
+    program
+}
+
+fn run_c(program: &Path, family: &str, n: usize, calls: usize) -> (f64, f64) {
+    let output = Command::new(program).args([family, &n.to_string(), &calls.to_string()]).output().expect("the program runs");
+    let text = String::from_utf8(output.stdout).expect("it prints numbers");
+    let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+    (numbers[0], numbers[1])
+}
+
+/// Nanoseconds per call, the best of nine rounds, and the checksum.
+fn run_kernel(kernel: &Kernel, at: &Arguments<'_>, calls: usize) -> (f64, f64) {
+    let mut scratch = vec![0.0; kernel.scratch()];
+    let mut out = vec![0.0; kernel.outputs()];
+    let mut best = f64::INFINITY;
+    for _ in 0..9 {
+        let begun = Instant::now();
+        for _ in 0..calls {
+            kernel.call(std::hint::black_box(at), &mut scratch, std::hint::black_box(&mut out));
+        }
+        best = best.min(begun.elapsed().as_nanos() as f64 / calls as f64);
+    }
+    let sum = out.iter().enumerate().map(|(k, value)| value * (0.7 * k as f64).cos()).sum();
+    (best, sum)
+}
+
+fn timed<T>(make: impl Fn() -> T) -> (T, Duration) {
+    let begun = Instant::now();
+    let mut made = make();
+    let mut best = begun.elapsed();
+    for _ in 0..2 {
+        let begun = Instant::now();
+        made = make();
+        best = best.min(begun.elapsed());
+    }
+    (made, best)
+}
+
+fn main() {
+    let asked: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    let cells = if asked.is_empty() { vec![100, 1_000, 10_000, 50_000] } else { asked };
+    let folder = tempfile::tempdir().expect("a folder for the C program");
+    let sets: [&[&str]; 2] = [&["-O2", "-march=native"], &["-O3", "-march=native"]];
+    let programs: Vec<PathBuf> = sets.iter().map(|flags| compile_c(folder.path(), flags)).collect();
+    println!("| family | states | native | portable | C -O2 | C -O3 | native / C -O2 | code (ms) | all kernels (ms) |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for family in ["ladder", "chain", "gears", "cubic"] {
+        for n in &cells {
+            let system = match family {
+                "ladder" => compile(&ladder(*n)),
+                "chain" => compile(&chain(*n)),
+                "gears" => compile(&gears(*n)),
+                _ => cubic(*n),
+            };
+            measure(family, *n, &system, &programs);
+        }
+    }
+}
+
+fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
+    let states = system.states.len();
+    assert_eq!(states, 2 * n, "{family}");
+    let layout = Layout::new(system);
+    let make = |native| expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+    let (native, native_time) = timed(|| make(true));
+    let (portable, portable_time) = timed(|| make(false));
+    let (kernels, all_time) = timed(|| Kernels::new(system, &KernelOptions::default()));
+    let parameters = kernels.parameters(&[]);
+    let x: Vec<f64> = (0..states).map(|k| (k as f64).sin()).collect();
+    let at = Arguments {
+        parameters: &parameters,
+        states: &x,
+        inputs: &[0.5],
+        rates: &[0.0],
+        ..Arguments::default()
+    };
+    let calls = (4_000_000 / states).max(3);
+    let by_hand: Vec<(f64, f64)> = programs.iter().map(|program| run_c(program, family, n, calls)).collect();
+    let (fast, sum) = run_kernel(&native, &at, calls);
+    let (slow, other) = run_kernel(&portable, &at, calls);
+    for (name, found) in [("native", sum), ("portable", other)] {
+        let expected = by_hand[0].1;
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{family}, {name}: {found} is not {expected}");
+    }
+    let per_state = |time: f64| time / states as f64;
+    println!(
+        "| {family} | {states} | {:.3} | {:.2} | {:.3} | {:.3} | {:.2} | {:.2} | {:.0} |",
+        per_state(fast),
+        per_state(slow),
+        per_state(by_hand[0].0),
+        per_state(by_hand[1].0),
+        fast / by_hand[0].0,
+        (native_time.as_secs_f64() - portable_time.as_secs_f64()) * 1e3,
+        all_time.as_secs_f64() * 1e3,
+    );
+    if std::env::var_os("LGM_BENCH_PROGRAM").is_some() {
+        for entry in &native.program().loops {
+            eprintln!("{} lanes: {:#?} {:?}", entry.count, entry.body, entry.stores);
+        }
+    }
+}
