@@ -10,58 +10,69 @@
 /* Values are read through these, so that no compiler knows them. */
 static volatile double given[] = {1e-3, 0.1, 1e-6, 50.0, 2.0, 50.0, 0.4, 0.01, 0.02, 1.5, 30.0, 20.0, 3.0};
 
-/* x = i[0], v[0], i[1], v[1], .. */
+/* x = i[0], v[0], i[1], v[1], ..; two sections at least, the ends written apart as one does. */
 static void ladder(long n, double u, const double *restrict x, double *restrict out) {
     const double L = given[0], R = given[1], C = given[2], Rl = given[3];
-    const double iL = 1 / L, iC = 1 / C;
-    for (long k = 0; k < n; k++) {
-        double before = k > 0 ? x[2 * k - 1] : u;
-        double after = k + 1 < n ? x[2 * k + 2] : x[2 * k + 1] / Rl;
-        out[2 * k] = (before - R * x[2 * k] - x[2 * k + 1]) * iL;
-        out[2 * k + 1] = (x[2 * k] - after) * iC;
+    const double iL = 1 / L, iC = 1 / C, iRl = 1 / Rl;
+    long e = 2 * n - 2;
+    out[0] = (u - R * x[0] - x[1]) * iL;
+    out[1] = (x[0] - x[2]) * iC;
+    for (long k = 2; k < e; k += 2) {
+        out[k] = (x[k - 1] - R * x[k] - x[k + 1]) * iL;
+        out[k + 1] = (x[k] - x[k + 2]) * iC;
     }
+    out[e] = (x[e - 1] - R * x[e] - x[e + 1]) * iL;
+    out[e + 1] = (x[e] - x[e + 1] * iRl) * iC;
 }
 
 /* x = v[0], F[0], v[1], F[1], ..: mass k hangs on mass k - 1 by spring and damper k; the last is pushed. */
 static void chain(long n, double u, const double *restrict x, double *restrict out) {
     const double m = given[4], stiffness = given[5], b = given[6];
     const double im = 1 / m;
-    for (long k = 0; k < n; k++) {
-        double v = x[2 * k];
-        double stretch = v - (k > 0 ? x[2 * k - 2] : 0);
-        double pull = x[2 * k + 1] + b * stretch;
-        double after = k + 1 < n ? x[2 * k + 3] + b * (x[2 * k + 2] - v) : u;
-        out[2 * k] = (after - pull) * im;
-        out[2 * k + 1] = stiffness * stretch;
+    long e = 2 * n - 2;
+    out[0] = (x[3] + b * (x[2] - x[0]) - x[1] - b * x[0]) * im;
+    out[1] = stiffness * x[0];
+    for (long k = 2; k < e; k += 2) {
+        double stretch = x[k] - x[k - 2];
+        out[k] = (x[k + 3] + b * (x[k + 2] - x[k]) - x[k + 1] - b * stretch) * im;
+        out[k + 1] = stiffness * stretch;
     }
+    double stretch = x[e] - x[e - 2];
+    out[e] = (u - x[e + 1] - b * stretch) * im;
+    out[e + 1] = stiffness * stretch;
 }
 
 /* x = w[0], tau[0], ..: every inertia carries another one through a gear. */
 static void gears(long n, double u, const double *restrict x, double *restrict out) {
     const double J1 = given[7], J2 = given[8], r = given[9], stiffness = given[10];
     const double iJ = 1 / (J1 + r * r * J2);
-    for (long k = 0; k < n; k++) {
-        double w = x[2 * k];
-        double after = k + 1 < n ? x[2 * k + 3] : u;
-        out[2 * k] = (after - x[2 * k + 1]) * iJ;
-        out[2 * k + 1] = stiffness * (w - (k > 0 ? x[2 * k - 2] : 0));
+    long e = 2 * n - 2;
+    out[0] = (x[3] - x[1]) * iJ;
+    out[1] = stiffness * x[0];
+    for (long k = 2; k < e; k += 2) {
+        out[k] = (x[k + 3] - x[k + 1]) * iJ;
+        out[k + 1] = stiffness * (x[k] - x[k - 2]);
     }
+    out[e] = (u - x[e + 1]) * iJ;
+    out[e + 1] = stiffness * (x[e] - x[e - 2]);
 }
 
-/* x = v[0], q[0], ..: force k1 q + k3 q^3 of each spring. */
+/* x = v[0], q[0], ..: force k1 q + k3 q^3 of each spring, computed once. */
 static void cubic(long n, double u, const double *restrict x, double *restrict out) {
     const double m = given[4], k1 = given[11], k3 = given[12];
     const double im = 1 / m;
-    for (long k = 0; k < n; k++) {
-        double q = x[2 * k + 1], force = k1 * q + k3 * q * q * q;
-        double after = u;
-        if (k + 1 < n) {
-            double p = x[2 * k + 3];
-            after = k1 * p + k3 * p * p * p;
-        }
-        out[2 * k] = (after - force) * im;
-        out[2 * k + 1] = x[2 * k] - (k > 0 ? x[2 * k - 2] : 0);
+    long e = 2 * n - 2;
+    double before = 0, force = x[1] * (k1 + k3 * x[1] * x[1]);
+    for (long k = 0; k < e; k += 2) {
+        double q = x[k + 3];
+        double after = q * (k1 + k3 * q * q);
+        out[k] = (after - force) * im;
+        out[k + 1] = x[k] - before;
+        before = x[k];
+        force = after;
     }
+    out[e] = (u - force) * im;
+    out[e + 1] = x[e] - before;
 }
 
 int main(int count, char **arguments) {

@@ -79,7 +79,10 @@ model Gears {{
 fn cubic(n: usize) -> StateSystem {
     let mut builder = systems::Builder::new("Cubic");
     let m = builder.parameter("m", 20, None, None);
-    let (k1, k3) = (builder.parameter("k1", 200, None, None), builder.parameter("k3", 30, None, None));
+    let (k1, k3) = (
+        builder.parameter("k1", 200, None, None),
+        builder.parameter("k3", 30, None, None),
+    );
     let (u, _) = builder.input("F", None);
     let mut states = Vec::new();
     for k in 0..n {
@@ -102,10 +105,48 @@ fn cubic(n: usize) -> StateSystem {
         let after = forces.get(k + 1).copied().unwrap_or(u);
         let difference = exprs.sub(after, forces[k]);
         derivatives.push(exprs.div(difference, m));
-        derivatives.push(if k > 0 { exprs.sub(states[k].0, states[k - 1].0) } else { states[k].0 });
+        derivatives.push(if k > 0 {
+            exprs.sub(states[k].0, states[k - 1].0)
+        } else {
+            states[k].0
+        });
     }
     builder.system.derivatives = derivatives;
     builder.output("v", None, states[n - 1].0);
+    builder.system
+}
+
+/// States whose equations have nothing in common: straight-line code, the worst case of compiling.
+fn irregular(n: usize) -> StateSystem {
+    let mut builder = systems::Builder::new("Irregular");
+    let states: Vec<ExprId> = (0..n)
+        .map(|k| builder.state(&format!("x{k}"), StateVariable::Across, None, 0))
+        .collect();
+    let mut seed = 1u64;
+    let mut next = |below: usize| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let exprs = &mut builder.system.exprs;
+    let derivatives = (0..n).map(|k| {
+        let mut value = states[k];
+        for _ in 0..8 {
+            let other = states[next(n)];
+            value = match next(4) {
+                0 => exprs.add(value, other),
+                1 => exprs.mul(value, other),
+                2 => exprs.sub(other, value),
+                _ => {
+                    let factor = exprs.integer(next(9) as i64 + 2);
+                    exprs.mul(factor, value)
+                }
+            };
+        }
+        value
+    });
+    builder.system.derivatives = derivatives.collect();
     builder.system
 }
 
@@ -113,7 +154,10 @@ fn compile(text: &str) -> StateSystem {
     let mut map = SourceMap::default();
     let root = map.add("bench.lgm", text, None);
     let request = lgm::Request {
-        equations: Options { numeric: false, ..Options::default() },
+        equations: Options {
+            numeric: false,
+            ..Options::default()
+        },
         ..lgm::Request::default()
     };
     let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
@@ -124,15 +168,27 @@ fn compile(text: &str) -> StateSystem {
 fn compile_c(folder: &Path, flags: &[&str]) -> PathBuf {
     let program = folder.join(format!("rhs{}", flags.concat()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/rhs.c");
-    let status = Command::new("cc").args(flags).arg("-o").arg(&program).arg(source).arg("-lm").status();
+    let status = Command::new("cc")
+        .args(flags)
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .arg("-lm")
+        .status();
     assert!(status.expect("a C compiler named cc").success());
     program
 }
 
 fn run_c(program: &Path, family: &str, n: usize, calls: usize) -> (f64, f64) {
-    let output = Command::new(program).args([family, &n.to_string(), &calls.to_string()]).output().expect("the program runs");
+    let output = Command::new(program)
+        .args([family, &n.to_string(), &calls.to_string()])
+        .output()
+        .expect("the program runs");
     let text = String::from_utf8(output.stdout).expect("it prints numbers");
-    let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+    let numbers: Vec<f64> = text
+        .split_whitespace()
+        .map(|word| word.parse().expect("a number"))
+        .collect();
     (numbers[0], numbers[1])
 }
 
@@ -148,7 +204,11 @@ fn run_kernel(kernel: &Kernel, at: &Arguments<'_>, calls: usize) -> (f64, f64) {
         }
         best = best.min(begun.elapsed().as_nanos() as f64 / calls as f64);
     }
-    let sum = out.iter().enumerate().map(|(k, value)| value * (0.7 * k as f64).cos()).sum();
+    let sum = out
+        .iter()
+        .enumerate()
+        .map(|(k, value)| value * (0.7 * k as f64).cos())
+        .sum();
     (best, sum)
 }
 
@@ -166,7 +226,11 @@ fn timed<T>(make: impl Fn() -> T) -> (T, Duration) {
 
 fn main() {
     let asked: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
-    let cells = if asked.is_empty() { vec![100, 1_000, 10_000, 50_000] } else { asked };
+    let cells = if asked.is_empty() {
+        vec![100, 1_000, 10_000, 50_000]
+    } else {
+        asked
+    };
     let folder = tempfile::tempdir().expect("a folder for the C program");
     let sets: [&[&str]; 2] = [&["-O2", "-march=native"], &["-O3", "-march=native"]];
     let programs: Vec<PathBuf> = sets.iter().map(|flags| compile_c(folder.path(), flags)).collect();
@@ -183,6 +247,37 @@ fn main() {
             measure(family, *n, &system, &programs);
         }
     }
+    println!(
+        "\n| states | instructions | native (ns/state) | portable (ns/state) | lowering (ms) | machine code (ms) |"
+    );
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+    for n in &cells {
+        straight(*n);
+    }
+}
+
+/// Time to make machine code that has no loops.
+fn straight(n: usize) {
+    let system = irregular(n);
+    let layout = Layout::new(&system);
+    let make = |native| expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+    let (native, native_time) = timed(|| make(true));
+    let (portable, portable_time) = timed(|| make(false));
+    let x: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
+    let at = Arguments {
+        states: &x,
+        ..Arguments::default()
+    };
+    let calls = (1_000_000 / n).max(3);
+    let ((fast, _), (slow, _)) = (run_kernel(&native, &at, calls), run_kernel(&portable, &at, calls));
+    let instructions: usize = native.program().loops.iter().map(|entry| entry.body.len()).sum();
+    println!(
+        "| {n} | {instructions} | {:.2} | {:.2} | {:.1} | {:.1} |",
+        fast / n as f64,
+        slow / n as f64,
+        portable_time.as_secs_f64() * 1e3,
+        native_time.saturating_sub(portable_time).as_secs_f64() * 1e3,
+    );
 }
 
 fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
@@ -203,12 +298,18 @@ fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
         ..Arguments::default()
     };
     let calls = (4_000_000 / states).max(3);
-    let by_hand: Vec<(f64, f64)> = programs.iter().map(|program| run_c(program, family, n, calls)).collect();
+    let by_hand: Vec<(f64, f64)> = programs
+        .iter()
+        .map(|program| run_c(program, family, n, calls))
+        .collect();
     let (fast, sum) = run_kernel(&native, &at, calls);
     let (slow, other) = run_kernel(&portable, &at, calls);
     for (name, found) in [("native", sum), ("portable", other)] {
         let expected = by_hand[0].1;
-        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{family}, {name}: {found} is not {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-9 * expected.abs(),
+            "{family}, {name}: {found} is not {expected}"
+        );
     }
     let per_state = |time: f64| time / states as f64;
     println!(
@@ -218,7 +319,7 @@ fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
         per_state(by_hand[0].0),
         per_state(by_hand[1].0),
         fast / by_hand[0].0,
-        (native_time.as_secs_f64() - portable_time.as_secs_f64()) * 1e3,
+        native_time.saturating_sub(portable_time).as_secs_f64() * 1e3,
         all_time.as_secs_f64() * 1e3,
     );
     if std::env::var_os("LGM_BENCH_PROGRAM").is_some() {

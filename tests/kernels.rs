@@ -109,7 +109,10 @@ fn the_pendulum_with_a_loop_and_a_mass_matrix() {
     for options in evaluators() {
         let system = systems::pendulum();
         let kernels = Kernels::new(&system, &options);
-        assert_eq!(kernels.derivatives.is_native(), options.native && cfg!(feature = "native"));
+        assert_eq!(
+            kernels.derivatives.is_native(),
+            options.native && cfg!(feature = "native")
+        );
         let parameters = kernels.parameters(&[]);
         assert_eq!(parameters, [0.5, 9.8]);
         let at = Arguments {
