@@ -260,7 +260,11 @@ fn main() {
 fn straight(n: usize) {
     let system = irregular(n);
     let layout = Layout::new(&system);
-    let make = |native| expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+    let make = |native| {
+        let kernel = expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+        assert_eq!(kernel.prepare(), native);
+        kernel
+    };
     let (native, native_time) = timed(|| make(true));
     let (portable, portable_time) = timed(|| make(false));
     let x: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
@@ -284,7 +288,11 @@ fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
     let states = system.states.len();
     assert_eq!(states, 2 * n, "{family}");
     let layout = Layout::new(system);
-    let make = |native| expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+    let make = |native| {
+        let kernel = expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+        assert_eq!(kernel.prepare(), native);
+        kernel
+    };
     let (native, native_time) = timed(|| make(true));
     let (portable, portable_time) = timed(|| make(false));
     let (kernels, all_time) = timed(|| Kernels::new(system, &KernelOptions::default()));

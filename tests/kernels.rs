@@ -14,6 +14,33 @@ fn evaluators() -> Vec<KernelOptions> {
     vec![KernelOptions { native: false }, KernelOptions { native: true }]
 }
 
+#[test]
+fn kernels_are_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone>(value: &T) -> T {
+        value.clone()
+    }
+    let system = systems::chain(50);
+    let kernels = Kernels::new(&system, &KernelOptions::default());
+    let kernels = shared(&kernels);
+    let states: Vec<f64> = (0..50).map(f64::from).collect();
+    let at = Arguments {
+        states: &states,
+        inputs: &[-1.0],
+        ..Arguments::default()
+    };
+    // All of them reach the call at which machine code is made.
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let found = kernels.derivatives.values(&at);
+                    assert_eq!((found[0], found[1], found[49]), (0.0, 0.0, -50.0));
+                }
+            });
+        }
+    });
+}
+
 /// A system with some of everything that expressions can name.
 fn some_symbols() -> (StateSystem, Vec<ExprId>) {
     let mut builder = Builder::new("Symbols");
@@ -91,7 +118,13 @@ proptest! {
         let value = |symbol| point.value(&layout, symbol);
         let expected = random_expressions::bounded(&system.exprs, &roots, time, &value);
         for options in evaluators() {
-            let found = expression(&system.exprs, &roots, &layout, &options).values(&point.arguments());
+            let kernel = expression(&system.exprs, &roots, &layout, &options);
+            let interpreted = kernel.values(&point.arguments());
+            kernel.prepare();
+            let found = kernel.values(&point.arguments());
+            // The same operations in the same order: the same bits, but for the sign of a zero or of what is no number.
+            let same = |a: &f64, b: &f64| a == b || a.is_nan() && b.is_nan();
+            prop_assert!(interpreted.iter().zip(&found).all(|(a, b)| same(a, b)));
             for ((root, found), (value, error)) in roots.iter().zip(found).zip(&expected) {
                 let agrees = found == *value || (found - value).abs() <= *error || error.is_infinite();
                 prop_assert!(agrees, "{} is {found}, not {value} within {error}, {options:?}", lgm::expr::text(&system.exprs, *root));
@@ -110,7 +143,7 @@ fn the_pendulum_with_a_loop_and_a_mass_matrix() {
         let system = systems::pendulum();
         let kernels = Kernels::new(&system, &options);
         assert_eq!(
-            kernels.derivatives.is_native(),
+            kernels.derivatives.prepare(),
             options.native && cfg!(feature = "native")
         );
         let parameters = kernels.parameters(&[]);
@@ -297,7 +330,13 @@ proptest! {
         let point = Point { time: 0.75, spaces: [parameters, states, Vec::new(), Vec::new(), Vec::new()] };
         let expected = random_expressions::bounded(&system.exprs, &roots, 0.75, &|symbol| point.value(&layout, symbol));
         for options in evaluators() {
-            let found = expression(&system.exprs, &roots, &layout, &options).values(&point.arguments());
+            let kernel = expression(&system.exprs, &roots, &layout, &options);
+            let interpreted = kernel.values(&point.arguments());
+            kernel.prepare();
+            let found = kernel.values(&point.arguments());
+            // The same operations in the same order: the same bits, but for the sign of a zero or of what is no number.
+            let same = |a: &f64, b: &f64| a == b || a.is_nan() && b.is_nan();
+            prop_assert!(interpreted.iter().zip(&found).all(|(a, b)| same(a, b)));
             for ((root, found), (value, error)) in roots.iter().zip(found).zip(&expected) {
                 let agrees = found == *value || (found - value).abs() <= *error || error.is_infinite();
                 prop_assert!(agrees, "{} is {found}, not {value} within {error}, {options:?}", lgm::expr::text(&system.exprs, *root));

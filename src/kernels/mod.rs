@@ -31,6 +31,11 @@ use operation::Space;
 use portable::Portable;
 use program::Program;
 use std::sync::Arc;
+#[cfg(feature = "native")]
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, Ordering},
+};
 
 /// The arguments of every kernel; parts that a kernel does not read may be empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,17 +64,50 @@ pub struct Kernel {
 struct Inner {
     program: Program,
     portable: Portable,
-    /// Machine code, where it was asked for and can be made here.
     #[cfg(feature = "native")]
-    native: Option<native::Code>,
+    native: Native,
     /// How much of each argument is read: parameters, states, inputs, rates, unknowns.
     needs: [usize; 5],
+}
+
+/// Machine code that is made when it begins to pay: many kernels of a system are called once, or never.
+#[cfg(feature = "native")]
+#[derive(Debug, Default)]
+struct Native {
+    wanted: bool,
+    calls: AtomicU32,
+    code: OnceLock<Option<native::Code>>,
+}
+
+#[cfg(feature = "native")]
+impl Native {
+    /// Calls that are interpreted before machine code is made.
+    const PATIENCE: u32 = 2;
+
+    /// The code, where this call is to use it.
+    fn for_call(&self, program: &Program) -> Option<&native::Code> {
+        if !self.wanted {
+            return None;
+        }
+        match self.code.get() {
+            Some(code) => code.as_ref(),
+            None if self.calls.fetch_add(1, Ordering::Relaxed) < Native::PATIENCE => None,
+            None => self.make(program),
+        }
+    }
+
+    fn make(&self, program: &Program) -> Option<&native::Code> {
+        self.code.get_or_init(|| native::compile(program)).as_ref()
+    }
 }
 
 impl Kernel {
     fn new(program: Program, options: &KernelOptions) -> Kernel {
         #[cfg(feature = "native")]
-        let native = options.native.then(|| native::compile(&program)).flatten();
+        let native = Native {
+            wanted: options.native,
+            ..Native::default()
+        };
         #[cfg(not(feature = "native"))]
         let _ = options;
         let portable = Portable::new(&program);
@@ -102,10 +140,11 @@ impl Kernel {
         self.inner.program.temporaries + self.inner.portable.registers()
     }
 
-    /// Whether machine code runs it.
-    pub fn is_native(&self) -> bool {
+    /// Makes machine code now, not when the kernel was called a few times; says whether there is any. For runs in parallel, which
+    /// would wait for it, and for measurements. Results are the same before and after.
+    pub fn prepare(&self) -> bool {
         #[cfg(feature = "native")]
-        return self.inner.native.is_some();
+        return self.inner.native.wanted && self.inner.native.make(&self.inner.program).is_some();
         #[cfg(not(feature = "native"))]
         false
     }
@@ -115,7 +154,8 @@ impl Kernel {
         &self.inner.program
     }
 
-    /// Computes the outputs. Any numbers are allowed, NaN included; nothing is allocated.
+    /// Computes the outputs. Any numbers are allowed, NaN included. Nothing is allocated, but for the third call, at which
+    /// machine code is made (see [`Kernel::prepare`]).
     ///
     /// Panics where `scratch`, `out` or a part of the arguments is shorter than what is used of it.
     pub fn call(&self, at: &Arguments<'_>, scratch: &mut [f64], out: &mut [f64]) {
@@ -134,7 +174,7 @@ impl Kernel {
             "invariant: arrays have the sizes of the system"
         );
         #[cfg(feature = "native")]
-        if let Some(native) = &inner.native {
+        if let Some(native) = inner.native.for_call(&inner.program) {
             return native.run(&inner.program, at, &mut scratch[..inner.program.temporaries], out);
         }
         inner.portable.run(&inner.program, at, scratch, out);

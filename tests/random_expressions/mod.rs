@@ -154,6 +154,9 @@ pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(Symbo
     let evaluated: Result<Vec<(f64, f64)>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> (f64, f64)| {
         let children: Vec<(f64, f64)> = node.children().map(get).collect();
         let middle: Vec<f64> = children.iter().map(|child| child.0).collect();
+        if children.iter().any(|child| child.1.is_infinite()) {
+            return Ok((value_of(node, &middle, time, symbol), f64::INFINITY));
+        }
         if middle.iter().any(|value| value.is_nan()) {
             // A kernel lets it through where `f64::min` would hide it.
             return Ok((f64::NAN, f64::INFINITY));

@@ -15,13 +15,13 @@ use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::FxHashMap;
 
 /// A function is closed when it holds so many instructions.
 const FUNCTION_SIZE: usize = 400;
 
-/// Machine code of a program; none where this machine is not one that Cranelift knows.
+/// Machine code of a program; none where Cranelift cannot make it, as on machines that it does not know. Interpreting does the same.
 pub(crate) fn compile(program: &Program) -> Option<Code> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -46,13 +46,13 @@ pub(crate) fn compile(program: &Program) -> Option<Code> {
         }
     }
     let mut module = JITModule::new(builder);
-    let functions = define(&mut module, program).ok()?;
+    let functions = define(&mut module, program)?;
     module.finalize_definitions().ok()?;
     Some(Code::new(module, &functions))
 }
 
 /// Defines the functions of a program, to be called in order.
-fn define(module: &mut JITModule, program: &Program) -> Result<Vec<FuncId>, ModuleError> {
+fn define(module: &mut JITModule, program: &Program) -> Option<Vec<FuncId>> {
     let library = Library::declare(module, program)?;
     let pointer = module.target_config().pointer_type();
     let mut signature = module.make_signature();
@@ -61,14 +61,14 @@ fn define(module: &mut JITModule, program: &Program) -> Result<Vec<FuncId>, Modu
     let mut context = module.make_context();
     let mut reused = FunctionBuilderContext::new();
     for loops in chunks(&program.loops) {
-        let function = module.declare_anonymous_function(&signature)?;
+        let function = module.declare_anonymous_function(&signature).ok()?;
         context.func.signature = signature.clone();
         emit::function(module, &mut context.func, &mut reused, loops, &library);
-        module.define_function(function, &mut context)?;
+        module.define_function(function, &mut context).ok()?;
         module.clear_context(&mut context);
         functions.push(function);
     }
-    Ok(functions)
+    Some(functions)
 }
 
 /// Consecutive loops that make a function together.
@@ -96,7 +96,7 @@ struct Library {
 }
 
 impl Library {
-    fn declare(module: &mut JITModule, program: &Program) -> Result<Library, ModuleError> {
+    fn declare(module: &mut JITModule, program: &Program) -> Option<Library> {
         use super::program::Instruction;
         let mut library = Library::default();
         let signature = |module: &JITModule, operands: usize| -> Signature {
@@ -105,25 +105,23 @@ impl Library {
             signature.returns.push(AbiParam::new(types::F64));
             signature
         };
+        let import = |module: &mut JITModule, name: String, operands: usize| {
+            let signature = signature(module, operands);
+            module.declare_function(&name, Linkage::Import, &signature).ok()
+        };
         for instruction in program.loops.iter().flat_map(|entry| &entry.body) {
             match instruction {
                 Instruction::Unary(operation, _) if operation.is_library_function() => {
-                    if !library.unary.contains_key(operation) {
-                        let signature = signature(module, 1);
-                        let id = module.declare_function(&format!("{operation:?}"), Linkage::Import, &signature)?;
-                        library.unary.insert(*operation, id);
-                    }
+                    let id = import(module, format!("{operation:?}"), 1)?;
+                    library.unary.insert(*operation, id);
                 }
                 Instruction::Binary(operation, ..) if operation.is_library_function() => {
-                    if !library.binary.contains_key(operation) {
-                        let signature = signature(module, 2);
-                        let id = module.declare_function(&format!("{operation:?}"), Linkage::Import, &signature)?;
-                        library.binary.insert(*operation, id);
-                    }
+                    let id = import(module, format!("{operation:?}"), 2)?;
+                    library.binary.insert(*operation, id);
                 }
                 _ => {}
             }
         }
-        Ok(library)
+        Some(library)
     }
 }
