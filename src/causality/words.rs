@@ -2,7 +2,7 @@
 
 use crate::bond::{BondGraph, End, Origin};
 use crate::causality::structure::{Structure, column_port};
-use crate::elaborate::model::{BondEnd, Connection, Domain, DomainId, Model, NodeId, PortId, Variable};
+use crate::elaborate::model::{BondEnd, Connection, Domain, DomainId, Law, Model, NodeId, PortId, Variable};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -243,6 +243,12 @@ impl Words<'_> {
     /// Where the element of a port was declared.
     pub(crate) fn port_span(&self, port: PortId) -> Span {
         self.model.element_span(self.model.ports[port.index()].element)
+    }
+
+    /// Whether a port belongs to a source.
+    pub(crate) fn is_source(&self, port: PortId) -> bool {
+        let element = self.model.ports[port.index()].element;
+        matches!(self.model.elements[element.index()].law, Law::Source { .. })
     }
 }
 

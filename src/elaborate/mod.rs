@@ -10,6 +10,7 @@
 
 mod arguments;
 mod arithmetic;
+mod blame;
 mod bonds;
 mod branches;
 mod classify;
@@ -40,6 +41,7 @@ mod stdlib;
 mod symmetry;
 mod values;
 
+pub(crate) use blame::{label_parameters, shown};
 pub use load::{Program, load};
 pub(crate) use nearest::{did_you_mean, suggestion as nearest_name};
 pub use settings::Settings;

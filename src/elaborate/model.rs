@@ -102,6 +102,8 @@ pub struct Parameter {
     pub unit: Option<String>,
     /// Its name in the source.
     pub span: Span,
+    /// Where its value stands: in the source, or in the option that replaces it.
+    pub value_span: Span,
 }
 
 /// One entry of a parameter.

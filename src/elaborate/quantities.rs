@@ -1,5 +1,6 @@
 //! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
 
+use super::blame::label_parameters;
 use super::lookup::{Indices, index_text};
 use super::model::{Input, Integral, Parameter, ParameterEntry, PathId};
 use super::state::{Elaborator, FrameId, Place, Thing, ValueSlot};
@@ -138,6 +139,7 @@ impl<'a> Elaborator<'a> {
                     None => "check the parameter values and `--set`: look for a division by zero or a root of a negative number".to_string(),
                 };
                 let diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
+                let diagnostic = label_parameters(&self.model.parameters, &self.arena.exprs, diagnostic, exprs);
                 self.report(diagnostic);
                 None
             }
@@ -189,6 +191,7 @@ impl<'a> Elaborator<'a> {
             dimension: self.dims.get(common),
             unit,
             span: assigned.name.span,
+            value_span: span,
         });
         self.like(&value, entries)
     }

@@ -1,6 +1,6 @@
 //! What the values of a law must fulfil: fixed where they must be, symmetric, not singular.
 
-use super::classify::rank;
+use super::blame::{label_parameters, null_vector, shown};
 use super::model::{ElementId, Law, Matrix, StorageForm};
 use super::state::Elaborator;
 use crate::diagnostic::Diagnostic;
@@ -106,20 +106,36 @@ impl<'a> Elaborator<'a> {
         }
         let span = self.model.elements[id.index()].law_span;
         let numbers = self.exact(&value.entries, span)?;
-        let regular = rank(numbers, value.rows, value.columns) == value.rows;
+        let null = null_vector(&numbers, value.rows);
+        let regular = null.is_none();
         if value.rows == 1 {
             self.templates.good.insert(value.entries[0], regular);
         }
-        if !regular {
+        if let Some(null) = null {
             let name = self.model.element_name(id);
-            let words = if value.rows == 1 {
-                "this is 0"
-            } else {
-                "this matrix is singular"
+            let exprs = &self.arena.exprs;
+            let (message, words, help) = match (value.rows, exprs.as_number(value.entries[0])) {
+                (1, number) => (
+                    format!("the value of the storage `{name}` is zero"),
+                    match number {
+                        Some(_) => "this is 0".to_string(),
+                        None => format!("`{}` is 0", crate::expr::print::text(exprs, value.entries[0])),
+                    },
+                    "leave the element out, or give it a value".to_string(),
+                ),
+                (rows, _) => {
+                    let ratio: Vec<String> = null.iter().map(shown).collect();
+                    (
+                        format!("the matrix of the storage `{name}` is singular"),
+                        format!("entries in the ratio {} store nothing", ratio.join(" : ")),
+                        format!(
+                            "give it {rows} independent rows; what moves without storing anything needs no storage there"
+                        ),
+                    )
+                }
             };
-            let diagnostic = Diagnostic::error("LGM0412", format!("the storage `{name}` stores nothing"))
-                .label(span, format!("{words} at the parameter values"))
-                .help("leave the element out, or give it a value");
+            let diagnostic = Diagnostic::error("LGM0412", message).label(span, words).help(help);
+            let diagnostic = label_parameters(&self.model.parameters, exprs, diagnostic, &value.entries);
             self.report(diagnostic);
         }
         regular.then_some(())

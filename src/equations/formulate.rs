@@ -7,7 +7,7 @@ use super::refusal::Failure;
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};
-use super::{build, dependents, starts};
+use super::{build, dependents, singular, starts, values};
 use crate::algebra::{
     DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, Sharing,
 };
@@ -183,7 +183,7 @@ pub(crate) fn parameter_values(model: &Model) -> FxHashMap<SymbolId, BigRational
 }
 
 /// A rational number modulo the prime of [`PrimeField`]; a denominator that it divides counts as sampled.
-fn modulo_prime(value: &BigRational) -> u64 {
+pub(crate) fn modulo_prime(value: &BigRational) -> u64 {
     let modulus = BigInt::from(PrimeField::MODULUS);
     let reduce = |part: &BigInt| part.mod_floor(&modulus).to_u64().unwrap_or(0);
     let (numerator, denominator) = (reduce(value.numer()), reduce(value.denom()));
@@ -317,8 +317,12 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
     let request = Request {
         retain: retained(model, options, &mut diagnostics),
     };
+    diagnostics.extend(values::check(model));
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
     let (causality, general, found) = decide(model, graph, &request);
-    diagnostics.extend(found);
+    values::merge(&mut diagnostics, found);
     if has_errors(&diagnostics) {
         return (None, diagnostics);
     }
@@ -329,9 +333,24 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
         states: options.states,
     };
     match formulate_with(problem, general, options, &mut diagnostics) {
-        Ok(system) => (Some(system), diagnostics),
+        Ok(system) => {
+            if !options.numeric {
+                // Equations over the parameters hold in general, but perhaps not for the values given.
+                let found = singular::diagnose(model, graph, &causality);
+                values::merge(&mut diagnostics, found);
+            }
+            let system = (!has_errors(&diagnostics)).then_some(system);
+            (system, diagnostics)
+        }
         Err(failure) => {
-            diagnostics.push(failure.diagnostic(model));
+            let found = match failure.is_singular() {
+                true => singular::diagnose(model, graph, &causality),
+                false => Vec::new(),
+            };
+            match found.is_empty() {
+                true => diagnostics.push(failure.diagnostic(model)),
+                false => values::merge(&mut diagnostics, found),
+            }
             (None, diagnostics)
         }
     }

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod balance;
+mod blame;
 mod build;
 mod dependents;
 mod formulate;
@@ -14,9 +15,11 @@ mod outputs;
 mod refusal;
 mod residuals;
 mod shared;
+mod singular;
 mod starts;
 mod states;
 mod system;
+mod values;
 mod verify;
 
 #[cfg(test)]

@@ -42,6 +42,14 @@ impl Failure {
         matches!(self, Failure::Reduction(Refusal::TooLarge))
     }
 
+    /// Whether the equations are singular, so that the elements that take part can be told.
+    pub(crate) fn is_singular(&self) -> bool {
+        matches!(
+            self,
+            Failure::Reduction(Refusal::SingularLoop(_) | Refusal::SingularStorage(_))
+        )
+    }
+
     /// The diagnostic, with its place.
     pub(crate) fn diagnostic(&self, model: &Model) -> Diagnostic {
         let name = |id: ElementId| model.element_name(id);

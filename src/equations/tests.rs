@@ -74,6 +74,7 @@ impl Builder {
             dimension: None,
             unit: None,
             span: span(),
+            value_span: span(),
         });
         self.model.exprs.symbol(symbol)
     }

@@ -36,12 +36,21 @@ pub enum Refusal {
 /// Column layout while dissipators and dependent storage are still unknown: [`Known`] columns, then w_d, then the given
 /// variable of each dissipator.
 #[derive(Clone, Copy)]
-struct Layout {
-    known: Known,
+pub(super) struct Layout {
+    pub(super) known: Known,
     dependent: usize,
 }
 
 impl Layout {
+    pub(super) fn of(causality: &Causality) -> Layout {
+        Layout {
+            known: Known {
+                storage: causality.independent.len(),
+                sources: causality.sources.len(),
+            },
+            dependent: causality.dependent.len(),
+        }
+    }
     fn conjugate(self, k: usize) -> u32 {
         (self.known.columns() + k) as u32
     }
@@ -62,48 +71,21 @@ pub fn reduce<F: Field + FromExpression>(
     mut sharing: Sharing<F::Element>,
     longest: usize,
 ) -> Result<Reduced<F::Element>, Refusal> {
-    let known = Known {
-        storage: causality.independent.len(),
-        sources: causality.sources.len(),
-    };
-    let layout = Layout {
-        known,
-        dependent: causality.dependent.len(),
-    };
+    let layout = Layout::of(causality);
+    let known = layout.known;
     let solved = solve_structure(model, causality, field, layout, wanted)?;
-    let given = dissipator_rows(model, causality, field, layout, &solved, &mut sharing)?;
+    let system = dissipator_system(model, causality, field, layout, &solved)?;
+    let given = dissipator_rows(field, system, &mut sharing)?;
     if field.exhausted() {
         return Err(Refusal::TooLarge);
     }
-    // Rows over known columns and w_d.
-    let mut conjugates = Vec::with_capacity(known.storage);
-    for port in &causality.independent {
-        let row = solved.row(port_column(*port, solved_variable(causality, *port)));
-        let row = substitute(field, row, layout.dissipator(0), &given);
-        sharing.count(&row);
-        if sharing.is_exceeded() {
-            return Err(Refusal::TooManyEntries);
-        }
-        conjugates.push(row);
-    }
-    let mut dependent_co_energy = Vec::with_capacity(layout.dependent);
-    for port in &causality.dependent {
-        let mut row = solved
-            .row(port_column(*port, solved_variable(causality, *port)))
-            .clone();
-        // S_dd = 0 and S_dr = 0 by power conservation; what doubles leave there is rounding.
-        row.retain(|entry| entry.0 < layout.conjugate(0));
-        dependent_co_energy.push(row);
-    }
-    let (mut rates, dependent_conjugates) = storage_rows(
-        model,
-        causality,
-        field,
-        layout,
-        &conjugates,
-        &dependent_co_energy,
-        &mut sharing,
-    )?;
+    let (conjugates, dependent_co_energy) = storage_sides(causality, field, layout, &solved, &given, &mut sharing)?;
+    let system = storage_system(model, causality, field, layout, &conjugates, &dependent_co_energy)?;
+    let owners = system.owners;
+    let mut rates = solve(field, system.matrix, system.right, &mut sharing, |row| {
+        Refusal::SingularStorage(owners[row])
+    })?;
+    let dependent_conjugates = rates.split_off(known.storage);
     if rates.iter().map(Vec::len).sum::<usize>() > longest {
         return Err(Refusal::TooManyEntries);
     }
@@ -134,7 +116,39 @@ pub fn reduce<F: Field + FromExpression>(
     })
 }
 
-fn solved_variable(causality: &Causality, port: PortId) -> Variable {
+/// What the structure gives to storage: w_i over known columns and w_d, and z_d over known columns.
+#[allow(clippy::type_complexity)]
+pub(super) fn storage_sides<F: Field + FromExpression>(
+    causality: &Causality,
+    field: &mut F,
+    layout: Layout,
+    solved: &Solved<F::Element>,
+    given: &[Row<F::Element>],
+    sharing: &mut Sharing<F::Element>,
+) -> Result<(Vec<Row<F::Element>>, Vec<Row<F::Element>>), Refusal> {
+    let mut conjugates = Vec::with_capacity(causality.independent.len());
+    for port in &causality.independent {
+        let row = solved.row(port_column(*port, solved_variable(causality, *port)));
+        let row = substitute(field, row, layout.dissipator(0), given);
+        sharing.count(&row);
+        if sharing.is_exceeded() {
+            return Err(Refusal::TooManyEntries);
+        }
+        conjugates.push(row);
+    }
+    let mut dependent_co_energy = Vec::with_capacity(causality.dependent.len());
+    for port in &causality.dependent {
+        let mut row = solved
+            .row(port_column(*port, solved_variable(causality, *port)))
+            .clone();
+        // S_dd = 0 and S_dr = 0 by power conservation; what doubles leave there is rounding.
+        row.retain(|entry| entry.0 < layout.conjugate(0));
+        dependent_co_energy.push(row);
+    }
+    Ok((conjugates, dependent_co_energy))
+}
+
+pub(super) fn solved_variable(causality: &Causality, port: PortId) -> Variable {
     causality.solved[port.index()].expect("invariant: causality assigns every storage, dissipator and source")
 }
 
@@ -144,7 +158,7 @@ const UNDETERMINED: u32 = 1 << 31;
 
 /// Rows of structure columns over the layout's columns; a row that ends in a column from [`UNDETERMINED`] on is
 /// undetermined.
-struct Solved<E> {
+pub(super) struct Solved<E> {
     rows: Vec<Option<Row<E>>>,
 }
 
@@ -157,7 +171,7 @@ impl<E> Solved<E> {
 }
 
 /// Replays the elimination in the field and writes the needed columns over the columns that were not solved for.
-fn solve_structure<F: Field + FromExpression>(
+pub(super) fn solve_structure<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
     field: &mut F,
@@ -355,16 +369,23 @@ impl<E: Clone + std::fmt::Debug> Equation<E> {
     }
 }
 
-/// Solves the dissipators' laws for the variables that the structure takes from them. Rows over known columns and w_d,
-/// the latter only where a loop through dependent storage needs them (S_rd = 0 makes them vanish).
-fn dissipator_rows<F: Field + FromExpression>(
+/// Linear equations: what multiplies the unknowns, the right side over known columns, and the element that each is of.
+pub(super) struct System<E> {
+    pub(super) matrix: Vec<Row<E>>,
+    pub(super) right: Vec<Row<E>>,
+    pub(super) owners: Vec<ElementId>,
+}
+
+/// The dissipators' laws as equations for the variables that the structure takes from them, in the order of the
+/// dissipators. Right sides over known columns and w_d, the latter only where a loop through dependent storage needs them
+/// (S_rd = 0 makes them vanish).
+pub(super) fn dissipator_system<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
     field: &mut F,
     layout: Layout,
     solved: &Solved<F::Element>,
-    sharing: &mut Sharing<F::Element>,
-) -> Result<Vec<Row<F::Element>>, Refusal> {
+) -> Result<System<F::Element>, Refusal> {
     let mut index_of = rustc_hash::FxHashMap::default();
     for (k, port) in causality.dissipators.iter().enumerate() {
         index_of.insert(*port, k as u32);
@@ -402,7 +423,19 @@ fn dissipator_rows<F: Field + FromExpression>(
             owners.push(id);
         }
     }
-    solve(field, matrix, right, sharing, |row| Refusal::SingularLoop(owners[row]))
+    Ok(System { matrix, right, owners })
+}
+
+/// Solves the dissipators' laws.
+pub(super) fn dissipator_rows<F: Field + FromExpression>(
+    field: &mut F,
+    system: System<F::Element>,
+    sharing: &mut Sharing<F::Element>,
+) -> Result<Vec<Row<F::Element>>, Refusal> {
+    let owners = system.owners;
+    solve(field, system.matrix, system.right, sharing, |row| {
+        Refusal::SingularLoop(owners[row])
+    })
 }
 
 /// Solves with long rows shared, if sharing was asked for; the field's own way elsewhere.
@@ -482,17 +515,15 @@ fn holder_of_modulus(model: &Model, id: ExprId) -> ElementId {
     ElementId(index as u32)
 }
 
-/// Solves the storage laws for the rates of independent storage and the conjugates w_d of dependent storage.
-#[allow(clippy::type_complexity)]
-fn storage_rows<F: Field + FromExpression>(
+/// The storage laws as equations for the rates of independent storage, then the conjugates w_d of dependent storage.
+pub(super) fn storage_system<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
     field: &mut F,
     layout: Layout,
     conjugates: &[Row<F::Element>],
     dependent_co_energy: &[Row<F::Element>],
-    sharing: &mut Sharing<F::Element>,
-) -> Result<(Vec<Row<F::Element>>, Vec<Row<F::Element>>), Refusal> {
+) -> Result<System<F::Element>, Refusal> {
     // Unknowns: z_i' first, then w_d.
     let storage = causality.independent.len();
     let mut place = rustc_hash::FxHashMap::default();
@@ -540,11 +571,7 @@ fn storage_rows<F: Field + FromExpression>(
             owners.push(id);
         }
     }
-    let mut rows = solve(field, matrix, right, sharing, |row| {
-        Refusal::SingularStorage(owners[row])
-    })?;
-    let dependent = rows.split_off(storage);
-    Ok((rows, dependent))
+    Ok(System { matrix, right, owners })
 }
 
 /// Adds `factor * w` of a storage port.

@@ -3,11 +3,13 @@
 //! AFTER THIS POINT there are no ports with unknown variables: the rate of every independent storage, the co-energy of
 //! every dependent one, and every variable that somebody asked for are rows over [`Known`] columns.
 
+mod defect;
 mod explicit;
 
 use crate::causality::elimination::Row;
 use crate::elaborate::model::PortId;
 
+pub(crate) use defect::{Defect, defects};
 pub(crate) use explicit::substitute;
 pub use explicit::{Refusal, reduce};
 

@@ -90,6 +90,7 @@ impl Builder {
             dimension: None,
             unit: unit.map(str::to_string),
             span: nowhere(),
+            value_span: nowhere(),
         });
         ids
     }
