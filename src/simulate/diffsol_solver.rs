@@ -239,6 +239,8 @@ pub(super) struct Library<'p, 'a, S> {
     solver: S,
     problem: &'p OdeSolverProblem<Equations<'a>>,
     previous: f64,
+    /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
+    first_order: u32,
     /// A vector of the library for what is interpolated.
     within: V,
     work: Work,
@@ -251,6 +253,7 @@ where
     pub fn new(problem: &'p OdeSolverProblem<Equations<'a>>, solver: S) -> Library<'p, 'a, S> {
         Library {
             within: V::zeros(problem.eqn.size(), problem.eqn.context),
+            first_order: solver.order() as u32,
             solver,
             problem,
             previous: 0.0,
@@ -333,7 +336,7 @@ where
     }
 
     fn first_order(&self) -> u32 {
-        self.solver.order() as u32
+        self.first_order
     }
 
     fn work(&self) -> Work {

@@ -18,11 +18,12 @@ mod motion;
 mod plan;
 mod run;
 mod signals;
+mod simulator;
 mod solver;
 mod starts;
 mod stiffness;
 
 pub use failure::{Blame, Failure, FailureKind};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
-pub use run::{Simulator, simulate};
 pub use signals::{Corner, Side, Signals};
+pub use simulator::{Simulator, simulate};

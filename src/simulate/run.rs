@@ -1,18 +1,15 @@
-//! One run, from corner to corner.
+//! One run on its way, from corner to corner.
 
 use super::diffsol_solver::{Equations, Library, blank};
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
-use super::motion::{FaultKind, Motion};
+use super::motion::Motion;
 use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
 use super::signals::{Corner, Signals};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
 use super::{first_step, starts};
-use crate::equations::StateSystem;
-use crate::expr::ExprId;
-use crate::kernels::{Corners, Kernels, Layout};
 use diffsol::{BdfState, FaerSparseLU, FaerVec, RkState};
 
 type LU = FaerSparseLU<f64>;
@@ -20,178 +17,28 @@ type LU = FaerSparseLU<f64>;
 /// Steps in a row that make no way before the run gives up.
 const WITHOUT_WAY: u32 = 50;
 
-/// A system made ready for runs, which share what does not depend on parameter values.
-pub struct Simulator<'a> {
-    system: &'a StateSystem,
-    kernels: &'a Kernels,
-    corners: Corners,
-    rates_read: RatesRead,
-}
-
-/// Runs a system once: [`Simulator::new`] and [`Simulator::run`].
-pub fn simulate(
-    system: &StateSystem,
-    kernels: &Kernels,
-    parameters: &[f64],
-    signals: &dyn Signals,
-    plan: &Plan,
-    sink: &mut dyn Sink,
-    progress: &dyn Progress,
-) -> Result<Summary, Failure> {
-    Simulator::new(system, kernels).run(parameters, signals, plan, sink, progress)
-}
-
-impl<'a> Simulator<'a> {
-    /// Looks through the equations once.
-    pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
-        let mut roots: Vec<ExprId> = system.derivatives.clone();
-        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
-        roots.extend(
-            system
-                .mass_matrix
-                .iter()
-                .flat_map(|mass| mass.rows.iter().flatten())
-                .map(|entry| entry.1),
-        );
-        Simulator {
-            corners: Corners::new(&system.exprs, &roots, &Layout::new(system)),
-            rates_read: RatesRead::new(system),
-            system,
-            kernels,
-        }
-    }
-
-    /// The system that is run.
-    pub fn system(&self) -> &'a StateSystem {
-        self.system
-    }
-
-    /// Its compiled functions.
-    pub fn kernels(&self) -> &'a Kernels {
-        self.kernels
-    }
-
-    /// Makes one run with these parameter values ([`Kernels::parameters`]).
-    pub fn run(
-        &self,
-        parameters: &[f64],
-        signals: &dyn Signals,
-        plan: &Plan,
-        sink: &mut dyn Sink,
-        progress: &dyn Progress,
-    ) -> Result<Summary, Failure> {
-        check(plan)?;
-        let unevaluated = |fault: super::motion::Fault| Failure {
-            time: plan.start,
-            kind: FailureKind::SingularMass,
-            blame: match fault.kind {
-                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| super::Blame {
-                    element: Some(state.element.to_string()),
-                    variable: state.name.to_string(),
-                    expression: String::new(),
-                }),
-                _ => None,
-            },
-            steps: 0,
-        };
-        let motion = Motion::new(self.system, self.kernels, parameters, signals, plan.atol).map_err(unevaluated)?;
-        let mut run = Run {
-            motion: &motion,
-            signals,
-            plan,
-            sink,
-            progress,
-            rates_read: &self.rates_read,
-            events: Events::new(&self.corners, &motion),
-            corners: self.all_corners(parameters, signals, plan),
-            corner: 0,
-            time: plan.start,
-            states: Vec::new(),
-            outputs: vec![0.0; self.system.outputs.len()],
-            between: vec![0.0; self.system.states.len()],
-            row: 0,
-            watch: Watch::new(self.system.linear),
-            summary: Summary::default(),
-            done: Work::default(),
-        };
-        run.begin()?;
-        run.solve()?;
-        let Run { mut summary, done, .. } = run;
-        summary.steps = done.steps;
-        summary.rejected = done.rejected;
-        summary.factorisations = done.factorisations;
-        summary.evaluations = motion.evaluations.get();
-        summary.jacobians = motion.jacobians.get();
-        Ok(summary)
-    }
-
-    /// Corners of the inputs and of the equations themselves, each time once.
-    fn all_corners(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<Corner> {
-        let mut all = signals.corners(plan.start, plan.stop);
-        let own = self.corners.times(parameters, plan.start, plan.stop);
-        all.extend(own.into_iter().map(|time| Corner {
-            time,
-            steps: Vec::new(),
-        }));
-        all.sort_by(|a, b| a.time.total_cmp(&b.time));
-        let mut merged: Vec<Corner> = Vec::with_capacity(all.len());
-        for corner in all {
-            match merged.last_mut() {
-                Some(last) if last.time == corner.time => last.steps.extend(corner.steps),
-                _ => merged.push(corner),
-            }
-        }
-        merged
-    }
-}
-
-fn check(plan: &Plan) -> Result<(), Failure> {
-    let refuse = |words: String| {
-        Err(Failure {
-            time: plan.start,
-            kind: FailureKind::Refused(words),
-            blame: None,
-            steps: 0,
-        })
-    };
-    let Plan { start, stop, .. } = *plan;
-    if !(start.is_finite() && stop.is_finite() && start <= stop) {
-        return refuse(format!("a run cannot go from {start} s to {stop} s"));
-    }
-    if plan.points == 0 {
-        return refuse("a run has one row at least".into());
-    }
-    if !(plan.rtol > 0.0 && plan.rtol < 1.0) {
-        return refuse(format!("the relative tolerance {} is not between 0 and 1", plan.rtol));
-    }
-    if !(plan.atol > 0.0 && plan.atol.is_finite()) {
-        return refuse(format!("the absolute tolerance {} is not above 0", plan.atol));
-    }
-    Ok(())
-}
-
 /// A run on its way.
-struct Run<'r> {
-    motion: &'r Motion<'r>,
-    signals: &'r dyn Signals,
-    plan: &'r Plan,
-    sink: &'r mut dyn Sink,
-    progress: &'r dyn Progress,
-    rates_read: &'r RatesRead,
-    events: Option<Events<'r>>,
-    corners: Vec<Corner>,
+pub(super) struct Run<'r> {
+    pub(super) motion: &'r Motion<'r>,
+    pub(super) signals: &'r dyn Signals,
+    pub(super) plan: &'r Plan,
+    pub(super) sink: &'r mut dyn Sink,
+    pub(super) progress: &'r dyn Progress,
+    pub(super) rates_read: &'r RatesRead,
+    pub(super) events: Option<Events<'r>>,
+    pub(super) corners: Vec<Corner>,
     /// The next corner.
-    corner: usize,
-    time: f64,
-    states: Vec<f64>,
-    outputs: Vec<f64>,
-    between: Vec<f64>,
+    pub(super) corner: usize,
+    pub(super) time: f64,
+    pub(super) states: Vec<f64>,
+    pub(super) outputs: Vec<f64>,
+    pub(super) between: Vec<f64>,
     /// The next row.
-    row: usize,
-    watch: Watch,
-    summary: Summary,
+    pub(super) row: usize,
+    pub(super) watch: Watch,
+    pub(super) summary: Summary,
     /// What solvers have done that are gone.
-    done: Work,
+    pub(super) done: Work,
 }
 
 /// How a solver's part of a run ends.
@@ -202,7 +49,7 @@ enum Outcome {
 
 impl Run<'_> {
     /// The states just after the start, and the first row.
-    fn begin(&mut self) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
         let start = self.plan.start;
         self.enter_piece(start);
         self.states = starts::given(self.motion, start)?;
@@ -250,7 +97,8 @@ impl Run<'_> {
         self.motion.set_piece(time, end);
     }
 
-    fn solve(&mut self) -> Result<(), Failure> {
+    /// All that comes after.
+    pub(super) fn solve(&mut self) -> Result<(), Failure> {
         if self.states.is_empty() {
             return self.without_states();
         }

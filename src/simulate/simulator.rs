@@ -1,0 +1,164 @@
+//! A system made ready for runs.
+
+use super::events::Events;
+use super::failure::{Failure, FailureKind};
+use super::jump::RatesRead;
+use super::motion::{FaultKind, Motion};
+use super::plan::{Plan, Progress, Sink, Summary};
+use super::run::Run;
+use super::signals::{Corner, Signals};
+use super::solver::Work;
+use super::stiffness::Watch;
+use crate::equations::StateSystem;
+use crate::expr::ExprId;
+use crate::kernels::{Corners, Kernels, Layout};
+
+/// A system made ready for runs, which share what does not depend on parameter values.
+pub struct Simulator<'a> {
+    system: &'a StateSystem,
+    kernels: &'a Kernels,
+    corners: Corners,
+    rates_read: RatesRead,
+}
+
+/// Runs a system once: [`Simulator::new`] and [`Simulator::run`].
+pub fn simulate(
+    system: &StateSystem,
+    kernels: &Kernels,
+    parameters: &[f64],
+    signals: &dyn Signals,
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    progress: &dyn Progress,
+) -> Result<Summary, Failure> {
+    Simulator::new(system, kernels).run(parameters, signals, plan, sink, progress)
+}
+
+impl<'a> Simulator<'a> {
+    /// Looks through the equations once.
+    pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
+        let mut roots: Vec<ExprId> = system.derivatives.clone();
+        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+        roots.extend(
+            system
+                .mass_matrix
+                .iter()
+                .flat_map(|mass| mass.rows.iter().flatten())
+                .map(|entry| entry.1),
+        );
+        Simulator {
+            corners: Corners::new(&system.exprs, &roots, &Layout::new(system)),
+            rates_read: RatesRead::new(system),
+            system,
+            kernels,
+        }
+    }
+
+    /// The system that is run.
+    pub fn system(&self) -> &'a StateSystem {
+        self.system
+    }
+
+    /// Its compiled functions.
+    pub fn kernels(&self) -> &'a Kernels {
+        self.kernels
+    }
+
+    /// Makes one run with these parameter values ([`Kernels::parameters`]).
+    pub fn run(
+        &self,
+        parameters: &[f64],
+        signals: &dyn Signals,
+        plan: &Plan,
+        sink: &mut dyn Sink,
+        progress: &dyn Progress,
+    ) -> Result<Summary, Failure> {
+        check(plan)?;
+        let unevaluated = |fault: super::motion::Fault| Failure {
+            time: plan.start,
+            kind: FailureKind::SingularMass,
+            blame: match fault.kind {
+                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| super::Blame {
+                    element: Some(state.element.to_string()),
+                    variable: state.name.to_string(),
+                    expression: String::new(),
+                }),
+                _ => None,
+            },
+            steps: 0,
+        };
+        let motion = Motion::new(self.system, self.kernels, parameters, signals, plan.atol).map_err(unevaluated)?;
+        let mut run = Run {
+            motion: &motion,
+            signals,
+            plan,
+            sink,
+            progress,
+            rates_read: &self.rates_read,
+            events: Events::new(&self.corners, &motion),
+            corners: self.all_corners(parameters, signals, plan),
+            corner: 0,
+            time: plan.start,
+            states: Vec::new(),
+            outputs: vec![0.0; self.system.outputs.len()],
+            between: vec![0.0; self.system.states.len()],
+            row: 0,
+            watch: Watch::new(self.system.linear),
+            summary: Summary::default(),
+            done: Work::default(),
+        };
+        run.begin()?;
+        run.solve()?;
+        let Run { mut summary, done, .. } = run;
+        summary.steps = done.steps;
+        summary.rejected = done.rejected;
+        summary.factorisations = done.factorisations;
+        summary.evaluations = motion.evaluations.get();
+        summary.jacobians = motion.jacobians.get();
+        Ok(summary)
+    }
+
+    /// Corners of the inputs and of the equations themselves, each time once.
+    fn all_corners(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<Corner> {
+        let mut all = signals.corners(plan.start, plan.stop);
+        let own = self.corners.times(parameters, plan.start, plan.stop);
+        all.extend(own.into_iter().map(|time| Corner {
+            time,
+            steps: Vec::new(),
+        }));
+        all.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut merged: Vec<Corner> = Vec::with_capacity(all.len());
+        for corner in all {
+            match merged.last_mut() {
+                Some(last) if last.time == corner.time => last.steps.extend(corner.steps),
+                _ => merged.push(corner),
+            }
+        }
+        merged
+    }
+}
+
+fn check(plan: &Plan) -> Result<(), Failure> {
+    let refuse = |words: String| {
+        Err(Failure {
+            time: plan.start,
+            kind: FailureKind::Refused(words),
+            blame: None,
+            steps: 0,
+        })
+    };
+    let Plan { start, stop, .. } = *plan;
+    if !(start.is_finite() && stop.is_finite() && start <= stop) {
+        return refuse(format!("a run cannot go from {start} s to {stop} s"));
+    }
+    if plan.points == 0 {
+        return refuse("a run has one row at least".into());
+    }
+    if !(plan.rtol > 0.0 && plan.rtol < 1.0) {
+        return refuse(format!("the relative tolerance {} is not between 0 and 1", plan.rtol));
+    }
+    if !(plan.atol > 0.0 && plan.atol.is_finite()) {
+        return refuse(format!("the absolute tolerance {} is not above 0", plan.atol));
+    }
+    Ok(())
+}
