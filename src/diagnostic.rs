@@ -104,6 +104,10 @@ pub fn in_source_order(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.dedup();
 }
 
+/// The most faults that one stage looks for: whoever reads a thousand has a text of another kind before him, and each
+/// fault takes memory.
+pub const MOST_FAULTS: usize = 1000;
+
 /// Nobody reads more than this many at once, and a faulty generated text can have a million.
 const RENDERED: usize = 100;
 
@@ -129,7 +133,12 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> S
     }
     let left = diagnostics.len() - shown.len();
     if left > 0 {
-        out.extend_from_slice(format!("... and {left} more\n").as_bytes());
+        let least = if diagnostics.len() >= MOST_FAULTS {
+            "at least "
+        } else {
+            ""
+        };
+        out.extend_from_slice(format!("... and {least}{left} more\n").as_bytes());
     }
     String::from_utf8_lossy(&out).into_owned()
 }
@@ -176,8 +185,23 @@ fn place_in_long_line(sources: &SourceMap, label: &Label) -> String {
         if to < whole.end { ".." } else { "" },
         " ".repeat(before.chars().count()),
         "^".repeat(marks),
-        label.message,
+        shortened(&label.message),
     )
+}
+
+/// Words that quote something very long, without its middle.
+fn shortened(words: &str) -> std::borrow::Cow<'_, str> {
+    const SHOWN: usize = 200;
+    if words.len() <= 3 * SHOWN {
+        return words.into();
+    }
+    let down = |mut at: usize| {
+        while !words.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    format!("{} .. {}", &words[..down(SHOWN)], &words[down(words.len() - SHOWN)..]).into()
 }
 
 /// The form without a drawing: for what has no place, and for places in lines that are too long to be drawn.
@@ -187,15 +211,16 @@ fn render_plain(sources: &SourceMap, diagnostic: &Diagnostic, out: &mut Vec<u8>)
         Severity::Warning => "Warning",
         Severity::Information => "Advice",
     };
-    out.extend_from_slice(format!("[{}] {word}: {}\n", diagnostic.code, diagnostic.message).as_bytes());
+    let message = shortened(&diagnostic.message);
+    out.extend_from_slice(format!("[{}] {word}: {message}\n", diagnostic.code).as_bytes());
     for label in &diagnostic.labels {
         out.extend_from_slice(place_in_long_line(sources, label).as_bytes());
     }
     for note in &diagnostic.notes {
-        out.extend_from_slice(format!("  Note: {note}\n").as_bytes());
+        out.extend_from_slice(format!("  Note: {}\n", shortened(note)).as_bytes());
     }
     if let Some(help) = &diagnostic.help {
-        out.extend_from_slice(format!("  Help: {help}\n").as_bytes());
+        out.extend_from_slice(format!("  Help: {}\n", shortened(help)).as_bytes());
     }
 }
 
@@ -218,22 +243,22 @@ fn render_one(cache: &mut RenderCache<'_>, diagnostic: &Diagnostic, color: bool,
     let mut report = Report::build(kind, range(first.span))
         .with_config(Config::default().with_color(color).with_index_type(IndexType::Byte))
         .with_code(diagnostic.code)
-        .with_message(&diagnostic.message);
+        .with_message(shortened(&diagnostic.message));
     // The text of the fault first, and each text from its top to its end, so that no text is shown twice.
     let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
     labels.sort_by_key(|label| (label.span.source != first.span.source, label.span));
     for label in labels {
         let mut shown = ariadne::Label::new(range(label.span));
         if !label.message.is_empty() {
-            shown = shown.with_message(&label.message);
+            shown = shown.with_message(shortened(&label.message));
         }
         report = report.with_label(shown);
     }
     for note in &diagnostic.notes {
-        report = report.with_note(note);
+        report = report.with_note(shortened(note));
     }
     if let Some(help) = &diagnostic.help {
-        report = report.with_help(help);
+        report = report.with_help(shortened(help));
     }
     report
         .finish()

@@ -446,3 +446,85 @@ fn a_ratio_of_zero_is_no_fault_where_nothing_depends_on_it() {
     fs::write(folder.path().join("zero.lgm"), text).unwrap();
     ends_with(&lgm(folder.path(), &["check", "--verify", "zero.lgm"]), 0);
 }
+
+#[test]
+fn json_diagnostics_name_the_place_of_the_fault_and_all_other_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+component Section(R) { port p : electrical; r : Resistor(R + 1 [kg]) p -> gnd; }
+model M {
+  node a : electrical;
+  for i in 1:3 { s[i] : Section(2 [ohm]) (p = a); }
+  param unknown = 1; param R = ununown;
+}
+";
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let checked = lgm(folder.path(), &["check", "m.lgm", "--format", "json"]);
+    ends_with(&checked, 1);
+    assert!(err(&checked).is_empty());
+    let value: serde_json::Value = serde_json::from_str(&out(&checked)).unwrap();
+    let list = value["diagnostics"].as_array().unwrap();
+    let keys = [
+        "code",
+        "severity",
+        "message",
+        "file",
+        "line",
+        "column",
+        "end_line",
+        "end_column",
+        "labels",
+        "notes",
+        "help",
+    ];
+    for diagnostic in list {
+        for key in keys {
+            assert!(diagnostic.get(key).is_some(), "{key}: {diagnostic}");
+        }
+        for label in diagnostic["labels"].as_array().unwrap() {
+            for key in ["file", "line", "column", "end_line", "end_column", "message"] {
+                assert!(label.get(key).is_some_and(|value| !value.is_null()), "{key}: {label}");
+            }
+        }
+    }
+    // In the order of the source, each fault once.
+    let short: Vec<(&str, u64, u64)> = list
+        .iter()
+        .map(|entry| {
+            let number = |key: &str| entry[key].as_u64().unwrap();
+            (entry["code"].as_str().unwrap(), number("line"), number("column"))
+        })
+        .collect();
+    assert_eq!(short, [("LGM0201", 1, 62), ("LGM0110", 5, 32)]);
+    assert_eq!(list[0]["end_column"], 68);
+    assert_eq!(list[0]["file"], "m.lgm");
+    let notes = list[0]["notes"].as_array().unwrap();
+    assert!(
+        notes.iter().any(|note| note == "and 2 more instances have this fault"),
+        "{notes:?}"
+    );
+    let labels = list[0]["labels"].as_array().unwrap();
+    let chain = labels
+        .iter()
+        .find(|label| label["message"] == "in the instance `s[1]` of `Section`, made here");
+    assert_eq!(chain.expect("the instance is shown")["line"], 4);
+    assert_eq!(list[1]["help"], "did you mean `unknown`?");
+    // A fault without a place has nulls.
+    let missing = lgm(folder.path(), &["check", "n.lgm", "--format", "json"]);
+    ends_with(&missing, 2);
+    let value: serde_json::Value = serde_json::from_str(&out(&missing)).unwrap();
+    assert!(value["diagnostics"][0]["file"].is_null());
+    assert_eq!(value["diagnostics"][0]["help"], "did you mean `m.lgm`?");
+}
+
+#[test]
+fn a_forgotten_command_is_offered() {
+    let folder = folder();
+    let forgotten = lgm(folder.path(), &["oscillator.lgm"]);
+    ends_with(&forgotten, 2);
+    assert!(
+        err(&forgotten).contains("tip: lgm check oscillator.lgm"),
+        "{}",
+        err(&forgotten)
+    );
+}

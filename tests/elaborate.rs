@@ -8,6 +8,8 @@ mod faults;
 mod laws;
 #[path = "elaborate/loading.rs"]
 mod loading;
+#[path = "elaborate/places.rs"]
+mod places;
 #[path = "elaborate/robust.rs"]
 mod robust;
 #[path = "elaborate/snippets.rs"]

@@ -334,3 +334,32 @@ fn networks_that_once_failed() {
         }
     }
 }
+
+/// The formatter changes blanks alone: whatever a text looked like, its equations stay what they are.
+#[test]
+fn formatting_keeps_the_equations_of_random_networks() {
+    let equations = |text: &str| {
+        let mut map = lgm::source::SourceMap::default();
+        let root = map.add("network.lgm", text, None);
+        let (system, _) = lgm::compile(&lgm::source::NoFiles, &mut map, root, &lgm::Request::default());
+        system.map(|system| {
+            let mut json = Vec::new();
+            lgm::emit::json(&system, lgm::emit::MatrixOptions::default(), &mut json).unwrap();
+            String::from_utf8(json).unwrap()
+        })
+    };
+    let mut compared = 0;
+    for seed in 0..80 {
+        let network = generate(seed);
+        let text = write(&network);
+        // Without its comments all of the text fits on one line, and its statements may lie far apart.
+        let words: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+        let before = equations(&text);
+        for spaced in [words.join(" "), words.join("\n").replace("; ", " ;\n\n\n   ")] {
+            let formatted = lgm::syntax::format(lgm::source::SourceId(0), &spaced).expect("it has no faults");
+            assert_eq!(equations(&formatted), before, "seed {seed}\n{text}\n{formatted}");
+        }
+        compared += usize::from(before.is_some());
+    }
+    assert!(compared > 40, "only {compared} networks had equations");
+}

@@ -30,6 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (map, diagnostics) = arguments.model.check(arguments.verify);
     let outcome = report::outcome(&diagnostics);
     match arguments.format {
+        Format::Text if diagnostics.is_empty() => report::say_without_faults(),
         Format::Text => report::print(&map, &diagnostics),
         Format::Json => {
             let value = report::as_json(&map, &diagnostics);

@@ -63,7 +63,15 @@ impl From<Outcome> for ExitCode {
 
 /// Runs the command that the arguments of this process ask for.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        // Who names a file alone has most likely forgotten the command.
+        let first = std::env::args().nth(1).unwrap_or_default();
+        if error.kind() == clap::error::ErrorKind::InvalidSubcommand && first.ends_with(".lgm") {
+            eprintln!("error: `{first}` is a file, and a command stands in front of it\n\n  tip: lgm check {first}");
+            std::process::exit(2);
+        }
+        error.exit()
+    });
     let work = std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || match arguments.command {

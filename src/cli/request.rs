@@ -17,7 +17,7 @@ pub(super) struct ModelArguments {
     /// Which model of the file; the last one unless given
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Gives a `param` or `const` another value; may be given several times
+    /// Gives a `param` or `const` another value, as in `--set m=3` or `--set "m=3 [kg]"`; may be given several times
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// Also lets imports use the files of this folder; may be given several times

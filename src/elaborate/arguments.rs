@@ -34,7 +34,9 @@ impl<'a> Elaborator<'a> {
                         )
                         .label(name.span, "no such parameter")
                         .label(definition.span, "declared here");
-                        diagnostic.help = super::nearest::did_you_mean(&name.text, names());
+                        let all = names().chain(ports.iter().copied());
+                        diagnostic.help = super::nearest::did_you_mean(&name.text, all)
+                            .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
                         self.report(diagnostic);
                         good = false;
                         continue;

@@ -9,6 +9,11 @@ use crate::syntax::ast::Expr;
 use crate::units::Unit;
 use num_traits::{One, ToPrimitive};
 
+/// The most entries of a product of matrices.
+const LARGEST_RESULT: usize = 250_000;
+/// The most products of two entries that a product of matrices may have.
+const LARGEST_PRODUCT: usize = 1_000_000;
+
 impl<'a> Elaborator<'a> {
     /// Whether two quantities may stand together; an unknown dimension goes with every other.
     pub fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
@@ -237,12 +242,37 @@ impl<'a> Elaborator<'a> {
             self.report(diagnostic);
             return Value::Error;
         }
+        // Entries that are 0 without a unit say nothing, and most entries of a large matrix are of this kind.
+        let says_something =
+            |work: &Self, entry: &Scalar| entry.dim.is_known() || !work.arena.exprs.is_zero(entry.expr);
+        let rows_of_b: Vec<Vec<usize>> = (0..inner)
+            .map(|k| {
+                let row = &b.entries()[k * columns..(k + 1) * columns];
+                (0..columns).filter(|at| says_something(self, &row[*at])).collect()
+            })
+            .collect();
+        if rows.saturating_mul(columns) > LARGEST_RESULT {
+            self.product_too_large(a, a_span, b, b_span);
+            return Value::Error;
+        }
         let mut entries = Vec::with_capacity(rows * columns);
+        let mut terms = 0;
         for row in 0..rows {
-            for column in 0..columns {
+            let mut row_terms: Vec<Vec<usize>> = vec![Vec::new(); columns];
+            for k in 0..inner {
+                if says_something(self, &a.entries()[row * inner + k]) {
+                    rows_of_b[k].iter().for_each(|column| row_terms[*column].push(k));
+                    terms += rows_of_b[k].len();
+                }
+            }
+            if terms > LARGEST_PRODUCT {
+                self.product_too_large(a, a_span, b, b_span);
+                return Value::Error;
+            }
+            for (column, list) in row_terms.iter().enumerate() {
                 let mut dim = DimId::UNKNOWN;
-                let mut parts = Vec::with_capacity(inner);
-                for k in 0..inner {
+                let mut parts = Vec::with_capacity(list.len());
+                for k in list.iter().copied() {
                     let (x, y) = (a.entries()[row * inner + k], b.entries()[k * columns + column]);
                     let term = self.dims.times(x.dim, y.dim);
                     let side = |dim, span| Side { dim, span, expr: None };
@@ -264,6 +294,14 @@ impl<'a> Elaborator<'a> {
             [only] => Value::Scalar(only),
             _ => Value::array(rows, columns, columns > 1, entries),
         }
+    }
+
+    fn product_too_large(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
+        let diagnostic = Diagnostic::error("LGM0125", "this product of matrices has too many terms")
+            .label(a_span, format!("this is {}", a.shape_text()))
+            .label(b_span, format!("this is {}", b.shape_text()))
+            .help("at most a million terms are written out; describe the system by its elements instead");
+        self.report(diagnostic);
     }
 
     pub(super) fn power(&mut self, parts: &'a [Expr], place: Place) -> Value {

@@ -9,8 +9,10 @@ use crate::expr::Relation;
 use crate::source::Span;
 use crate::syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
 
-/// The longest `sum` that is written out.
-const LONGEST_SUM: i64 = 10_000_000;
+/// The most entries of a list, or of the matrix that its lists are the rows of.
+const LARGEST_LIST: usize = 250_000;
+/// The longest `sum` that is written out, sums inside of it included.
+const LONGEST_SUM: u64 = 200_000;
 
 impl<'a> Elaborator<'a> {
     /// The value of an expression.
@@ -91,7 +93,7 @@ impl<'a> Elaborator<'a> {
         }
         let Some(number) = decimal(text) else {
             let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
-                .label(span, "its power of ten is beyond 5000")
+                .label(span, "its power of ten is beyond 5000, or it has more than 5000 digits")
                 .help("numbers lie between 1e-5000 and 1e5000; look for a digit too many in the exponent");
             self.report(diagnostic);
             return Value::Error;
@@ -112,6 +114,13 @@ impl<'a> Elaborator<'a> {
     }
 
     fn list(&mut self, items: &'a [Expr], unit: Option<&'a UnitExpr>, place: Place, span: Span) -> Value {
+        if items.len() > LARGEST_LIST {
+            let diagnostic = Diagnostic::error("LGM0207", "this list is too long")
+                .label(span, format!("it has {} entries", items.len()))
+                .help(format!("a vector or a matrix has at most {LARGEST_LIST} entries"));
+            self.report(diagnostic);
+            return Value::Error;
+        }
         let mut rows: Vec<Value> = Vec::with_capacity(items.len());
         for item in items {
             rows.push(self.eval(item, place));
@@ -123,6 +132,13 @@ impl<'a> Elaborator<'a> {
         let nested = items.iter().any(|item| matches!(item.kind, ExprKind::List(..)));
         let value = if nested {
             let width = rows[0].entries().len();
+            if width * rows.len() > LARGEST_LIST {
+                let diagnostic = Diagnostic::error("LGM0207", "this matrix is too large")
+                    .label(span, format!("it has {} entries", width * rows.len()))
+                    .help(format!("a vector or a matrix has at most {LARGEST_LIST} entries"));
+                self.report(diagnostic);
+                return Value::Error;
+            }
             for (row, item) in rows.iter().zip(items) {
                 if row.entries().len() != width || row.shape().1 != 1 {
                     let diagnostic = Diagnostic::error("LGM0207", "the rows of this matrix differ in length")
@@ -133,7 +149,7 @@ impl<'a> Elaborator<'a> {
                     return Value::Error;
                 }
             }
-            let entries: Vec<Scalar> = rows.iter().flat_map(|row| row.entries().to_vec()).collect();
+            let entries: Vec<Scalar> = rows.iter().flat_map(|row| row.entries().iter().copied()).collect();
             Value::array(rows.len(), width, true, entries)
         } else {
             let mut entries = Vec::with_capacity(rows.len());
@@ -289,13 +305,26 @@ impl<'a> Elaborator<'a> {
         let (Some(from), Some(to)) = (self.integer(&over.from, place), self.integer(&over.to, place)) else {
             return Value::Error;
         };
-        if to.saturating_sub(from) >= LONGEST_SUM {
+        let range = over.from.span.to(over.to.span);
+        let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
+        if self.sum_depth == 0 {
+            self.sum_terms = 0;
+        }
+        self.sum_terms = self.sum_terms.saturating_add(count);
+        if self.sum_terms > LONGEST_SUM {
             let diagnostic = Diagnostic::error("LGM0125", "this sum has too many terms")
-                .label(over.from.span.to(over.to.span), format!("from {from} to {to}"))
-                .help("at most 10 million terms are written out");
+                .label(range, format!("from {from} to {to}"))
+                .help("at most 200000 terms are written out, those of sums inside of it included; find a closed form");
             self.report(diagnostic);
             return Value::Error;
         }
+        self.sum_depth += 1;
+        let value = self.sum_over(over, from, to, place);
+        self.sum_depth -= 1;
+        value
+    }
+
+    fn sum_over(&mut self, over: &'a Over, from: i64, to: i64, place: Place) -> Value {
         let mark = self.envs.len();
         let mut terms = Vec::new();
         for value in from..=to {

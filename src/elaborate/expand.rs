@@ -2,6 +2,7 @@
 
 use super::lookup::{Indices, pair};
 use super::model::{Element, ElementId, JunctionKind, Law, Node, StateChoice};
+use super::postponed::Postponed;
 use super::state::{
     Elaborator, Env, EnvId, FrameId, Later, NodeShape, NodeView, Origin, Place, Progress, Record, Thing, ValueSlot,
 };
@@ -57,7 +58,13 @@ impl<'a> Elaborator<'a> {
         }
         self.walk(statements, place, Walk::Declare, true);
         if !self.stopped {
+            let first = self.model.elements.len();
+            let outer = std::mem::take(&mut self.postponed);
             self.walk(statements, place, Walk::Build, true);
+            let waiting = std::mem::replace(&mut self.postponed, outer);
+            if !waiting.is_empty() {
+                self.make_postponed(place.frame, first, waiting);
+            }
         }
     }
 
@@ -95,27 +102,21 @@ impl<'a> Elaborator<'a> {
         let (Some(from), Some(to)) = (self.integer(&block.from, place), self.integer(&block.to, place)) else {
             return;
         };
-        if to < from || (walk == Walk::Declare && !declares(&block.body)) {
+        if to < from || block.body.is_empty() || (walk == Walk::Declare && !declares(&block.body)) {
             return;
         }
         let span = block.from.span.to(block.to.span);
         let count = (i128::from(to) - i128::from(from) + 1) as u128;
         let before = self.expanded;
-        if !self.room_for(count * block.body.len().min(1) as u128, span) {
+        if !self.room_for(count, span) {
             return;
         }
         for value in from..=to {
-            let env = EnvId(self.envs.len() as u32);
-            self.envs.push(Env {
-                parent: place.env,
-                name: &block.index.text,
-                value,
-            });
-            let inner = Place {
-                frame: place.frame,
-                env,
-            };
+            let before_round = self.expanded;
+            let inner = self.round(place, &block.index.text, value);
             self.at(inner, |work| work.walk(&block.body, inner, walk, false));
+            // A round that makes nothing takes its time too.
+            self.expanded += u64::from(self.expanded == before_round);
             if self.stopped {
                 return;
             }
@@ -126,6 +127,20 @@ impl<'a> Elaborator<'a> {
                     return;
                 }
             }
+        }
+    }
+
+    /// The place of one round of a loop.
+    pub fn round(&mut self, place: Place, name: &'a str, value: i64) -> Place {
+        let env = EnvId(self.envs.len() as u32);
+        self.envs.push(Env {
+            parent: place.env,
+            name,
+            value,
+        });
+        Place {
+            frame: place.frame,
+            env,
         }
     }
 
@@ -159,7 +174,7 @@ impl<'a> Elaborator<'a> {
         self.walk(&block.otherwise, place, walk, false);
     }
 
-    fn declare_value(&mut self, statement: &'a Statement, place: Place) {
+    pub fn declare_value(&mut self, statement: &'a Statement, place: Place) {
         let (name, declared, origin) = match &statement.kind {
             StatementKind::Param(assigned) => (&assigned.name, None, Origin::Param(assigned)),
             StatementKind::Const(assigned) => (&assigned.name, None, Origin::Const(assigned)),
@@ -377,6 +392,20 @@ impl<'a> Elaborator<'a> {
     }
 
     fn instance(&mut self, instance: &'a Instance, place: Place) {
+        if self.must_wait(instance, place) {
+            let before = self.model.elements.len();
+            self.postponed.push(Postponed {
+                instance,
+                place,
+                before,
+            });
+            return;
+        }
+        self.make(instance, place);
+    }
+
+    /// Makes an instance.
+    pub fn make(&mut self, instance: &'a Instance, place: Place) {
         let Ok(indices) = self.instance_indices(&instance.declared, place) else {
             return;
         };
@@ -503,6 +532,14 @@ impl<'a> Elaborator<'a> {
         let good = self.check_arguments(instance, &component.formals, &component.name, &ports);
         let path = self.instance_path(instance, indices, place);
         let body = self.body(at, component);
+        if good
+            && self.holds_itself(body, place)
+            // What does not end is refused where it is too deep.
+            && let Some(count) = self.count_parts(instance, at, component, place)
+            && !self.room_for(count, instance.declared.span)
+        {
+            return;
+        }
         let frame = self.frame(body, Some(path), place, Some(instance), depth);
         self.set_thing(&instance.declared.name, indices, Thing::Component(frame), place);
         self.check_bindings(instance, component);

@@ -119,8 +119,8 @@ impl<'a> Elaborator<'a> {
 
     fn diagonal(&mut self, value: &Value, span: Span) -> Value {
         let (rows, columns) = value.shape();
-        if columns != 1 {
-            let diagnostic = Diagnostic::error("LGM0202", "`diag` makes a matrix from a vector")
+        if columns != 1 || rows > 500 {
+            let diagnostic = Diagnostic::error("LGM0202", "`diag` makes a matrix from a vector of at most 500 entries")
                 .label(span, format!("this is {}", value.shape_text()))
                 .help("write `diag([a, b])`");
             self.report(diagnostic);
@@ -144,10 +144,10 @@ impl<'a> Elaborator<'a> {
         let Some(size) = self.integer(&argument.value, place) else {
             return Value::Error;
         };
-        let Ok(size @ 1..=1000) = usize::try_from(size) else {
-            let diagnostic = Diagnostic::error("LGM0401", "the size of an identity matrix lies from 1 to 1000")
+        let Ok(size @ 1..=500) = usize::try_from(size) else {
+            let diagnostic = Diagnostic::error("LGM0401", "the size of an identity matrix lies from 1 to 500")
                 .label(argument.value.span, format!("this is {size}"))
-                .help("write a size from 1 to 1000");
+                .help("write a size from 1 to 500");
             self.report(diagnostic);
             return Value::Error;
         };

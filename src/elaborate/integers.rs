@@ -120,6 +120,7 @@ impl<'a> Elaborator<'a> {
                 };
                 let name = info.name.clone();
                 let diagnostic = diagnostic.label(span, format!("this depends on `{name}`, which is {kind}"));
+                let diagnostic = self.label_symbol(diagnostic, symbol);
                 match info.kind {
                     SymbolKind::Parameter => {
                         diagnostic.help(format!("declare it as a structural parameter: `const {name} = ..;`"))
@@ -127,7 +128,9 @@ impl<'a> Elaborator<'a> {
                     _ => diagnostic.help("use numbers, `const` values and loop indices only"),
                 }
             }
-            None => diagnostic.label(span, "this has no finite value"),
+            None => diagnostic
+                .label(span, "this has no finite value")
+                .help("use numbers, `const` values and loop indices only, and no number that is out of range"),
         };
         self.report(diagnostic);
     }

@@ -2,7 +2,7 @@
 
 use super::nearest::suggestion;
 use super::stdlib::MODULES;
-use crate::diagnostic::{Diagnostic, has_errors};
+use crate::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use crate::source::{SourceId, SourceMap, Sources, Span};
 use crate::syntax::ast::{self, Ast, ImportTarget, Item, Name};
 use rustc_hash::FxHashMap;
@@ -281,6 +281,9 @@ impl Loader<'_> {
                 Ok(()) => return,
                 Err(why) => reason = reason.or(Some(why)),
             }
+        }
+        if self.diagnostics.len() >= MOST_FAULTS {
+            return;
         }
         let mut help = "paths are relative to the file that holds the import".to_string();
         if self.files.included().is_empty() {

@@ -88,6 +88,7 @@ impl<'a> Elaborator<'a> {
             "write what is measured of it: `across({0})`, `through({0})`",
             name.text
         ));
+        let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here");
         self.report(diagnostic);
     }
 
@@ -108,6 +109,7 @@ impl<'a> Elaborator<'a> {
                     let diagnostic = Diagnostic::error("LGM0114", format!("`{name}[{written}]` is not declared"))
                         .label(span, format!("no statement declares `{name}` with this index"))
                         .help("indices start at 1, and ranges include both ends");
+                    let diagnostic = self.label_declared(diagnostic, name, frame, "declared here, with other indices");
                     self.report(diagnostic);
                     return Value::Error;
                 }
@@ -259,6 +261,8 @@ impl<'a> Elaborator<'a> {
                 )
                 .label(span, format!("no statement declares `{}` with this index", name.text))
                 .help("indices start at 1, and ranges include both ends");
+                let diagnostic =
+                    self.label_declared(diagnostic, &name.text, frame, "declared here, with other indices");
                 self.report(diagnostic);
                 Thing::Failed
             }
@@ -290,23 +294,26 @@ impl<'a> Elaborator<'a> {
         let mut diagnostic =
             Diagnostic::error("LGM0116", format!("`{name}` does not exist here")).label(span, "it is needed here");
         if let Some(declared) = super::origins::declared_at(statements, name) {
-            diagnostic = diagnostic.label(declared, "declared here, in a branch of an `if` that was not taken");
+            diagnostic = diagnostic.label(
+                declared,
+                "declared here, in a branch of an `if` that was not taken, or in a circle with what needs it",
+            );
         }
         self.report(diagnostic.help(format!(
-            "use `{name}` inside the same `if`, or declare it in every branch"
+            "use `{name}` inside the same `if`, declare it in every branch, or break the circle"
         )));
     }
 
     fn no_such_thing(&mut self, name: &'a Name, frame: FrameId) {
         let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
-        if let Some(slot) = self.value_slot(&name.text, frame) {
-            let _ = slot;
+        if self.value_slot(&name.text, frame).is_some() {
             let diagnostic = Diagnostic::error(
                 "LGM0118",
                 format!("`{}` is a value, not a part of the graph", name.text),
             )
             .label(name.span, "a node or an instance is needed here")
             .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
+            let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here, as a value");
             self.report(diagnostic);
             return;
         }
@@ -381,6 +388,9 @@ impl<'a> Elaborator<'a> {
                     format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
                 )
                 .help("indices start at 1, and ranges include both ends");
+            let declared = &self.model.paths[self.model.nodes[view.base as usize].path.index()];
+            let words = format!("`{}` is declared here", declared.name);
+            let diagnostic = super::reports::label_once(diagnostic, declared.span, words);
             self.report(diagnostic);
             return None;
         }

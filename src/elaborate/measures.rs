@@ -69,7 +69,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// `T.a`: an element with one of its ports.
-    fn port_of_element(&mut self, expr: &'a Expr, place: Place) -> Option<(ElementId, &'a Name)> {
+    pub fn port_of_element(&mut self, expr: &'a Expr, place: Place) -> Option<(ElementId, &'a Name)> {
         let ExprKind::Member(owner, port) = &expr.kind else {
             return None;
         };

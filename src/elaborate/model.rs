@@ -85,6 +85,31 @@ pub struct Model {
     pub integrals: Vec<Integral>,
     /// Outputs in declaration order, vector outputs expanded.
     pub outputs: Vec<Output>,
+    /// How the model is to be run, where it says so.
+    pub experiment: Option<Experiment>,
+}
+
+/// An `experiment`: what it says of a run, in SI; `None` where it does not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experiment {
+    /// When the run starts, in seconds.
+    pub start: Option<f64>,
+    /// When it stops, in seconds.
+    pub stop: Option<f64>,
+    /// The number of rows, both ends counted.
+    pub points: Option<u64>,
+    /// The names of the outputs, signals and states to draw.
+    pub plot: Vec<String>,
+    /// The method, by its word on the command line.
+    pub method: Option<&'static str>,
+    /// The relative tolerance.
+    pub rtol: Option<f64>,
+    /// The absolute tolerance, in the SI unit of each state.
+    pub atol: Option<f64>,
+    /// The largest step, in seconds.
+    pub step: Option<f64>,
+    /// Whether rows at events are wanted.
+    pub events: Option<bool>,
 }
 
 /// A `param` of the model: a number, a vector or a matrix.

@@ -3,7 +3,7 @@
 use super::load::Program;
 use super::nearest::{did_you_mean, suggestion};
 use super::scopes::{Scope, check_body, check_law};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, MOST_FAULTS};
 use crate::source::Span;
 use crate::syntax::ast::{self, Declared, Formal, Item, JunctionDecl, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
@@ -52,7 +52,19 @@ struct Seen {
 
 impl<'a> Checker<'a> {
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        if self.is_looking() {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Whether near names are looked for: nobody reads them of very many faults.
+    pub fn is_suggesting(&self) -> bool {
+        self.diagnostics.len() < 100
+    }
+
+    /// Whether further faults are looked for.
+    pub fn is_looking(&self) -> bool {
+        self.diagnostics.len() < MOST_FAULTS
     }
 
     fn domain(&mut self, domain: &'a ast::Domain) {
@@ -112,7 +124,10 @@ impl<'a> Checker<'a> {
 
     /// Whether a domain is declared; faults are reported.
     fn known_domain(&mut self, name: &'a Name, bond_too: bool) {
-        if (bond_too && &*name.text == "bond") || self.program.domain(&name.text, name.span.source).is_some() {
+        if !self.is_looking()
+            || (bond_too && &*name.text == "bond")
+            || self.program.domain(&name.text, name.span.source).is_some()
+        {
             return;
         }
         let tables = [&self.program.user_domains, &self.program.library_domains];
@@ -354,7 +369,7 @@ impl<'a> Checker<'a> {
     }
 
     fn definition(&mut self, kind: &'a Name) {
-        if self.program.definition(&kind.text, kind.span.source).is_some() {
+        if self.program.definition(&kind.text, kind.span.source).is_some() || !self.is_looking() {
             return;
         }
         let tables = [&self.program.user, &self.program.library];
@@ -362,26 +377,23 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|table| table.keys().map(|name| &**name))
             .collect();
-        let mut diagnostic = Diagnostic::error("LGM0149", format!("there is no element or component `{}`", kind.text))
-            .label(kind.span, "not defined");
-        diagnostic = match suggestion(&kind.text, names) {
-            Some(_) => {
-                let near = super::nearest::nearest(
-                    &kind.text,
-                    tables
-                        .iter()
-                        .flat_map(|table| table.keys().map(|name| &**name))
-                        .collect::<Vec<_>>(),
-                );
-                diagnostic.help(format!("did you mean `{}`?", near.join("` or `")))
-            }
-            // It may stand in the text that could not be read.
-            None if self.program.is_damaged => return,
-            None => diagnostic.help(format!(
-                "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
-                kind.text
-            )),
+        let near = match self.is_suggesting() {
+            true => super::nearest::nearest(&kind.text, names),
+            false => Vec::new(),
         };
+        // It may stand in the text that could not be read.
+        if near.is_empty() && self.program.is_damaged {
+            return;
+        }
+        let diagnostic = Diagnostic::error("LGM0149", format!("there is no element or component `{}`", kind.text))
+            .label(kind.span, "not defined")
+            .help(match near.is_empty() {
+                false => format!("did you mean `{}`?", near.join("` or `")),
+                true => format!(
+                    "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
+                    kind.text
+                ),
+            });
         self.report(diagnostic);
     }
 }

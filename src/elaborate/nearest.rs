@@ -1,42 +1,57 @@
 //! Suggestions for misspelt names.
 
+/// The most candidates that are compared letter by letter.
+const MOST_COMPARED: usize = 5000;
+
 /// The number of single-character edits between two words, neighbours swapped counting as one.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
+fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut row = vec![0; b.len() + 1];
     for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
+        row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
             let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
                 best = best.min(before[j - 1] + 1);
             }
-            row.push(best);
+            row[j + 1] = best;
         }
-        before = last;
-        last = row;
+        std::mem::swap(&mut before, &mut last);
+        std::mem::swap(&mut last, &mut row);
     }
     last[b.len()]
 }
 
+fn folded(word: &[char]) -> Vec<char> {
+    word.iter().flat_map(|letter| letter.to_lowercase()).collect()
+}
+
 /// The candidates nearest to a misspelt name, nearest first, at most three.
 pub(super) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
-    let limit = match name.chars().count() {
+    let word: Vec<char> = name.chars().collect();
+    let limit = match word.len() {
         0..=2 => 1,
         3..=5 => 2,
         _ => 3,
     };
-    let mut list: Vec<(usize, &str)> = candidates
-        .into_iter()
+    let lower = folded(&word);
+    let of_like_length = candidates.into_iter().filter(|candidate| {
+        // Most candidates are out already by their lengths in bytes, which for names are those in letters.
+        candidate.len() <= 4 * (word.len() + limit) && candidate.len() + limit >= word.len()
+    });
+    let mut list: Vec<(usize, &str)> = of_like_length
+        .take(MOST_COMPARED)
         .filter_map(|candidate| {
-            let plain = distance(name, candidate);
-            let folded = distance(&name.to_lowercase(), &candidate.to_lowercase());
+            let letters: Vec<char> = candidate.chars().collect();
+            if letters.len().abs_diff(word.len()) > limit {
+                return None;
+            }
+            let plain = distance(&word, &letters);
+            let folded = distance(&lower, &folded(&letters));
             // A word of another length altogether is no misspelling: `x` is not meant by `y`.
             let different = plain.min(folded + 1);
-            (different <= limit && different < candidate.chars().count().max(name.chars().count()))
-                .then_some((different, candidate))
+            (different <= limit && different < letters.len().max(word.len())).then_some((different, candidate))
         })
         .collect();
     list.sort_unstable();
@@ -81,6 +96,10 @@ mod tests {
         assert_eq!(suggestion("resistor", ["Resistor", "Capacitor"]), Some("Resistor"));
         assert_eq!(suggestion("Mas", ["Mass", "Damper"]), Some("Mass"));
         assert_eq!(suggestion("pendulum", ["Mass", "Damper"]), None);
-        assert_eq!(distance("ab", "ba"), 1);
+        assert_eq!(distance(&['a', 'b'], &['b', 'a']), 1);
+        assert_eq!(
+            suggestion("a", std::iter::repeat_n("long_name", 100_000).chain(["b"])),
+            None
+        );
     }
 }

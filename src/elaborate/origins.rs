@@ -3,7 +3,7 @@
 use super::functions::MEASURES;
 use super::quantities::argument_for;
 use super::reports::{label_once, short};
-use super::state::{Elaborator, FrameId, Thing};
+use super::state::{Elaborator, FrameId};
 use super::values::DimId;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -222,14 +222,7 @@ impl<'a> Elaborator<'a> {
 
     /// The domain that a measured part of the graph lies in, in words.
     fn measured_domain(&mut self, expr: &'a Expr) -> Option<String> {
-        let domain = match self.graph_part(expr, self.here)? {
-            Thing::Nodes(view) if !view.is_ground() => self.model.nodes[view.base as usize].domain?,
-            Thing::Element(id) => {
-                let ports = self.model.elements[id.index()].ports.clone();
-                self.model.ports[ports.into_iter().next()? as usize].domain?
-            }
-            _ => return None,
-        };
+        let domain = self.domain_of(expr, self.here)?;
         let name = &self.model.domains[domain.index()].name;
         Some(format!("a variable of the domain {name}",))
     }

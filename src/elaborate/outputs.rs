@@ -1,20 +1,15 @@
-//! Outputs, signals that nothing uses, and experiments.
+//! Outputs, and signals that nothing uses.
 
 use super::lookup::index_text;
 use super::model::{Measure, Output, Variable};
 use super::quantities::entry_names;
-use super::state::{Elaborator, EnvId, FrameId, Place};
+use super::state::{Elaborator, Place};
 use super::values::Scalar;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Node;
 use crate::source::Span;
-use crate::syntax::ast::{Expr, ExprKind, Indexed};
+use crate::syntax::ast::Indexed;
 use rustc_hash::FxHashMap;
-
-/// What an `experiment` may say.
-const EXPERIMENT: &[&str] = &[
-    "start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events",
-];
 
 impl<'a> Elaborator<'a> {
     /// Evaluates every signal, so that a fault in one that nothing uses is found too.
@@ -119,51 +114,5 @@ impl<'a> Elaborator<'a> {
             }
         }
         Some(dimension.text())
-    }
-
-    /// Checks the names in experiments; their values belong to a later stage.
-    pub fn check_experiments(&mut self, frame: FrameId) {
-        self.here = Place { frame, env: EnvId(0) };
-        for at in 0..self.experiments.len() {
-            for attribute in self.experiments[at] {
-                let name = &attribute.name;
-                if !EXPERIMENT.contains(&&*name.text) {
-                    let mut diagnostic = Diagnostic::error("LGM0144", format!("an experiment has no `{}`", name.text))
-                        .label(name.span, "not known");
-                    diagnostic.help = super::nearest::did_you_mean(&name.text, EXPERIMENT.iter().copied());
-                    self.report(diagnostic);
-                } else if &*name.text == "plot" {
-                    self.check_plot(&attribute.value, frame);
-                }
-            }
-        }
-    }
-
-    fn check_plot(&mut self, expr: &'a Expr, frame: FrameId) {
-        match &expr.kind {
-            ExprKind::List(items, _) => {
-                for item in items {
-                    self.check_plot(item, frame);
-                }
-            }
-            ExprKind::Name(name) => {
-                let is_output = self
-                    .outputs
-                    .iter()
-                    .any(|later| later.what.declared.name.text == name.text);
-                let is_value = self.value_slot(&name.text, frame).is_some();
-                if !is_output && !is_value {
-                    let outputs = self.outputs.iter().map(|later| &*later.what.declared.name.text);
-                    let help = super::nearest::did_you_mean(&name.text, outputs);
-                    let mut diagnostic =
-                        Diagnostic::error("LGM0111", format!("there is no output `{}` to plot", name.text))
-                            .label(name.span, "not declared");
-                    diagnostic.help = help;
-                    self.report(diagnostic);
-                }
-            }
-            // Entries and members are found when the run is set up.
-            _ => {}
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::blame::label_parameters;
 use super::lookup::{Indices, index_text};
 use super::model::{Input, Integral, Parameter, ParameterEntry, PathId};
-use super::state::{Elaborator, FrameId, Place, Thing, ValueSlot};
+use super::state::{Elaborator, FrameId, Place};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, SymbolKind};
@@ -119,14 +119,14 @@ impl<'a> Elaborator<'a> {
             Ok(list) => Some(list),
             Err(fault) => {
                 use crate::expr::Evaluated;
-                let (words, name) = match fault {
+                let (words, name) = match &fault {
                     Evaluated::DivisionByZero => ("this divides by zero at the parameter values".to_string(), None),
                     Evaluated::NotFinite(Some(function)) => {
                         (format!("`{}` has no finite value here", function.name()), None)
                     }
                     Evaluated::NotFinite(None) => ("this has no finite value".to_string(), None),
                     Evaluated::NoValue(symbol) => {
-                        let name = self.arena.exprs.symbol_info(symbol).name.clone();
+                        let name = self.arena.exprs.symbol_info(*symbol).name.clone();
                         (format!("this depends on `{name}`"), Some(name))
                     }
                 };
@@ -138,7 +138,10 @@ impl<'a> Elaborator<'a> {
                     Some(name) => format!("write a number or parameters only; what follows from `{name}` is a `signal`"),
                     None => "check the parameter values and `--set`: look for a division by zero or a root of a negative number".to_string(),
                 };
-                let diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
+                let mut diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
+                if let Evaluated::NoValue(symbol) = fault {
+                    diagnostic = self.label_symbol(diagnostic, symbol);
+                }
                 let diagnostic = label_parameters(&self.model.parameters, &self.arena.exprs, diagnostic, exprs);
                 self.report(diagnostic);
                 None
@@ -222,6 +225,7 @@ impl<'a> Elaborator<'a> {
             "declare `{0}` as `param`, or `{other}` as `const`",
             assigned.name.text
         ));
+        let diagnostic = self.label_symbol(diagnostic, *symbol);
         self.report(diagnostic);
         Value::Error
     }
@@ -254,6 +258,7 @@ impl<'a> Elaborator<'a> {
                 )
                 .label(span, format!("this depends on `{other}`"))
                 .help("name what follows from the model with `signal`, and use that as the source's value");
+                let diagnostic = self.label_symbol(diagnostic, symbol);
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -318,6 +323,7 @@ impl<'a> Elaborator<'a> {
         .label(span, format!("this depends on `{other}`"))
         .label(formal.name.span, "declared `const` here")
         .help(format!("declare `{other}` as `const`"));
+        let diagnostic = self.label_symbol(diagnostic, *symbol);
         self.report(diagnostic);
         Value::Error
     }
@@ -331,9 +337,18 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         };
         let dim = self.dims.id(unit.dimension);
-        for entry in value.entries() {
+        for (at, entry) in value.entries().iter().enumerate() {
             // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
             if entry.dim.is_known() && entry.dim != dim {
+                // Of a list that is written out, the entry at fault is shown.
+                let item = match expr.map(|expr| &expr.kind) {
+                    Some(ExprKind::List(items, None)) if items.len() == value.entries().len() => items.get(at),
+                    _ => None,
+                };
+                let (span, expr) = match item {
+                    Some(item) => (item.span, Some(item)),
+                    None => (span, expr),
+                };
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(dim));
                 let diagnostic = Diagnostic::error(
                     "LGM0201",
@@ -360,10 +375,12 @@ impl<'a> Elaborator<'a> {
 
     /// The symbols of a state; its rate is evaluated once the whole graph is there.
     pub(super) fn state_value(&mut self, indexed: &'a ast::Indexed, place: Place, indices: Option<Indices>) -> Value {
-        let width = match &indexed.value.kind {
-            ExprKind::Call(_, arguments) if arguments.len() == 1 => self.width_of(&arguments[0].value, place, 0),
-            _ => 1,
+        let argument = match &indexed.value.kind {
+            ExprKind::Call(_, arguments) if arguments.len() == 1 => Some(&arguments[0].value),
+            _ => None,
         };
+        let width = argument.map_or(1, |argument| self.width_of(argument, place, 0));
+        let common = argument.map_or(DimId::UNKNOWN, |argument| self.dimension_of(argument, place, 0));
         let mut name = self.qualified(&indexed.declared.name.text, place.frame);
         if let Some(at) = indices {
             name.push_str(&format!("[{}]", index_text(at)));
@@ -376,87 +393,16 @@ impl<'a> Elaborator<'a> {
                 format!("{name}[{k}]")
             };
             let symbol = self.arena.exprs.new_symbol(name, SymbolKind::State);
+            let dim = match &argument.map(|argument| &argument.kind) {
+                Some(ExprKind::List(items, None)) => self.dimension_of(&items[k - 1], place, 0),
+                _ => common,
+            };
             entries.push(Scalar {
                 expr: self.arena.exprs.symbol(symbol),
-                dim: DimId::UNKNOWN,
+                dim: self.dims.times_seconds(dim, 1),
             });
         }
         Value::column(entries)
-    }
-
-    /// How many entries an expression has, as far as it can be told without evaluating it.
-    fn width_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> usize {
-        if depth > 64 {
-            return 1;
-        }
-        match &expr.kind {
-            ExprKind::List(items, _) => items.len(),
-            ExprKind::Negate(inner) => self.width_of(inner, place, depth + 1),
-            ExprKind::Sum(terms) => terms.first().map_or(1, |term| self.width_of(&term.1, place, depth + 1)),
-            ExprKind::Product(factors) => {
-                // A matrix times a vector has the rows of the first factor that is not a scalar.
-                let widths = factors.iter().map(|factor| &factor.1);
-                widths
-                    .map(|factor| self.width_of(factor, place, depth + 1))
-                    .find(|width| *width > 1)
-                    .unwrap_or(1)
-            }
-            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der") => arguments
-                .first()
-                .map_or(1, |argument| self.width_of(&argument.value, place, depth + 1)),
-            ExprKind::Call(name, arguments) if super::functions::MEASURES.contains(&&*name.text) => {
-                match arguments.first() {
-                    Some(argument) if !matches!(&*name.text, "power" | "energy") => {
-                        match self.graph_part(&argument.value, place) {
-                            Some(Thing::Nodes(view)) if !view.is_ground() => {
-                                self.shapes[view.shape as usize].width as usize
-                            }
-                            Some(Thing::Element(id)) => self.model.elements[id.index()].ports.len().max(1),
-                            _ => 1,
-                        }
-                    }
-                    _ => 1,
-                }
-            }
-            ExprKind::Name(name) if self.loop_index(&name.text, place).is_none() => {
-                let Some(slot) = self.value_slot(&name.text, place.frame) else {
-                    return 1;
-                };
-                match &self.values[slot] {
-                    ValueSlot::Done(value) => value.shape().0,
-                    ValueSlot::Deferred(super::state::Origin::Signal(indexed), env) => {
-                        let (indexed, env) = (*indexed, *env);
-                        let place = Place {
-                            frame: place.frame,
-                            env,
-                        };
-                        self.width_of(&indexed.value, place, depth + 1)
-                    }
-                    ValueSlot::Absent => 1,
-                    ValueSlot::Deferred(..) => {
-                        let value = self.slot_value(slot, None, &name.text, name.span, place.frame);
-                        value.shape().0
-                    }
-                    _ => 1,
-                }
-            }
-            _ => 1,
-        }
-    }
-
-    /// A part of the graph named by plain words, as far as it is one.
-    pub(super) fn graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<Thing> {
-        match &expr.kind {
-            ExprKind::Name(name) => {
-                let slot = self.thing_slot(&name.text, place.frame)?;
-                Some(self.things[slot].clone())
-            }
-            ExprKind::Index(..) | ExprKind::Member(..) => {
-                // What is wrong with the name is reported here rather than where it is used, once.
-                Some(self.thing(expr, place))
-            }
-            _ => None,
-        }
     }
 
     /// Integrals with their rates and starts, in the order of their declarations.

@@ -2,7 +2,8 @@
 
 use super::model::PathId;
 use super::state::{Elaborator, FrameId, Place};
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, MOST_FAULTS};
+use crate::expr::SymbolId;
 use crate::source::Span;
 
 /// How many levels of instances a diagnostic shows before it leaves out those in the middle.
@@ -47,6 +48,10 @@ impl<'a> Elaborator<'a> {
                 diagnostic.labels.push(label);
             }
         }
+        self.errors += usize::from(diagnostic.is_error());
+        if self.errors > MOST_FAULTS {
+            return;
+        }
         if let Some(first) = diagnostic.labels.first() {
             let (frame, at) = (self.here.frame, self.diagnostics.len());
             let key = (diagnostic.code, first.span);
@@ -56,6 +61,7 @@ impl<'a> Elaborator<'a> {
                     known.last = frame;
                     known.more += 1;
                 }
+                self.errors -= usize::from(diagnostic.is_error());
                 return;
             }
             let entry = Reported {
@@ -141,6 +147,32 @@ impl<'a> Elaborator<'a> {
                     diagnostic.labels.insert(0, label);
                 }
             }
+        }
+    }
+
+    /// Shows where a parameter, an input or a state that a value depends on is declared.
+    pub fn label_symbol(&self, diagnostic: Diagnostic, symbol: SymbolId) -> Diagnostic {
+        let of_parameter = self.model.parameters.iter().find_map(|parameter| {
+            let is = parameter.entries.iter().any(|entry| entry.symbol == symbol);
+            is.then_some((parameter.span, "a `param`"))
+        });
+        let of_input = || {
+            let found = self.model.inputs.iter().find(|input| input.symbol == symbol);
+            found.map(|input| (input.span, "an `input`"))
+        };
+        let info = self.arena.exprs.symbol_info(symbol);
+        match of_parameter.or_else(of_input) {
+            Some((span, kind)) => label_once(diagnostic, span, format!("`{}` is declared here, as {kind}", info.name)),
+            None => diagnostic,
+        }
+    }
+
+    /// Shows where a name of the body that is looked at is declared, in whatever branch.
+    pub fn label_declared(&self, diagnostic: Diagnostic, name: &str, frame: FrameId, words: &str) -> Diagnostic {
+        let statements = self.bodies[self.frames[frame.0 as usize].body as usize].statements;
+        match super::origins::declared_at(statements, name) {
+            Some(span) => label_once(diagnostic, span, words.to_string()),
+            None => diagnostic,
         }
     }
 

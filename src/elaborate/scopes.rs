@@ -114,7 +114,12 @@ impl<'a> Walk<'_, 'a> {
                     }
                     self.statements(&block.otherwise);
                 }
-                StatementKind::Experiment(_) => {}
+                StatementKind::Experiment(attributes) => {
+                    // Outputs and methods have names of their own, which are looked up when the run is set up.
+                    let values = attributes.iter();
+                    let values = values.filter(|entry| !matches!(&*entry.name.text, "plot" | "method"));
+                    values.for_each(|entry| self.value(&entry.value));
+                }
             }
         }
     }
@@ -169,17 +174,24 @@ impl<'a> Walk<'_, 'a> {
             ExprKind::Name(name) => {
                 let text = &*name.text;
                 // A value in the place of a node has a message of its own, where it is evaluated.
-                if text != "gnd" && !self.scope.things.contains(text) && !self.scope.values.contains(text) {
+                if text != "gnd"
+                    && !self.scope.things.contains(text)
+                    && !self.scope.values.contains(text)
+                    && self.checker.is_looking()
+                {
                     let things = self.scope.things.iter().copied();
                     let owner = &self.scope.owner.text;
                     let mut diagnostic =
                         Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{text}`"))
                             .label(name.span, "not declared");
-                    diagnostic.help = did_you_mean(text, things).or_else(|| {
-                        Some(format!(
-                            "declare it: `node {text} : electrical;`, or an instance of this name"
-                        ))
-                    });
+                    diagnostic.help = Some(things)
+                        .filter(|_| self.checker.is_suggesting())
+                        .and_then(|things| did_you_mean(text, things))
+                        .or_else(|| {
+                            Some(format!(
+                                "declare it: `node {text} : electrical;`, or an instance of this name"
+                            ))
+                        });
                     self.checker.report(diagnostic);
                 }
             }
@@ -224,7 +236,7 @@ impl<'a> Walk<'_, 'a> {
             || self.indices.contains(&text)
             || self.scope.values.contains(text)
             || self.scope.things.contains(text);
-        if known {
+        if known || !self.checker.is_looking() {
             return;
         }
         let names = self
@@ -237,12 +249,15 @@ impl<'a> Walk<'_, 'a> {
         let owner = &self.scope.owner.text;
         let mut diagnostic =
             Diagnostic::error("LGM0110", format!("`{owner}` declares no `{text}`")).label(name.span, "not declared");
-        diagnostic.help = did_you_mean(text, names).or_else(|| {
-            Some(match is_function(text) {
-                true => format!("`{text}` is a function: write its argument in parentheses"),
-                false => format!("declare it: `param {text} = ..;`"),
-            })
-        });
+        diagnostic.help = Some(names)
+            .filter(|_| self.checker.is_suggesting())
+            .and_then(|names| did_you_mean(text, names))
+            .or_else(|| {
+                Some(match is_function(text) {
+                    true => format!("`{text}` is a function: write its argument in parentheses"),
+                    false => format!("declare it: `param {text} = ..;`"),
+                })
+            });
         if self.scope.is_component {
             diagnostic =
                 diagnostic.note("a component sees its own names only; what it needs is handed in by its parameters");
@@ -264,7 +279,7 @@ impl<'a> Walk<'_, 'a> {
 }
 
 fn check_function(checker: &mut Checker, name: &Name) {
-    if is_function(&name.text) {
+    if is_function(&name.text) || !checker.is_looking() {
         return;
     }
     let mut diagnostic =

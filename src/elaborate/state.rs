@@ -1,9 +1,11 @@
 //! What elaboration carries along: frames of bodies, slots of names, and the flat model as it grows.
 
+use super::count::Counts;
 use super::law_scope::LawScope;
 use super::laws::Templates;
 use super::load::{ItemRef, Program};
 use super::model::{Domain, DomainId, ElementId, Measure, Model, Path, PathId};
+use super::postponed::Postponed;
 use super::reports::Reported;
 use super::settings::Assignment;
 use super::values::{Arena, Dimensions, Value};
@@ -185,6 +187,8 @@ pub(super) struct Elaborator<'a> {
     pub reported: FxHashMap<(&'static str, Span), Reported>,
     /// The place that is looked at now, which the faults found are reported for.
     pub here: Place,
+    /// How many errors were reported.
+    pub errors: usize,
     pub arena: Arena,
     pub dims: Dimensions,
     /// Units by their places.
@@ -212,7 +216,15 @@ pub(super) struct Elaborator<'a> {
     /// How many nodes and instances there are so far.
     pub expanded: u64,
     pub stopped: bool,
+    /// Instances of the body that is built now which wait for others.
+    pub postponed: Vec<Postponed<'a>>,
+    pub counts: Counts,
+    /// Dimensions of signals and states that were found without evaluating them, by slot and indices.
+    pub inferred: FxHashMap<(usize, Option<super::lookup::Indices>), super::values::DimId>,
     pub depth: usize,
+    /// How many sums with a range are open, and how many terms they have so far.
+    pub sum_depth: usize,
+    pub sum_terms: u64,
     /// Values that are being evaluated: slot and indices, name, and where it was asked for.
     pub open: Vec<((usize, Option<super::lookup::Indices>), String, Span)>,
     /// The element whose law is being evaluated, and where it is used.
@@ -257,6 +269,7 @@ impl<'a> Elaborator<'a> {
                 frame: FrameId(0),
                 env: EnvId(0),
             },
+            errors: 0,
             arena,
             dims: Dimensions::new(),
             units: FxHashMap::default(),
@@ -289,6 +302,7 @@ impl<'a> Elaborator<'a> {
                 measures: Vec::new(),
                 integrals: Vec::new(),
                 outputs: Vec::new(),
+                experiment: None,
             },
             domain_ids: FxHashMap::default(),
             records: Vec::new(),
@@ -302,7 +316,12 @@ impl<'a> Elaborator<'a> {
             bond_ends: Default::default(),
             expanded: 0,
             stopped: false,
+            postponed: Vec::new(),
+            counts: Counts::default(),
+            inferred: FxHashMap::default(),
             depth: 0,
+            sum_depth: 0,
+            sum_terms: 0,
             open: Vec::new(),
             law_use: None,
             reshaped: Vec::new(),
@@ -325,7 +344,7 @@ impl<'a> Elaborator<'a> {
         self.finish_signals();
         self.finish_states();
         self.finish_outputs();
-        self.check_experiments(frame);
+        self.finish_experiments();
         self.check_connection();
     }
 

@@ -41,10 +41,9 @@ impl<'a> Elaborator<'a> {
         let symbols = self.arena.exprs.symbols_of(&[entry]);
         let symbol = symbols
             .into_iter()
-            .map(|symbol| self.arena.exprs.symbol_info(symbol))
-            .find(|info| info.kind != crate::expr::SymbolKind::Parameter);
+            .find(|symbol| self.arena.exprs.symbol_info(*symbol).kind != crate::expr::SymbolKind::Parameter);
         let words = match symbol {
-            Some(info) => format!("this depends on `{}`", info.name),
+            Some(symbol) => format!("this depends on `{}`", self.arena.exprs.symbol_info(symbol).name),
             None => "this changes with time".to_string(),
         };
         let diagnostic = if what == "storage" {
@@ -59,6 +58,10 @@ impl<'a> Elaborator<'a> {
             .label(span, words)
             .note("the syntax is accepted; only constant values are compiled so far")
             .help("write a number or an expression of parameters")
+        };
+        let diagnostic = match symbol {
+            Some(symbol) => self.label_symbol(diagnostic, symbol),
+            None => diagnostic,
         };
         self.report(diagnostic);
     }

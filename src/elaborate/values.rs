@@ -211,20 +211,28 @@ pub(super) struct Arena {
     pub literals: FxHashMap<Span, Scalar>,
 }
 
-/// The exact value of a decimal literal such as `1.5e-3`; `None` where the exponent is beyond reason.
+/// The largest power of ten, and the most letters, of a literal that is read.
+const LARGEST_EXPONENT: i32 = 5000;
+const LONGEST_LITERAL: usize = 5000;
+
+/// The exact value of a decimal literal such as `1.5e-3`; `None` where it is beyond reason.
 pub(super) fn decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
         None => (text, 0),
     };
-    if exponent.abs() > 5000 {
+    if exponent.abs() > LARGEST_EXPONENT || mantissa.len() > LONGEST_LITERAL {
         return None;
     }
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: num_bigint::BigInt = format!("{whole}{fraction}").parse().ok()?;
     let power = exponent - i32::try_from(fraction.len()).ok()?;
-    let ten = BigRational::from_integer(10.into());
-    Some(BigRational::from_integer(digits) * ten.pow(power))
+    let ten = || num_bigint::BigInt::from(10).pow(power.unsigned_abs());
+    Some(match power {
+        0 => BigRational::from_integer(digits),
+        1.. => BigRational::from_integer(digits * ten()),
+        _ => BigRational::new(digits, ten()),
+    })
 }
 
 /// A name shared with the syntax tree.
@@ -240,6 +248,8 @@ mod tests {
         assert_eq!(decimal("0.5"), Some(half.clone()));
         assert_eq!(decimal("5e-1"), Some(half.clone()));
         assert_eq!(decimal("0.0005E+3"), Some(half));
+        assert_eq!(decimal("12e3"), Some(BigRational::from_integer(12_000.into())));
         assert_eq!(decimal("1e999999"), None);
+        assert_eq!(decimal(&"9".repeat(6000)), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
 use super::{ExprId, Exprs, Function, Node, Relation, SymbolId};
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -152,8 +153,14 @@ impl Exprs {
                 Node::Number(number) => (**number).clone(),
                 Node::Pi => exact(std::f64::consts::PI, None)?,
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
-                Node::Sum(list) => list.iter().fold(BigRational::zero(), |sum, id| sum + get(*id)),
-                Node::Product(list) => list.iter().fold(BigRational::one(), |product, id| product * get(*id)),
+                Node::Sum(list) => {
+                    let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
+                    exact_sum(values.iter()).ok_or(Evaluated::NotFinite(None))?
+                }
+                Node::Product(list) => {
+                    let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
+                    exact_product(values.iter()).ok_or(Evaluated::NotFinite(None))?
+                }
                 Node::Power(base, exponent) => {
                     let (base, exponent) = (get(*base), get(*exponent));
                     if base.is_zero() && exponent.is_negative() {
@@ -220,6 +227,69 @@ impl Exprs {
                 }
             })
         })
+    }
+}
+
+/// The longest numerator and denominator of an exact number, in bits: beyond every literal, but short enough that
+/// arithmetic on them stays quick.
+const LONGEST: u64 = 65_536;
+/// What may be spent on the common denominators of one sum, in squared bits: some thousands of different ones.
+const LONGEST_WORK: u64 = 2_000_000_000;
+
+/// The nearest double of an exact number, as an exact number; `None` where that is 0 or infinite.
+fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRational> {
+    // The range of doubles is told by the lengths, without a division of long numbers.
+    let scale = numerator.bits() as i64 - denominator.bits() as i64;
+    if !(-1080..=1030).contains(&scale) {
+        return None;
+    }
+    let value = to_f64(&BigRational::new_raw(numerator.clone(), denominator.clone()));
+    BigRational::from_float(value).filter(|value| !value.is_zero())
+}
+
+/// The exact sum, as long as it is worth it, beyond that in doubles; `None` where these are not finite.
+pub(super) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
+    let mut sum = BigRational::zero();
+    let mut work = 0;
+    let mut values = values.into_iter();
+    for value in values.by_ref() {
+        sum += value;
+        let length = sum.denom().bits();
+        work += length * length;
+        if sum.numer().bits().max(length) > LONGEST || work > LONGEST_WORK {
+            let rest: f64 = values.map(to_f64).sum();
+            return match rest == 0.0 {
+                true => rounded(sum.numer(), sum.denom()),
+                false => BigRational::from_float(to_f64(&sum) + rest),
+            };
+        }
+    }
+    Some(sum)
+}
+
+/// The exact product, as long as it is worth it, beyond that in doubles; `None` where these are 0 or not finite.
+pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
+    let mut values = values.into_iter();
+    let Some(first) = values.next() else {
+        return Some(BigRational::one());
+    };
+    let Some(second) = values.next() else {
+        return Some(first.clone());
+    };
+    // Common factors are looked for once, in the end.
+    let (mut numerator, mut denominator) = (first.numer() * second.numer(), first.denom() * second.denom());
+    for value in values.by_ref() {
+        if numerator.bits().max(denominator.bits()) > LONGEST {
+            let begun = rounded(&numerator, &denominator)?;
+            let product = values.fold(to_f64(&begun) * to_f64(value), |product, value| product * to_f64(value));
+            return BigRational::from_float(product).filter(|product| !product.is_zero());
+        }
+        numerator *= value.numer();
+        denominator *= value.denom();
+    }
+    match numerator.bits().max(denominator.bits()) > LONGEST {
+        false => Some(BigRational::new(numerator, denominator)),
+        true => rounded(&numerator, &denominator),
     }
 }
 

@@ -314,19 +314,13 @@ impl Exprs {
     /// The terms of a sum, or the factors of a product, without the numbers among them, and these taken together. A number
     /// that is alone is not computed with: most numbers are.
     fn flatten(&self, parts: impl IntoIterator<Item = ExprId>, is_sum: bool) -> (Vec<ExprId>, Numbers) {
-        let mut numbers = Numbers::None;
+        let mut alone = None;
+        let mut numbers = Vec::new();
         let mut flat = Vec::new();
-        let mut take = |id: ExprId| {
-            let Node::Number(value) = self.node(id) else {
-                flat.push(id);
-                return;
-            };
-            let together = |known: &BigRational| if is_sum { known + &**value } else { known * &**value };
-            numbers = match &numbers {
-                Numbers::None => Numbers::One(id),
-                Numbers::One(first) => Numbers::Many(together(self.as_number(*first).expect("invariant: just seen"))),
-                Numbers::Many(known) => Numbers::Many(together(known)),
-            };
+        let mut take = |id: ExprId| match self.node(id) {
+            Node::Number(_) if alone.is_none() => alone = Some(id),
+            Node::Number(_) => numbers.push(id),
+            _ => flat.push(id),
         };
         for part in parts {
             match self.node(part) {
@@ -335,7 +329,26 @@ impl Exprs {
                 _ => take(part),
             }
         }
-        (flat, numbers)
+        let Some(first) = alone else {
+            return (flat, Numbers::None);
+        };
+        if numbers.is_empty() {
+            return (flat, Numbers::One(first));
+        }
+        numbers.insert(0, first);
+        let values = numbers.iter().filter_map(|id| self.as_number(*id));
+        let together = match is_sum {
+            true => fold::exact_sum(values),
+            false => fold::exact_product(values),
+        };
+        match together {
+            Some(number) => (flat, Numbers::Many(number)),
+            // Together they are out of range: they stay apart, and whoever needs their value finds it so.
+            None => {
+                flat.append(&mut numbers);
+                (flat, Numbers::None)
+            }
+        }
     }
 
     /// `a + b`

@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
                             continue;
                         }
                     };
-                    self.once(&domain.name, &word, place.is_some());
+                    self.once(&domain.name, &word, place.as_ref().map(|first| first.name.span));
                     place.get_or_insert(variable);
                 }
                 DomainEntry::Setting(word, value, span) => {
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
                         domain.unknown.push(span);
                         continue;
                     }
-                    self.once(&domain.name, &word, domain.effort.is_some());
+                    self.once(&domain.name, &word, domain.effort.as_ref().map(|first| first.span));
                     if !matches!(&*value.text, "across" | "through") {
                         self.report(
                             Diagnostic::error("LGM0040", format!("`{}` cannot be the effort", value.text))
@@ -197,11 +197,12 @@ impl<'a> Context<'a> {
         Item::Domain(domain)
     }
 
-    fn once(&self, owner: &Name, word: &Name, already: bool) {
-        if already {
+    fn once(&self, owner: &Name, word: &Name, first: Option<Span>) {
+        if let Some(first) = first {
             self.report(
                 Diagnostic::error("LGM0041", format!("`{}` is given twice in `{}`", word.text, owner.text))
                     .label(word.span, "the second one")
+                    .label(first, "the first one")
                     .help("keep one of them"),
             );
         }
@@ -266,7 +267,7 @@ impl<'a> Context<'a> {
                     match place {
                         None => span,
                         Some(place) => {
-                            self.once(&name, &word, place.is_some());
+                            self.once(&name, &word, place.as_ref().map(|first: &Name| first.span));
                             place.get_or_insert(value);
                             continue;
                         }

@@ -241,7 +241,10 @@ impl<'t> Fault<'_, 't> {
             (Part::Law, Some(Port)) => "write `port a, b;`",
             (Part::Law, _) => "a law is an equation, such as `through = C*der(across);`",
             (Part::Setting, _) => "an experiment holds settings, such as `stop = 5 [s];`",
-            (Part::Statement, Some(Node | Zero | One | Port)) => "write `node a, b[3] : electrical;`",
+            (Part::Statement, Some(Node | Zero | One)) => "write `node a, b[3] : electrical;`",
+            (Part::Statement, Some(Port)) => {
+                "write `port p, n : electrical;`; an instance cannot be named `port`, which is a reserved word"
+            }
             (Part::Statement, Some(Param | Const)) => "write `param m = 2 [kg];`",
             (Part::Statement, Some(Input)) => "write `input F [N] = 1;`",
             (Part::Statement, Some(Output)) => "write `output v = across(mass);`",

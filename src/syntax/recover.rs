@@ -10,7 +10,7 @@ use super::build::{Context, Parsed};
 use super::driver::{self, Stop};
 use super::explain::{self, Fault, Part};
 use super::token::{Spanned, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, MOST_FAULTS};
 
 /// Reads all items that can be read; reports the faults of the others. `stop` is where the whole text stopped.
 pub fn file<'t>(
@@ -70,7 +70,7 @@ struct Recovery<'a, 't> {
 
 impl<'t> Recovery<'_, 't> {
     fn run(&mut self) {
-        while let Some(token) = self.peek() {
+        while let Some(token) = self.peek().filter(|_| self.is_looking()) {
             if token == Token::Semicolon {
                 self.position += 1;
             } else if token.begins_item() {
@@ -79,6 +79,11 @@ impl<'t> Recovery<'_, 't> {
                 self.outside();
             }
         }
+    }
+
+    /// Whether further faults are looked for.
+    fn is_looking(&self) -> bool {
+        self.diagnostics.len() < MOST_FAULTS
     }
 
     fn peek(&self) -> Option<Token<'t>> {
@@ -359,6 +364,10 @@ impl<'t> Recovery<'_, 't> {
     /// behind the opening brace.
     fn body(&mut self, body: Body, opener: usize, after: usize) {
         loop {
+            if !self.is_looking() {
+                self.keep_made(Token::BraceClose);
+                return;
+            }
             match self.peek() {
                 Some(Token::BraceClose) => {
                     let first = self.first_on_line(self.position);

@@ -1,7 +1,7 @@
 //! Text to tokens. Every text lexes: what is no word or sign of the language is reported here, and either mended
 //! (`.5` counts as `0.5`) or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, MOST_FAULTS};
 use crate::source::{SourceId, Span};
 use logos::Logos;
 use std::sync::Arc;
@@ -264,6 +264,14 @@ pub struct Lexed<'t> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Lexed<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MOST_FAULTS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
 /// Splits a text into tokens.
 pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
     let mut lexed = Lexed::default();
@@ -283,7 +291,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             }
             Ok(Token::BlockComment(closed)) => {
                 if !closed {
-                    lexed.diagnostics.push(
+                    lexed.report(
                         Diagnostic::error("LGM0001", "this comment is never closed")
                             .label(place(start + 2), "it starts here and runs to the end of the file")
                             .help("write `*/` where the comment ends"),
@@ -294,7 +302,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             Ok(Token::OpenText(open)) => {
                 let shown = open.trim_end();
                 end = start + shown.len();
-                lexed.diagnostics.push(
+                lexed.report(
                     Diagnostic::error("LGM0002", "this string has no closing quote")
                         .label(place(end), "the line ends before the string does")
                         .help("write `\"` at its end"),
@@ -302,7 +310,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 Token::Error
             }
             Ok(Token::SingleQuoted(quoted)) => {
-                lexed.diagnostics.push(
+                lexed.report(
                     Diagnostic::error("LGM0002", "a string stands in double quotes")
                         .label(place(end), "single quotes")
                         .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
@@ -310,7 +318,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 Token::Text(quoted)
             }
             Ok(Token::LeadingDot(digits)) => {
-                lexed.diagnostics.push(
+                lexed.report(
                     Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
                         .label(place(end), "no digit before the dot")
                         .help(format!("write `0{digits}`")),
@@ -323,7 +331,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 Some(length) => {
                     lexer.bump(length);
                     end += length;
-                    lexed.diagnostics.push(
+                    lexed.report(
                         Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
                             .label(place(end), "no digit after the dot")
                             .help(format!("write `{digits}.0{}`", &text[start + digits.len() + 1..end])),
@@ -333,7 +341,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             },
             Ok(Token::Foreign(sign)) => {
                 let (token, right) = foreign(sign);
-                lexed.diagnostics.push(
+                lexed.report(
                     Diagnostic::error("LGM0004", format!("`{sign}` is not a sign of this language"))
                         .label(place(end), format!("in this language: `{right}`"))
                         .help(format!("write `{right}`")),
@@ -406,14 +414,6 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
             true => letter.escape_unicode().to_string(),
             false => letter.to_string(),
         };
-        let mut diagnostic = Diagnostic::error("LGM0005", format!("`{shown}` is not a sign of this language"))
-            .label(Span::new(source, start, start + letter.len_utf8()), "not expected here");
-        if let Some(right) = likely_meaning(letter) {
-            diagnostic = diagnostic.help(format!("write `{right}`"));
-        } else {
-            diagnostic = diagnostic.help("remove it");
-        }
-        lexed.diagnostics.push(diagnostic);
         let token = match letter {
             '·' | '×' | '⋅' => Token::Star,
             '−' | '–' => Token::Minus,
@@ -423,7 +423,22 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
             '≠' => Token::NotEqual,
             _ => Token::Error,
         };
-        return (letter.len_utf8(), token);
+        // A row of them is one fault.
+        let length = match token {
+            Token::Error => text[start..]
+                .find(|other| other != letter)
+                .unwrap_or(text.len() - start),
+            _ => letter.len_utf8(),
+        };
+        let mut diagnostic = Diagnostic::error("LGM0005", format!("`{shown}` is not a sign of this language"))
+            .label(Span::new(source, start, start + length), "not expected here");
+        if let Some(right) = likely_meaning(letter) {
+            diagnostic = diagnostic.help(format!("write `{right}`"));
+        } else {
+            diagnostic = diagnostic.help("remove it");
+        }
+        lexed.report(diagnostic);
+        return (length, token);
     }
     let rest = &text[start..];
     let length = rest
@@ -451,7 +466,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
         true => diagnostic.help(format!("write `{plain}`")),
         false => diagnostic.help("use the letters a to z, A to Z, digits and `_`"),
     };
-    lexed.diagnostics.push(diagnostic);
+    lexed.report(diagnostic);
     (length, Token::Name(word))
 }
 

@@ -9,7 +9,7 @@ const TEXTS: [&str; 4] = [
      model Line { const N = 3; param Rl = 50 [ohm]; input u [V] = sin(2*pi*50*time); node v[N + 1] : electrical; \
      src : VoltageSource(u) v[1] -> gnd; for i in 1:N { cell[i] : Section(L = 1 [mH], R = 0.1*i, n = N) \
      (p = v[i], n1 = v[i + 1], ref = gnd); output w[i] = across(cell[i].l); } load : Resistor(Rl) v[N + 1] -> gnd; \
-     output y = across(cell[2].c) + cell[1].z; output e = energy(cell[2].l); output q = sum(j in 1:N, across(v[j])^2); }",
+     output y = across(cell[2].c) + cell[1].z/1 [s]; output e = energy(cell[2].l); output q = sum(j in 1:N, across(v[j])^2); }",
     "model Bonds { param m = 2; input u = [1, 2]; one A[2] vector; zero B; node x : translational; SE : Se(u); \
      M : I([[m, 1], [1, m]]), start = [1, 0]; G : GY([[1], [2]]); SF : Sf(3); K : C(4); D : R(5); T : TF(2); \
      SE -> A -> M; A -> G -> B -> K; SF -> B; B -> T -> x -> D; mass : Mass(1) x -> gnd; output f = flow(A); \

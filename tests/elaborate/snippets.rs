@@ -209,14 +209,113 @@ fn structural_values_decide_what_is_built() {
 #[test]
 fn vector_states_starts_and_controlled_sources() {
     let model = good(
-        "component Controller(gain, measured) { state z = int(measured), start = 0.5; signal u = gain*(measured + z); }
+        "component Controller(gain, measured) { state z = int(measured), start = 0.5; signal u = gain*(measured + z/1 [s]); }
          model M { node q[2] vector : translational; node q2[2][2] vector : translational;
            m : Mass([[2, 0], [0, 3]]) q -> gnd, start = [1, 2];
            ctl : Controller(4, across(m)[1]);
            state x = int(across(m)), start = 0.25;
-           push : ForceSource([-ctl.u, -x[2]]) gnd -> q;
+           push : ForceSource([-ctl.u, -x[2]*1 [N/m]]) gnd -> q;
            for i in 1:2 { d[i] : Damper(1) q2[i] -> gnd; e[i] : Mass(i) q2[i][1] -> gnd; signal w[i] = across(d[i])[2]; }
            output y = [ctl.z, w[1] + w[2]]; output p = power(d[2]); }",
     );
     insta::assert_snapshot!(dump::model(&model));
+}
+
+#[test]
+fn instances_are_declared_in_any_order() {
+    let cell = "component Cell(C) { port p, n : electrical; node m : electrical; r : Resistor(1) p -> m; \
+                l : Inductor(2) m -> n; c : Capacitor(C) m -> gnd; }\n";
+    let forwards = format!(
+        "{cell}model M {{ node v : electrical; s : VoltageSource(1) v -> gnd; a : Cell(1) (p = v, n = gnd); \
+         b : Cell(2) (p = a.m, n = gnd); for i in 1:3 {{ c[i] : Cell(i) (p = v, n = gnd); d[i] : Resistor(i) c[i].m -> b.m; }} \
+         output y = across(b.c); }}"
+    );
+    // The same statements, those that name a part of an instance in front of it.
+    let names: Vec<String> = names_of(&good(&forwards));
+    let backwards = format!(
+        "{cell}model M {{ node v : electrical; s : VoltageSource(1) v -> gnd; \
+         b : Cell(2) (p = a.m, n = gnd); a : Cell(1) (p = v, n = gnd); for i in 1:3 {{ d[i] : Resistor(i) c[i].m -> b.m; \
+         c[i] : Cell(i) (p = v, n = gnd); }} output y = across(b.c); }}"
+    );
+    let found = names_of(&good(&backwards));
+    // The elements come in the order of their declarations all the same.
+    assert_eq!(found[..4], ["s", "b.r", "b.l", "b.c"]);
+    assert_eq!(found[7..9], ["d[1]", "c[1].r"]);
+    let sorted = |mut list: Vec<String>| {
+        list.sort();
+        list
+    };
+    assert_eq!(sorted(found), sorted(names));
+    // A chain that is declared from its end to its start.
+    let chain = format!(
+        "{cell}model M {{ node v : electrical; s : VoltageSource(1) v -> gnd; const N = 400; \
+         for i in 1:N {{ if i < N {{ c[i] : Cell(1) (p = c[i + 1].m, n = gnd); }} else {{ c[i] : Cell(1) (p = v, n = gnd); }} }} }}"
+    );
+    let model = good(&chain);
+    assert_eq!(model.elements.len(), 1 + 3 * 400);
+    assert_eq!(model.element_name(lgm::elaborate::model::ElementId(1)), "c[1].r");
+}
+
+fn names_of(model: &lgm::elaborate::model::Model) -> Vec<String> {
+    let ids = (0..model.elements.len()).map(|at| lgm::elaborate::model::ElementId(at as u32));
+    ids.inspect(|id| {
+        for port in model.ports_of(*id) {
+            assert_eq!(model.ports[port.index()].element, *id);
+        }
+    })
+    .map(|id| model.element_name(id))
+    .collect()
+}
+
+#[test]
+fn states_have_the_dimension_of_what_they_integrate() {
+    let text = |use_of_it: &str| {
+        format!(
+            "model M {{ node x : translational; mass : Mass(2 [kg]) x -> gnd; signal v = across(mass); \
+             state s = int(v); state w = int(s); state both = int([v, s]); state self_fed = int(-1*self_fed); \
+             {use_of_it} }}"
+        )
+    };
+    for right in [
+        "signal a = s + 1 [m];",
+        "signal a = w - 3 [m.s];",
+        "signal a = both[1] + s;",
+        "signal a = both[2] + w;",
+        "signal a = self_fed + 1 [kg];",
+        "signal a = s/across(mass) + 2 [s];",
+    ] {
+        good(&text(right));
+    }
+    for wrong in [
+        "signal a = s + 1 [kg];",
+        "signal a = s + v;",
+        "signal a = both[1] + w;",
+        "signal a = sin(s);",
+        "output a = s - across(mass);",
+    ] {
+        let (_, diagnostics, _) = super::run(&text(wrong), &[]);
+        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert!(matches!(codes[..], ["LGM0201"] | ["LGM0203"]), "{wrong}: {codes:?}");
+    }
+}
+
+#[test]
+fn experiments_are_values_of_the_model() {
+    let model = good(
+        "model M { param T = 2 [s]; node x : translational; mass : Mass(2) x -> gnd; output v = across(mass); \
+         output y = [v_, 2*v_]; signal v_ = across(mass); \
+         experiment { start = 1 [ms]; stop = 3*T; points = 501; plot = [v, y[2], v_]; method = tr_bdf2; rtol = 1e-5; \
+         atol = 1e-8; events = 1; } }",
+    );
+    let experiment = model.experiment.expect("the model has one");
+    assert_eq!(
+        (experiment.start, experiment.stop, experiment.points),
+        (Some(0.001), Some(6.0), Some(501))
+    );
+    assert_eq!(experiment.plot, ["v", "y[2]", "v_"]);
+    assert_eq!((experiment.method, experiment.events), (Some("tr-bdf2"), Some(true)));
+    assert_eq!(
+        (experiment.rtol, experiment.atol, experiment.step),
+        (Some(1e-5), Some(1e-8), None)
+    );
 }
