@@ -259,10 +259,10 @@ impl<'a> Elaborator<'a> {
         let mut terms = 0;
         for row in 0..rows {
             let mut row_terms: Vec<Vec<usize>> = vec![Vec::new(); columns];
-            for k in 0..inner {
+            for (k, columns_of_row) in rows_of_b.iter().enumerate() {
                 if says_something(self, &a.entries()[row * inner + k]) {
-                    rows_of_b[k].iter().for_each(|column| row_terms[*column].push(k));
-                    terms += rows_of_b[k].len();
+                    columns_of_row.iter().for_each(|column| row_terms[*column].push(k));
+                    terms += columns_of_row.len();
                 }
             }
             if terms > LARGEST_PRODUCT {
