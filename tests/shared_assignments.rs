@@ -137,3 +137,46 @@ fn a_model_with_an_integral_has_its_matrices() {
     assert_eq!(system.states.len(), 511);
     assert!(system.numeric.is_some());
 }
+
+/// A hub of couplers: the junction's balance has an entry for each, and changes with each that is eliminated.
+#[test]
+fn inertances_behind_transformers_at_a_junction() {
+    let (system, codes) = equations(
+        "model Hub {
+           const N = 560;
+           input u = 1;
+           zero J;
+           SF : Sf(u); SF -> J;
+           for i in 1:N { t[i] : TF(1 + 1/i); m[i] : I(i); J -> t[i] -> m[i]; }
+           output y = flow(m[1]);
+         }",
+    );
+    assert_eq!(codes, ["LGM0712"]);
+    assert_eq!(system.states.len(), 559);
+    let form = system.numeric.expect("the equations are short");
+    assert_eq!(form.a.stored(), 0);
+    assert_eq!(form.e.stored(), 559);
+}
+
+/// Masses that are rigidly joined to one, each through a lever of its own, beside their springs.
+#[test]
+fn masses_behind_levers_at_a_shaft() {
+    let (system, codes) = equations(
+        "model Shaft {
+           const N = 560;
+           input F [N] = 1;
+           node x : translational; node z[N] : translational;
+           src : ForceSource(F) gnd -> x;
+           bus : Mass(1 [kg]) x -> gnd;
+           for i in 1:N {
+             t[i] : Transformer(1 + 1/i) x -> gnd, z[i] -> gnd;
+             m[i] : Mass(i) z[i] -> gnd;
+             k[i] : Spring(3 [N/m]) z[i] -> gnd;
+           }
+           output y = across(bus);
+         }",
+    );
+    assert_eq!(codes, ["LGM0712"]);
+    assert_eq!(system.states.len(), 561);
+    assert_eq!(system.numeric.expect("the equations are short").a.stored(), 2 * 560);
+}

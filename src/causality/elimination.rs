@@ -4,8 +4,12 @@
 //! ordered list of assignments, and chains and trees cost nothing beyond their own size.
 
 use crate::algebra::Field;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Rows with more columns than this are held as trees while they change.
+const WIDE: usize = 128;
 
 /// A sparse row, its columns ascending.
 pub type Row<E> = Vec<(u32, E)>;
@@ -13,8 +17,11 @@ pub type Row<E> = Vec<(u32, E)>;
 /// An elimination under way.
 #[derive(Clone, Debug)]
 pub struct Elimination<E> {
-    /// All rows; those in `pivots` are final.
+    /// All rows; those in `pivots` are final. Of the others, wide ones are empty here.
     pub rows: Vec<Row<E>>,
+    /// Rows of more than [`WIDE`] columns that are no pivots yet: the balance at a hub is changed once for each of its
+    /// branches, and would be copied as often.
+    wide: FxHashMap<u32, BTreeMap<u32, E>>,
     active: Vec<bool>,
     /// Rows that hold a column, or held it once: pruned when looked at.
     holders: Vec<Vec<u32>>,
@@ -31,22 +38,57 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
                 holders[*column as usize].push(index as u32);
             }
         }
-        Elimination {
+        let mut elimination = Elimination {
             active: vec![true; rows.len()],
             rows,
+            wide: FxHashMap::default(),
             holders,
             pivots: Vec::new(),
+        };
+        for row in 0..elimination.rows.len() as u32 {
+            elimination.widen(row);
+        }
+        elimination
+    }
+
+    /// Takes a row with many columns out of the plain ones.
+    fn widen(&mut self, row: u32) {
+        if self.rows[row as usize].len() > WIDE {
+            let entries = std::mem::take(&mut self.rows[row as usize]);
+            self.wide.insert(row, entries.into_iter().collect());
+        }
+    }
+
+    /// Whether an active row holds a column.
+    pub fn holds(&self, row: u32, column: u32) -> bool {
+        self.entry(row, column).is_some()
+    }
+
+    /// The entry of an active row in a column.
+    fn entry(&self, row: u32, column: u32) -> Option<&E> {
+        let plain = &self.rows[row as usize];
+        match find(plain, column) {
+            Some(at) => Some(&plain[at].1),
+            None => self.wide.get(&row)?.get(&column),
+        }
+    }
+
+    /// How many entries an active row has.
+    fn length(&self, row: u32) -> usize {
+        match self.rows[row as usize].len() {
+            0 => self.wide.get(&row).map_or(0, BTreeMap::len),
+            length => length,
         }
     }
 
     /// The active rows that hold a column.
     fn candidates(&mut self, column: u32) -> &[u32] {
-        let (rows, active) = (&self.rows, &self.active);
-        let holders = &mut self.holders[column as usize];
+        let mut holders = std::mem::take(&mut self.holders[column as usize]);
         holders.sort_unstable();
         holders.dedup();
-        holders.retain(|row| active[*row as usize] && find(&rows[*row as usize], column).is_some());
-        holders
+        holders.retain(|row| self.active[*row as usize] && self.entry(*row, column).is_some());
+        self.holders[column as usize] = holders;
+        &self.holders[column as usize]
     }
 
     /// How many active rows hold a column.
@@ -57,23 +99,25 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
     /// What eliminating the column would cost: entries to be visited in the other rows, or none if no active row holds it.
     pub fn cost<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<usize> {
         let row = self.best_row(field, column)?;
-        let length = self.rows[row as usize].len();
-        let rows = &self.rows;
+        let length = self.length(row);
         let others: usize = self.holders[column as usize]
             .iter()
             .filter(|other| **other != row)
-            .map(|other| rows[*other as usize].len() + length)
+            .map(|other| self.length(*other).min(WIDE) + length)
             .sum();
         Some(others)
     }
 
+    /// The row of the best pivot. Of equal ones the last: its other columns are mostly those that are eliminated last. At a hub,
+    /// where many variables equal one, that one's part falls to another with each that is eliminated, and
+    /// the row of the next would make it the next.
     fn best_row<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<u32> {
         self.candidates(column);
-        self.holders[column as usize].iter().copied().min_by(|a, b| {
+        self.holders[column as usize].iter().rev().copied().min_by(|a, b| {
             let key = |row: u32| {
-                let row = &self.rows[row as usize];
-                let at = find(row, column).expect("invariant: a candidate row holds the column");
-                (field.pivot_cost(&row[at].1), row.len())
+                let value = self.entry(row, column);
+                let value = value.expect("invariant: a candidate row holds the column");
+                (field.pivot_cost(value), self.length(row))
             };
             let (a, b) = (key(*a), key(*b));
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
@@ -95,9 +139,30 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
             .copied()
             .filter(|other| *other != row)
             .collect();
-        let pivot_row = std::mem::take(&mut self.rows[row as usize]);
+        let pivot_row = match self.wide.remove(&row) {
+            Some(entries) => entries.into_iter().collect(),
+            None => std::mem::take(&mut self.rows[row as usize]),
+        };
         let at = find(&pivot_row, column).expect("invariant: the pivot row holds the column");
         for other in others {
+            if let Some(target) = self.wide.get_mut(&other) {
+                let own = target
+                    .remove(&column)
+                    .expect("invariant: a candidate row holds the column");
+                let quotient = field.div(&own, &pivot_row[at].1);
+                let factor = field.neg(&quotient);
+                for (column, value) in pivot_row.iter().filter(|entry| entry.0 != column) {
+                    let product = field.mul(&factor, value);
+                    let before = target.get(column);
+                    let sum = before.map_or_else(|| product.clone(), |before| field.add(before, &product));
+                    if field.is_zero(&sum) {
+                        target.remove(column);
+                    } else if target.insert(*column, sum).is_none() {
+                        self.holders[*column as usize].push(other);
+                    }
+                }
+                continue;
+            }
             let target = std::mem::take(&mut self.rows[other as usize]);
             let place = find(&target, column).expect("invariant: a candidate row holds the column");
             let quotient = field.div(&target[place].1, &pivot_row[at].1);
@@ -107,6 +172,7 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
                 holders[new as usize].push(other);
             });
             self.rows[other as usize] = merged;
+            self.widen(other);
         }
         self.rows[row as usize] = pivot_row;
         self.active[row as usize] = false;
@@ -136,11 +202,6 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
             }
         }
         free
-    }
-
-    /// Rows that are neither pivots nor empty.
-    pub fn remaining(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.rows.len() as u32).filter(|row| self.active[*row as usize] && !self.rows[*row as usize].is_empty())
     }
 }
 

@@ -186,7 +186,7 @@ pub(super) fn solve_structure<F: Field + FromExpression>(
         .map_err(|(id, fault)| Refusal::Value(holder_of_modulus(model, id), fault))?;
     let mut elimination = Elimination::new(rows, structure.columns);
     for &(row, column) in &causality.pivots {
-        if find(&elimination.rows[row as usize], column).is_none() {
+        if !elimination.holds(row, column) {
             return Err(if field.exhausted() {
                 Refusal::TooLarge
             } else {
