@@ -4,7 +4,7 @@
 //!
 //! - `lgm fails`: the compiler answers with the code of the page, and with no error of another code;
 //! - `lgm`: the mended text compiles, verifies, and is not answered with the code of the page;
-//! - `lgm in PATH`: a file that the other blocks may import;
+//! - `lgm in PATH`: a file that the other blocks may import; `csv in PATH`: a table;
 //! - `console fails` and `console`: the same for commands. A line that starts with `$ ` is run in a folder with the
 //!   files of `examples/` and those of the page; the other lines are found in what it prints.
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages without a failing example, and why.
-const WITHOUT_FAILURE: [(&str, &str); 7] = [
+const WITHOUT_FAILURE: [(&str, &str); 10] = [
     ("LGM0105", "it takes 257 files"),
     ("LGM0501", "it takes a model that takes minutes"),
     ("LGM0421", "it takes rounding of the unlucky kind"),
@@ -26,8 +26,20 @@ const WITHOUT_FAILURE: [(&str, &str); 7] = [
         "it takes a nonlinear model, and these are refused before; give it an example once they are built",
     ),
     ("LGM0711", "it takes a fault of the compiler"),
-    ("LGM1021", "it takes the command that runs models"),
-    ("LGM1022", "it takes the command that runs models"),
+    (
+        "LGM1002",
+        "it takes a nonlinear model; give it an example once they are built",
+    ),
+    (
+        "LGM1003",
+        "it takes a nonlinear model; give it an example once they are built",
+    ),
+    (
+        "LGM1007",
+        "it takes a condition on states; give it an example once they are built",
+    ),
+    ("LGM1008", "it takes a thousand million steps"),
+    ("LGM1009", "it takes a model of thousands of states"),
 ];
 
 fn has_no_failure(code: &str) -> bool {
@@ -233,7 +245,7 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
         let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code))).unwrap();
         let blocks = blocks(&text);
         let files = blocks.iter().filter_map(|(tag, text)| {
-            let path = tag.strip_prefix("lgm in ")?;
+            let path = tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in "))?;
             Some((PathBuf::from(path), text.clone()))
         });
         let files = PageFiles(files.collect());
@@ -245,7 +257,7 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
                 "console fails" => fault_of_console(page.code, text, &files, true),
                 "console" => fault_of_console(page.code, text, &files, false),
                 "text" => None,
-                tag if tag.starts_with("lgm in ") => None,
+                tag if tag.starts_with("lgm in ") || tag.starts_with("csv in ") => None,
                 tag => Some(format!("nobody knows what to do with a block of `{tag}`")),
             });
         }
@@ -292,7 +304,7 @@ fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String>
 fn shown(code: &str, text: &str, faults: &mut String) -> String {
     let blocks = blocks(text);
     let files = blocks.iter().filter_map(|(tag, text)| {
-        let path = tag.strip_prefix("lgm in ")?;
+        let path = tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in "))?;
         Some((PathBuf::from(path), text.clone()))
     });
     let files = PageFiles(files.collect());

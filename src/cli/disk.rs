@@ -46,7 +46,7 @@ impl Sources for Disk {
 }
 
 /// What the user names is read whatever it is: a pipe of the shell is a file to a person.
-fn read_named(path: &Path) -> Result<String, String> {
+pub(super) fn read_named(path: &Path) -> Result<String, String> {
     if path.is_dir() {
         return Err("is a folder, not a file".to_string());
     }

@@ -23,13 +23,15 @@ pub(super) struct Arguments {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let outcomes = arguments.files.iter().map(|file| format(file, arguments.check));
+    let outcomes: Vec<Outcome> = arguments
+        .files
+        .iter()
+        .map(|file| format(file, arguments.check))
+        .collect();
     // The worst of them, whatever the others were: misuse before failure before success.
-    outcomes.fold(Outcome::Success, |worst, outcome| match (worst, outcome) {
-        (Outcome::Misuse, _) | (_, Outcome::Misuse) => Outcome::Misuse,
-        (Outcome::Failure, _) | (_, Outcome::Failure) => Outcome::Failure,
-        (Outcome::Success, Outcome::Success) => Outcome::Success,
-    })
+    let worst_first = [Outcome::Misuse, Outcome::Failure, Outcome::Interrupted];
+    let worst = worst_first.into_iter().find(|kind| outcomes.contains(kind));
+    worst.unwrap_or(Outcome::Success)
 }
 
 fn format(file: &Path, check: bool) -> Outcome {

@@ -1,7 +1,7 @@
 //! The command line: arguments in, files and exit codes out. One file a subcommand.
 //!
 //! This is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
-//! an error; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
+//! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
 
 mod check;
 mod disk;
@@ -12,6 +12,7 @@ mod import;
 mod report;
 mod request;
 mod response;
+mod simulate;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ enum Command {
     Check(check::Arguments),
     Equations(equations::Arguments),
     Response(response::Arguments),
+    Simulate(Box<simulate::Arguments>),
     Import(import::Arguments),
     Fmt(fmt::Arguments),
     Explain(explain::Arguments),
@@ -49,6 +51,8 @@ enum Outcome {
     Failure,
     /// The command line has.
     Misuse,
+    /// Ctrl-C ended the run; what there was is written.
+    Interrupted,
 }
 
 impl From<Outcome> for ExitCode {
@@ -57,6 +61,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Success => ExitCode::SUCCESS,
             Outcome::Failure => ExitCode::from(1),
             Outcome::Misuse => ExitCode::from(2),
+            Outcome::Interrupted => ExitCode::from(130),
         }
     }
 }
@@ -78,6 +83,7 @@ pub fn main() -> ExitCode {
             Command::Check(arguments) => check::run(&arguments),
             Command::Equations(arguments) => equations::run(&arguments),
             Command::Response(arguments) => response::run(&arguments),
+            Command::Simulate(arguments) => simulate::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),
             Command::Fmt(arguments) => fmt::run(&arguments),
             Command::Explain(arguments) => explain::run(&arguments),

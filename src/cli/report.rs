@@ -41,7 +41,12 @@ fn pointer(diagnostics: &[Diagnostic]) -> Option<String> {
 
 /// The exit code that diagnostics ask for.
 pub(super) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
-    let is_misuse = |diagnostic: &Diagnostic| diagnostic.is_error() && diagnostic.code.starts_with("LGM090");
+    let is_misuse = |diagnostic: &Diagnostic| {
+        diagnostic.is_error()
+            && ["LGM090", "LGM092"]
+                .iter()
+                .any(|kind| diagnostic.code.starts_with(kind))
+    };
     if diagnostics.iter().any(is_misuse) {
         Outcome::Misuse
     } else if has_errors(diagnostics) {

@@ -72,11 +72,26 @@ impl ModelArguments {
         wanted: Options,
     ) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
-        let (system, diagnostics) = match self.read(&mut map) {
+        let (system, diagnostics) = self.compile_with(&mut map, states, wanted, Vec::new());
+        (map, system, diagnostics)
+    }
+
+    /// The same with signals of inputs, each a text of the map.
+    pub(super) fn compile_with(
+        &self,
+        map: &mut SourceMap,
+        states: &StateArguments,
+        wanted: Options,
+        inputs: Vec<(String, SourceId)>,
+    ) -> (Option<StateSystem>, Vec<Diagnostic>) {
+        match self.read(map) {
             Err(diagnostic) => (None, vec![diagnostic]),
             Ok(root) => {
                 let request = Request {
-                    settings: self.settings(&mut map),
+                    settings: Settings {
+                        inputs,
+                        ..self.settings(map)
+                    },
                     equations: Options {
                         states: match states.states {
                             None => StateRequest::Natural,
@@ -88,10 +103,9 @@ impl ModelArguments {
                     },
                     verify: false,
                 };
-                crate::compile(&self.disk(), &mut map, root, &request)
+                crate::compile(&self.disk(), map, root, &request)
             }
-        };
-        (map, system, diagnostics)
+        }
     }
 
     /// FILE, once the folders named by `--include` are known to be there.
@@ -118,6 +132,7 @@ impl ModelArguments {
         Settings {
             sets: sets.collect(),
             model: self.model.clone(),
+            inputs: Vec::new(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod expand;
 mod experiment;
 mod functions;
 mod infer;
+mod input_settings;
 mod integers;
 mod law_faults;
 mod law_scope;
@@ -46,6 +47,7 @@ mod symmetry;
 mod values;
 
 pub(crate) use blame::{label_parameters, shown};
+pub(crate) use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};
 pub(crate) use nearest::{did_you_mean, suggestion as nearest_name};
 pub use settings::Settings;
@@ -62,7 +64,7 @@ pub fn model_names(program: &Program) -> Vec<String> {
 /// Elaborates one model of the program; `None` where an error was found, or where there is no model.
 ///
 /// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
-/// in `--set`, `LGM0903` for a malformed `--set`.
+/// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
     let mut diagnostics = names::check(program);
     let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
@@ -74,8 +76,10 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
         in_source_order(&mut diagnostics);
         return (None, diagnostics);
     };
+    let inputs = input_settings::read(program, chosen, map, &settings.inputs, &mut diagnostics);
     let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
+    work.inputs = inputs.iter().collect();
     work.run();
     work.blame_options();
     work.count_instances();

@@ -106,7 +106,7 @@ pub struct Experiment {
     pub rtol: Option<f64>,
     /// The absolute tolerance, in the SI unit of each state.
     pub atol: Option<f64>,
-    /// The largest step, in seconds.
+    /// The time from row to row, in seconds, where `points` is not given.
     pub step: Option<f64>,
     /// Whether rows at events are wanted.
     pub events: Option<bool>,
@@ -125,6 +125,8 @@ pub struct Parameter {
     pub dimension: Option<Dimension>,
     /// The SI unit of the values as text ("kg", "N/m"); `None` where unknown.
     pub unit: Option<String>,
+    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    pub scale: f64,
     /// Its name in the source.
     pub span: Span,
     /// Where its value stands: in the source, or in the option that replaces it.
@@ -155,6 +157,8 @@ pub struct Input {
     pub dimension: Option<Dimension>,
     /// The SI unit as text.
     pub unit: Option<String>,
+    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    pub scale: f64,
     /// Its name in the source.
     pub span: Span,
 }

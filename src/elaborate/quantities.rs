@@ -1,12 +1,13 @@
 //! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
 
 use super::blame::label_parameters;
+use super::input_settings::InputSignals;
 use super::lookup::{Indices, index_text};
 use super::model::{Input, Integral, Parameter, ParameterEntry, PathId};
 use super::state::{Elaborator, FrameId, Place};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
-use crate::expr::{ExprId, SymbolKind};
+use crate::expr::{ExprId, SymbolKind, to_f64};
 use crate::source::Span;
 use crate::syntax::ast::{self, Assigned, Expr, ExprKind, Formal};
 use num_rational::BigRational;
@@ -183,6 +184,7 @@ impl<'a> Elaborator<'a> {
         }
         let common = value.common_dim();
         let unit = self.unit_text(assigned, common);
+        let scale = self.scale(assigned);
         self.model.parameters.push(Parameter {
             name: name.into(),
             shape: match &value {
@@ -193,10 +195,19 @@ impl<'a> Elaborator<'a> {
             entries: parameter_entries,
             dimension: self.dims.get(common),
             unit,
+            scale,
             span: assigned.name.span,
             value_span: span,
         });
         self.like(&value, entries)
+    }
+
+    /// The SI value of 1 in the unit after the name.
+    fn scale(&mut self, assigned: &'a Assigned) -> f64 {
+        match assigned.unit.as_ref().map(|written| self.unit(written)) {
+            Some(Some(unit)) => to_f64(&unit.to_si(&BigRational::one())),
+            _ => 1.0,
+        }
     }
 
     /// A name with the instance that holds it.
@@ -243,38 +254,44 @@ impl<'a> Elaborator<'a> {
                 Value::scalar(self.arena.exprs.zero(), dim)
             }
         };
+        let scale = self.scale(assigned);
+        let InputSignals { value, given, spans } = self.input_signals(assigned, place, value);
         if value.is_error() {
             return Value::Error;
         }
-        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
-        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
-        for symbol in self.arena.exprs.symbols_of(&exprs) {
-            let info = self.arena.exprs.symbol_info(symbol);
-            if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
-                let other = info.name.clone();
-                let diagnostic = Diagnostic::error(
-                    "LGM0407",
-                    format!("the default signal of `{}` may depend on time only", assigned.name.text),
-                )
-                .label(span, format!("this depends on `{other}`"))
-                .help("name what follows from the model with `signal`, and use that as the source's value");
-                let diagnostic = self.label_symbol(diagnostic, symbol);
-                self.report(diagnostic);
-                return Value::Error;
+        for (entry, span) in value.entries().iter().zip(&spans) {
+            for symbol in self.arena.exprs.symbols_of(&[entry.expr]) {
+                let info = self.arena.exprs.symbol_info(symbol);
+                if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
+                    let other = info.name.clone();
+                    let diagnostic = Diagnostic::error(
+                        "LGM0407",
+                        format!(
+                            "the signal of `{}` may depend on time and parameters only",
+                            assigned.name.text
+                        ),
+                    )
+                    .label(*span, format!("this depends on `{other}`"))
+                    .help("name what follows from the model with `signal`, and use that as the source's value");
+                    let diagnostic = self.label_symbol(diagnostic, symbol);
+                    self.report(diagnostic);
+                    return Value::Error;
+                }
             }
         }
         let names = entry_names(&assigned.name.text, &value);
-        let mut entries = Vec::with_capacity(exprs.len());
-        for (entry, name) in value.entries().iter().zip(names) {
+        let mut entries = Vec::with_capacity(names.len());
+        for ((entry, name), given) in value.entries().iter().zip(names).zip(given) {
             let name: std::sync::Arc<str> = name.into();
             let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
             let unit = self.unit_text(assigned, entry.dim);
             self.model.inputs.push(Input {
                 name,
                 symbol,
-                signal: assigned.value.is_some().then_some(entry.expr),
+                signal: given.then_some(entry.expr),
                 dimension: self.dims.get(entry.dim),
                 unit,
+                scale,
                 span: assigned.name.span,
             });
             entries.push(Scalar {

@@ -1,6 +1,7 @@
 //! Names in expressions: each must be declared somewhere around its use.
 
 use super::functions::{MEASURES, function_names, is_function};
+use super::load::Program;
 use super::names::Checker;
 use super::nearest::{did_you_mean, suggestion};
 use crate::diagnostic::Diagnostic;
@@ -65,6 +66,22 @@ pub(super) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Stateme
         indices: Vec::new(),
     };
     walk.statements(statements);
+}
+
+/// Checks the names in an expression that is written outside a model, in the place of a value of the model.
+pub(super) fn check_value<'a>(program: &'a Program, model: &'a ast::Model, expr: &'a Expr) -> Vec<Diagnostic> {
+    let mut checker = Checker {
+        program,
+        diagnostics: Vec::new(),
+    };
+    let scope = Scope::new(&model.body, &[], &model.name, false);
+    let mut walk = Walk {
+        checker: &mut checker,
+        scope: &scope,
+        indices: Vec::new(),
+    };
+    walk.value(expr);
+    checker.diagnostics
 }
 
 struct Walk<'c, 'a> {

@@ -15,6 +15,8 @@ pub struct Settings {
     /// Values of parameters and constants. The text of each source holds the whole option, `name=value`; the
     /// string is the option as the user wrote it.
     pub sets: Vec<(String, SourceId)>,
+    /// Signals of inputs, each an expression of time and parameters; as `sets`.
+    pub inputs: Vec<(String, SourceId)>,
 }
 
 /// One `--set name=value`, parsed.

@@ -1,6 +1,7 @@
 //! What elaboration carries along: frames of bodies, slots of names, and the flat model as it grows.
 
 use super::count::Counts;
+use super::input_settings::InputSetting;
 use super::law_scope::LawScope;
 use super::laws::Templates;
 use super::load::{ItemRef, Program};
@@ -183,6 +184,8 @@ pub(super) struct Elaborator<'a> {
     pub sources: &'a SourceMap,
     pub chosen: &'a ast::Model,
     pub settings: FxHashMap<&'a str, &'a Assignment>,
+    /// Signals that options give to inputs.
+    pub inputs: Vec<&'a InputSetting>,
     pub diagnostics: Vec<Diagnostic>,
     pub reported: FxHashMap<(&'static str, Span), Reported>,
     /// The place that is looked at now, which the faults found are reported for.
@@ -263,6 +266,7 @@ impl<'a> Elaborator<'a> {
             sources,
             chosen,
             settings: FxHashMap::default(),
+            inputs: Vec::new(),
             diagnostics,
             reported,
             here: Place {

@@ -1,10 +1,12 @@
-//! State equations as text for people, typesetters and tools: one file a target.
+//! State equations and trajectories as text for people, typesetters and tools: one file a target.
 //!
 //! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
 
 mod json;
 mod latex;
 mod latex_lines;
+pub mod plot;
+pub mod rows;
 mod text;
 
 pub use json::{json, write_json_number, write_json_string};

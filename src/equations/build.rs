@@ -88,6 +88,7 @@ pub(crate) fn frame(
         numeric: None,
         dependent: Vec::new(),
         start_constraints: Vec::new(),
+        experiment: model.experiment.clone().unwrap_or_default(),
     }
 }
 

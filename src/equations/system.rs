@@ -3,7 +3,7 @@
 //! AFTER THIS POINT there are no ports, junctions or bonds: ordered assignments, residual blocks, an optional sparse mass
 //! matrix and the derivatives say everything; A..F are derived from them where they exist.
 
-use crate::elaborate::model::{Input, Parameter};
+use crate::elaborate::model::{Experiment, Input, Parameter};
 use crate::expr::{ExprId, Exprs, SymbolId};
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub struct StateSystem {
     pub numeric: Option<LinearForm<f64>>,
     /// Storage without a state of its own.
     pub dependent: Vec<DependentStorage>,
+    /// How the model asks to be run.
+    pub experiment: Experiment,
     /// Starts that were given for storage without a state of its own, over the parameters, where the equations are.
     pub start_constraints: Vec<StartConstraint>,
 }

@@ -74,6 +74,7 @@ impl Builder {
             }],
             dimension: None,
             unit: None,
+            scale: 1.0,
             span: span(),
             value_span: span(),
         });
@@ -88,6 +89,7 @@ impl Builder {
             signal: None,
             dimension: None,
             unit: None,
+            scale: 1.0,
             span: span(),
         });
         self.model.exprs.symbol(symbol)

@@ -42,7 +42,7 @@ fn unknown_model() {
     let (program, _) = load(&lgm::source::NoFiles, &mut map, root);
     let settings = Settings {
         model: Some("Pmup".to_string()),
-        sets: Vec::new(),
+        ..Settings::default()
     };
     let (model, diagnostics) = elaborate(&program, &map, &settings);
     assert!(model.is_none());

@@ -43,6 +43,7 @@ impl Builder {
                 numeric: None,
                 dependent: Vec::new(),
                 start_constraints: Vec::new(),
+                experiment: Default::default(),
             },
         }
     }
@@ -89,6 +90,7 @@ impl Builder {
             entries,
             dimension: None,
             unit: unit.map(str::to_string),
+            scale: 1.0,
             span: nowhere(),
             value_span: nowhere(),
         });
@@ -104,6 +106,7 @@ impl Builder {
             signal: None,
             dimension: None,
             unit: unit.map(str::to_string),
+            scale: 1.0,
             span: nowhere(),
         });
         self.system.input_rates.push(rate);

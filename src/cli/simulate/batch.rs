@@ -1,0 +1,384 @@
+//! Many runs of one compiled model: which, on all cores, and one table of all of them.
+
+use super::plots::{Curve, Plotter};
+use super::watch::Watch;
+use super::{Arguments, Outcome, Ready, interrupt, is_interruption, vary};
+use crate::cli::disk::write_result;
+use crate::cli::report;
+use crate::diagnostic::Diagnostic;
+use crate::emit::plot::{Figure, Series};
+use crate::emit::rows::{Column, Field, TableWriter};
+use crate::equations::StateSystem;
+use crate::simulate::{Failure, Simulator};
+use crate::source::SourceMap;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+
+/// Options that ask for many runs.
+#[derive(Debug, clap::Args)]
+pub(super) struct BatchArguments {
+    /// Run with so many values of a parameter, from the first to the last, evenly spaced or by equal factors (`:log`); given
+    /// several times, with every combination
+    #[arg(long, value_name = "NAME=FROM:TO:N[:log]", allow_hyphen_values = true)]
+    sweep: Vec<String>,
+    /// Run once for each row of a CSV table whose columns are parameters
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["sweep", "monte_carlo"])]
+    sample: Option<PathBuf>,
+    /// Run so many times with parameters drawn at random as --vary says
+    #[arg(long, value_name = "N", requires = "vary", conflicts_with = "sweep", value_parser = clap::value_parser!(u64).range(1..=vary::MOST as u64))]
+    monte_carlo: Option<u64>,
+    /// How a parameter varies: normal(mean, deviation), uniform(from, to), loguniform(from, to), lognormal(median, factor) or
+    /// triangular(from, peak, to)
+    #[arg(
+        long,
+        value_name = "NAME=DISTRIBUTION",
+        requires = "monte_carlo",
+        allow_hyphen_values = true
+    )]
+    vary: Vec<String>,
+    /// What the random numbers start from; the same seed gives the same runs
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "monte_carlo")]
+    seed: u64,
+}
+
+/// The values of parameters in each run, in SI units.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Runs {
+    /// The parameters that vary.
+    pub parameters: Vec<vary::Target>,
+    /// For each run a value of each of them.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl BatchArguments {
+    /// Whether there are many runs.
+    pub fn is_asked_for(&self) -> bool {
+        !self.sweep.is_empty() || self.sample.is_some() || self.monte_carlo.is_some()
+    }
+
+    /// The runs that are asked for; none where it is one run alone.
+    pub fn runs(&self, system: &StateSystem, map: &mut SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Runs> {
+        let found = if let Some(path) = &self.sample {
+            vary::samples(path, system, map)
+        } else if let Some(count) = self.monte_carlo {
+            vary::drawn(&self.vary, count as usize, self.seed, system, map)
+        } else if !self.sweep.is_empty() {
+            vary::grid(&self.sweep, system, map)
+        } else {
+            return None;
+        };
+        match found {
+            Ok(runs) => Some(runs),
+            Err(diagnostic) => {
+                diagnostics.push(*diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// What came of one run.
+struct Made {
+    /// Rows, each the time and the outputs, one after the other.
+    rows: Vec<f64>,
+    failure: Option<Failure>,
+    curves: Vec<Series>,
+}
+
+/// No more curves than these can be told apart in one picture.
+const MOST_CURVES: usize = 16;
+
+/// Runs them all and writes one table: the run's number, its parameters, the time, the outputs, how the run ended and why.
+pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Curve]) -> Outcome {
+    let has_picture = arguments.plot.is_some() || arguments.html.is_some();
+    if has_picture && runs.values.len() * shown.len() > MOST_CURVES {
+        let message = format!(
+            "{} runs of {} curves are too many for one picture",
+            runs.values.len(),
+            shown.len()
+        );
+        let diagnostic = super::misuse(
+            "LGM0927",
+            message,
+            "choose one output with `--show`, make fewer runs, or leave `--plot` and `--html` out",
+        );
+        report::print(&ready.map, std::slice::from_ref(&diagnostic));
+        return report::outcome(&[diagnostic]);
+    }
+    let system = &ready.system;
+    let watch = Watch::new(ready.plan.start, ready.plan.stop, runs.values.len());
+    let columns = columns(system, runs);
+    let mut curves: Vec<Series> = Vec::new();
+    let (mut failed, mut interrupted) = (0, false);
+    let simulator = Simulator::new(system, &ready.kernels);
+    let work = |number: usize| one(arguments, ready, &simulator, runs, number, shown, &watch);
+    let mut all = |stream: Option<&mut dyn Write>| -> io::Result<()> {
+        let mut table = match stream {
+            Some(out) => {
+                let writer = TableWriter::begin(arguments.table_format(), &system.model, &columns, out)?;
+                Some((writer, out))
+            }
+            None => None,
+        };
+        let taken = in_order(runs.values.len(), &work, &mut |number, made: Made| {
+            watch.finished(number + 1);
+            if made.failure.as_ref().is_some_and(is_interruption) || interrupt::is_asked_for() {
+                interrupted = true;
+                return Ok(false);
+            }
+            failed += usize::from(made.failure.is_some());
+            if let Some((writer, out)) = &mut table {
+                write_run(writer, *out, arguments, ready, runs, number, &made)?;
+            }
+            curves.extend(made.curves);
+            Ok(true)
+        });
+        watch.clear();
+        taken?;
+        match table {
+            Some((writer, out)) => writer.end(if interrupted { "interrupted" } else { "complete" }, out),
+            None => Ok(()),
+        }
+    };
+    let written = match arguments.writes_rows() {
+        true => write_result(arguments.out.as_deref(), &mut |stream| all(Some(stream))),
+        false => {
+            let _ = all(None);
+            Ok(())
+        }
+    };
+    if interrupted {
+        eprintln!("interrupted; the runs so far are kept");
+    }
+    if failed > 0 {
+        eprintln!(
+            "{failed} of {} runs failed: see the columns `status` and `reason`",
+            runs.values.len()
+        );
+    }
+    match report::after_writing(&ready.map, written) {
+        Outcome::Success => {}
+        fault => return fault,
+    }
+    let figure = Figure {
+        title: match shown {
+            [only] => format!("{}: {}", system.model, only.name()),
+            _ => system.model.to_string(),
+        },
+        from: ready.plan.start,
+        to: ready.plan.stop,
+        series: curves,
+    };
+    for fault in super::plots::write(arguments, &figure) {
+        match report::after_writing(&ready.map, Err(fault)) {
+            Outcome::Success => {}
+            fault => return fault,
+        }
+    }
+    match (interrupted, failed == runs.values.len()) {
+        (true, _) => Outcome::Interrupted,
+        // A batch of which something came is a success; its table tells of the rest.
+        (false, true) => Outcome::Failure,
+        (false, false) => Outcome::Success,
+    }
+}
+
+/// Makes one run.
+fn one(
+    arguments: &Arguments,
+    ready: &Ready,
+    simulator: &Simulator<'_>,
+    runs: &Runs,
+    number: usize,
+    shown: &[Curve],
+    watch: &Watch,
+) -> Made {
+    let system = &ready.system;
+    let values = &runs.values[number];
+    let set: Vec<(usize, f64)> = runs
+        .parameters
+        .iter()
+        .map(|target| target.position)
+        .zip(values.iter().copied())
+        .collect();
+    let parameters = ready.kernels.parameters(&set);
+    let inputs = ready.inputs.with_parameters(&parameters);
+    let mut plotter = Plotter::new(arguments, system, &ready.plan, shown);
+    let mut rows = Vec::new();
+    let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
+        rows.push(time);
+        rows.extend_from_slice(outputs);
+        plotter.row(time, outputs, states, &inputs);
+    };
+    let ended = simulator.run(&parameters, &inputs, &ready.plan, &mut sink, watch);
+    let mut curves = plotter.series();
+    let words: Vec<String> = runs
+        .parameters
+        .iter()
+        .zip(values)
+        .map(|(target, value)| format!("{}={}", target.name, crate::emit::significant(*value, 4)))
+        .collect();
+    for curve in &mut curves {
+        curve.name = match shown {
+            [_] => words.join(", "),
+            _ => format!("{}, {}", curve.name, words.join(", ")),
+        };
+    }
+    Made {
+        rows,
+        failure: ended.err(),
+        curves,
+    }
+}
+
+fn columns(system: &StateSystem, runs: &Runs) -> Vec<Column> {
+    let column = |name: &str, unit: Option<&String>, kind| Column {
+        name: name.to_string(),
+        unit: unit.cloned(),
+        kind,
+    };
+    let mut list = vec![column("run", None, "run")];
+    let varied = runs.parameters.iter();
+    list.extend(varied.map(|target| column(&target.name, target.unit.as_ref(), "parameter")));
+    list.push(column("time", Some(&"s".to_string()), "time"));
+    let outputs = system.outputs.iter();
+    list.extend(outputs.map(|output| column(&output.name, output.unit.as_ref(), "output")));
+    list.push(column("status", None, "status"));
+    list.push(column("reason", None, "reason"));
+    list
+}
+
+/// The rows of one run; a run that failed ends with a row that says when and why.
+fn write_run(
+    writer: &mut TableWriter,
+    out: &mut dyn Write,
+    arguments: &Arguments,
+    ready: &Ready,
+    runs: &Runs,
+    number: usize,
+    made: &Made,
+) -> io::Result<()> {
+    let head = || {
+        let values = runs.values[number].iter().copied();
+        std::iter::once((number + 1) as f64).chain(values).map(Field::Number)
+    };
+    let outputs = ready.system.outputs.len();
+    if made.failure.is_none() || arguments.keep {
+        for row in made.rows.chunks(outputs + 1) {
+            let values = row.iter().copied().map(Field::Number);
+            writer.row(head().chain(values).chain([Field::Text("ok"), Field::Empty]), out)?;
+        }
+    }
+    if let Some(failure) = &made.failure {
+        let reason = super::failures::sentence(failure);
+        let gap = std::iter::repeat_n(Field::Empty, outputs);
+        let time = std::iter::once(Field::Number(failure.time));
+        let tail = [Field::Text("failed"), Field::Text(&reason)];
+        writer.row(head().chain(time).chain(gap).chain(tail), out)?;
+    }
+    Ok(())
+}
+
+/// Does work of so many numbers on all cores and hands the results over in the order of the numbers, until one is not taken.
+///
+/// Workers that are far ahead of the last result that was taken wait, so that memory is bounded.
+fn in_order<T: Send>(
+    count: usize,
+    work: &(dyn Fn(usize) -> T + Sync),
+    take: &mut dyn FnMut(usize, T) -> io::Result<bool>,
+) -> io::Result<()> {
+    let threads = std::thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(count.max(1));
+    let next = AtomicUsize::new(0);
+    let taken = (Mutex::new(0usize), Condvar::new());
+    let ahead = 8 * threads;
+    // A number beyond all ends the workers.
+    let ended = usize::MAX / 2;
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel::<(usize, T)>();
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let (next, taken) = (&next, &taken);
+            let body = move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return;
+                    }
+                    let mut done = taken.0.lock().unwrap_or_else(PoisonError::into_inner);
+                    while number >= *done + ahead {
+                        done = taken.1.wait(done).unwrap_or_else(PoisonError::into_inner);
+                    }
+                    let is_over = *done >= ended;
+                    drop(done);
+                    if is_over || sender.send((number, work(number))).is_err() {
+                        return;
+                    }
+                }
+            };
+            std::thread::Builder::new()
+                .stack_size(16 << 20)
+                .spawn_scoped(scope, body)
+                .map_err(|error| io::Error::other(format!("there is no memory for another thread: {error}")))?;
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut wanted = 0;
+        let mut answer = Ok(());
+        'all: for (number, made) in receiver {
+            waiting.insert(number, made);
+            while let Some(made) = waiting.remove(&wanted) {
+                let goes_on = take(wanted, made);
+                wanted += 1;
+                *taken.0.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
+                taken.1.notify_all();
+                match goes_on {
+                    Ok(true) => {}
+                    Ok(false) => break 'all,
+                    Err(error) => {
+                        answer = Err(error);
+                        break 'all;
+                    }
+                }
+            }
+        }
+        *taken.0.lock().unwrap_or_else(PoisonError::into_inner) = ended;
+        taken.1.notify_all();
+        answer
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_a_refusal_ends_the_work() {
+        let work = |number: usize| {
+            std::thread::sleep(std::time::Duration::from_micros((number as u64 * 37) % 400));
+            number * number
+        };
+        let mut seen = Vec::new();
+        let answer = in_order(300, &work, &mut |number, made| {
+            seen.push((number, made));
+            Ok(true)
+        });
+        assert!(answer.is_ok());
+        assert_eq!(seen.len(), 300);
+        assert!(seen.iter().enumerate().all(|(at, entry)| *entry == (at, at * at)));
+        let mut count = 0;
+        let answer = in_order(10_000_000, &work, &mut |_, _| {
+            count += 1;
+            Ok(count < 20)
+        });
+        assert!(answer.is_ok());
+        assert_eq!(count, 20);
+        let answer = in_order(100, &work, &mut |_, _| Err(io::Error::other("full")));
+        assert!(answer.is_err());
+    }
+}

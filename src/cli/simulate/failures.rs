@@ -1,0 +1,127 @@
+//! What is told of a run that failed.
+
+use crate::diagnostic::Diagnostic;
+use crate::equations::StateSystem;
+use crate::simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
+
+/// The code, what happened, and what may mend it.
+fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
+    let blame = failure.blame.as_ref();
+    let of = |words: &str| match blame {
+        Some(blame) if !blame.variable.is_empty() => format!("{words} `{}`", blame.variable),
+        _ => words.to_string(),
+    };
+    match &failure.kind {
+        FailureKind::StepTooSmall => (
+            "LGM1001",
+            of("no step is small enough for the tolerance, for the sake of"),
+            "the solution may go to infinity; else try another `--method`, or a looser `--rtol` and `--atol`",
+        ),
+        FailureKind::StepNotSolved => (
+            "LGM1001",
+            of("the equations of an implicit step cannot be solved for"),
+            "the solution may end here; else try another `--method`",
+        ),
+        FailureKind::SingularMass => (
+            "LGM1002",
+            of("the mass matrix is singular: no rate follows from the equations for"),
+            "give the storage a value above zero",
+        ),
+        FailureKind::LoopNotSolved => (
+            "LGM1003",
+            of("the algebraic loop has no solution that could be found for"),
+            "look at the laws of the loop: they may contradict each other at this point",
+        ),
+        FailureKind::LeftDomain(words) => (
+            "LGM1004",
+            format!("a value leaves the domain of its law: {words}"),
+            "look at what the law is given there, or guard it with `if` or `max`",
+        ),
+        FailureKind::Starts { given, follows } => (
+            "LGM1005",
+            of(&format!(
+                "the starts contradict each other: {follows} follows from the others, and {given} is given for"
+            )),
+            "leave out the start of the storage that depends on others",
+        ),
+        FailureKind::NoEquilibrium => (
+            "LGM1006",
+            of("no state of rest was found, for the sake of"),
+            "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
+        ),
+        FailureKind::Chatter => (
+            "LGM1007",
+            of("a condition changes again and again within no time, at"),
+            "give the condition a hysteresis, or smooth what it switches",
+        ),
+        FailureKind::TooManySteps => (
+            "LGM1008",
+            of("all the steps that are allowed are used up, the last ones for the sake of"),
+            "try `--method bdf`, or a looser `--rtol`",
+        ),
+        FailureKind::Refused(words) => ("LGM1009", words.clone(), "see `lgm simulate --help`"),
+        FailureKind::Stopped(Stop::Interrupted) => ("LGM1009", "interrupted".to_string(), ""),
+        FailureKind::Stopped(Stop::Refused(words)) => ("LGM1009", words.clone(), ""),
+    }
+}
+
+/// One sentence: what happened and when.
+pub(super) fn sentence(failure: &Failure) -> String {
+    let (code, words, _) = parts(failure);
+    format!("[{code}] {} at {} s", trimmed(&words, failure), failure.time)
+}
+
+/// The words without a preposition that nothing follows.
+fn trimmed<'w>(words: &'w str, failure: &Failure) -> &'w str {
+    if failure.blame.as_ref().is_some_and(|blame| !blame.variable.is_empty()) {
+        return words;
+    }
+    [", for the sake of", ", the last ones for the sake of", " for", ", at"]
+        .iter()
+        .find_map(|tail| words.strip_suffix(tail))
+        .unwrap_or(words)
+}
+
+/// The inputs that have no finite value at the time of a failure, or a moment later.
+fn endless_inputs(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> Vec<String> {
+    let count = system.inputs.len();
+    let (mut values, mut rates) = (vec![0.0; count], vec![0.0; count]);
+    let mut found = Vec::new();
+    for time in [failure.time, failure.time * (1.0 + 1e-12) + 1e-300] {
+        inputs.values(time, Side::After, &mut values, &mut rates);
+        for (input, value) in system.inputs.iter().zip(&values) {
+            let name = format!("`{}`", input.name);
+            if !value.is_finite() && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
+
+/// All that is known of a failure.
+pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> Diagnostic {
+    let (code, mut words, help) = parts(failure);
+    let endless = endless_inputs(failure, system, inputs);
+    if failure.blame.is_none() && matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
+        words = format!("the input {} has no finite value", endless.join(", "));
+    }
+    let words = trimmed(&words, failure);
+    let mut diagnostic = Diagnostic::error(code, format!("the run fails at {} s: {words}", failure.time));
+    if let Some(blame) = &failure.blame {
+        if let Some(element) = &blame.element {
+            diagnostic = diagnostic.note(format!("the element is `{element}`"));
+        }
+        if !blame.expression.is_empty() {
+            diagnostic = diagnostic.note(format!("the expression is `{}`", blame.expression));
+        }
+    }
+    if failure.steps > 0 {
+        diagnostic = diagnostic.note(format!("after {} steps", failure.steps));
+    }
+    if help.is_empty() {
+        diagnostic
+    } else {
+        diagnostic.help(help)
+    }
+}

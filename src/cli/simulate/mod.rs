@@ -1,0 +1,269 @@
+//! `lgm simulate`
+
+mod batch;
+mod failures;
+mod inputs;
+mod interrupt;
+mod plan;
+mod plots;
+mod rows;
+mod vary;
+mod watch;
+
+use super::disk::{WriteFault, write_result};
+use super::request::{ModelArguments, StateArguments};
+use super::{Outcome, report};
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::emit::rows::{Columns, TableFormat};
+use crate::equations::{Options, StateSystem};
+use crate::kernels::{KernelOptions, Kernels};
+use crate::simulate::{Failure, FailureKind, Inputs, Plan, Stop, Summary, simulate};
+use crate::source::SourceMap;
+use clap::ValueEnum;
+use inputs::InputOptions;
+use plots::Plotter;
+use rows::Recorder;
+use std::io;
+use std::path::{Path, PathBuf};
+use watch::Watch;
+
+/// Runs a model over time.
+///
+/// Rows go to standard output as CSV unless --out, --plot or --html says otherwise: `time`, the outputs, the states. A file
+/// appears under its name when it is complete. Ctrl-C ends the run with the rows so far in a valid file, and exit code 130.
+///
+/// What the model's `experiment` says holds unless an option says otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm simulate examples/oscillator.lgm --stop 5 --points 501 --out run.csv
+  lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
+  lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
+  lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log --out runs.csv
+  lgm simulate examples/oscillator.lgm --monte-carlo 1000 --seed 7 --vary \"k=normal(50, 2)\" --out runs.csv")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    #[command(flatten)]
+    plan: plan::PlanArguments,
+    /// The signal of an input: an expression of time and parameters, or a column of a CSV table as FILE.csv:COLUMN (straight
+    /// lines between rows) or FILE.csv:COLUMN,held; its times are the column `time`, and its first and last values hold
+    /// beyond its ends
+    #[arg(long, value_name = "INPUT=SIGNAL", allow_hyphen_values = true)]
+    input: Vec<String>,
+    /// Write the rows to this file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How to write the rows; else as the ending of --out says, else CSV
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Draw the curves to this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Draw the curves to this HTML file, which zooms and shows values
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// What to draw: outputs, states or inputs; else what the experiment says, else all outputs
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    show: Vec<String>,
+    /// Keep the rows so far of a run that fails
+    #[arg(long)]
+    keep: bool,
+    /// Say on standard error which method made how many steps
+    #[arg(long)]
+    stats: bool,
+    #[command(flatten)]
+    batch: batch::BatchArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Csv,
+    Json,
+}
+
+impl Arguments {
+    /// The form of the rows.
+    fn table_format(&self) -> TableFormat {
+        let by_name = self
+            .out
+            .as_deref()
+            .and_then(Path::extension)
+            .and_then(|ending| ending.to_str());
+        match (self.format, by_name) {
+            (Some(Format::Csv), _) => TableFormat::Csv,
+            (Some(Format::Json), _) => TableFormat::Json,
+            (None, Some(ending)) if ending.eq_ignore_ascii_case("json") => TableFormat::Json,
+            _ => TableFormat::Csv,
+        }
+    }
+
+    /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
+    fn writes_rows(&self) -> bool {
+        use std::io::IsTerminal;
+        let has_picture = self.plot.is_some() || self.html.is_some();
+        self.out.is_some() || self.format.is_some() || !has_picture || !io::stdout().is_terminal()
+    }
+}
+
+/// A model that is ready to run.
+struct Ready {
+    map: SourceMap,
+    system: StateSystem,
+    kernels: Kernels,
+    parameters: Vec<f64>,
+    inputs: Inputs,
+    plan: Plan,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let mut map = SourceMap::default();
+    let options = InputOptions::read(&arguments.input, &mut map);
+    let wanted = Options {
+        // One run has its numbers in the equations; many runs share equations over the parameters.
+        symbolic: arguments.batch.is_asked_for(),
+        ..Options::default()
+    };
+    let (system, mut diagnostics) =
+        arguments
+            .model
+            .compile_with(&mut map, &arguments.states, wanted, options.expressions());
+    let Some(system) = system else {
+        report::print(&map, &diagnostics);
+        return report::outcome(&diagnostics);
+    };
+    let tables = options.tables(&system, &mut map, &mut diagnostics);
+    let plan = arguments.plan.plan(&system, &mut diagnostics);
+    let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
+    let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
+    let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {
+        report::print(&map, &diagnostics);
+        return report::outcome(&diagnostics);
+    };
+    inputs::say_where_tables_end(&system, &tables, &plan, &mut diagnostics);
+    report::print(&map, &diagnostics);
+    let kernels = Kernels::new(&system, &KernelOptions::default());
+    let parameters = kernels.parameters(&[]);
+    let inputs = Inputs::new(&system, &kernels, &parameters, tables, plan.start);
+    let ready = Ready {
+        map,
+        system,
+        kernels,
+        parameters,
+        inputs,
+        plan,
+    };
+    interrupt::listen();
+    match runs {
+        Some(runs) => batch::run(arguments, &ready, &runs, &shown),
+        None => single(arguments, &ready, &shown),
+    }
+}
+
+/// One run.
+fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outcome {
+    let (system, plan) = (&ready.system, &ready.plan);
+    let columns = Columns::of(system);
+    let watch = Watch::new(plan.start, plan.stop, 1);
+    let mut plotter = Plotter::new(arguments, system, plan, shown);
+    let mut ended: Option<Result<Summary, Failure>> = None;
+    let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
+        let mut recorder = Recorder::begin(stream, arguments.table_format(), &columns, &mut plotter, &ready.inputs)?;
+        let result = simulate(
+            system,
+            &ready.kernels,
+            &ready.parameters,
+            &ready.inputs,
+            plan,
+            &mut recorder,
+            &watch,
+        );
+        watch.clear();
+        let keeps = arguments.keep || result.as_ref().map_or_else(is_interruption, |_| true);
+        let written = recorder.end(status(&result));
+        ended = Some(result);
+        written?;
+        match keeps {
+            true => Ok(()),
+            // The file goes away with its rows.
+            false => Err(io::Error::other("the run failed")),
+        }
+    };
+    let written = match arguments.writes_rows() {
+        true => write_result(arguments.out.as_deref(), &mut |stream| run(Some(stream))),
+        // Without a file, there is nothing that could fail to be written.
+        false => {
+            let _ = run(None);
+            Ok(())
+        }
+    };
+    let mut outcome = Outcome::Success;
+    match &ended {
+        None => return report::after_writing(&ready.map, written),
+        Some(Ok(summary)) => {
+            report::print(&ready.map, &summary.notes);
+            if arguments.stats {
+                eprintln!("{}", watch::statistics(summary));
+            }
+        }
+        Some(Err(failure)) if is_interruption(failure) => {
+            eprintln!("interrupted at {} s; the rows so far are kept", failure.time);
+            outcome = Outcome::Interrupted;
+        }
+        Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) => {
+            // A row could not be written; what is wrong with the file is told below.
+            return match written {
+                Ok(()) => Outcome::Failure,
+                fault => report::after_writing(&ready.map, fault),
+            };
+        }
+        Some(Err(failure)) => {
+            let mut diagnostic = failures::diagnostic(failure, system, &ready.inputs);
+            if arguments.writes_rows() && arguments.out.is_some() && !arguments.keep {
+                diagnostic = diagnostic.note("the rows so far were not kept; `--keep` keeps them");
+            }
+            report::print(&ready.map, &[diagnostic]);
+            outcome = Outcome::Failure;
+        }
+    }
+    let discarded = outcome == Outcome::Failure && !arguments.keep;
+    if !discarded {
+        match report::after_writing(&ready.map, written) {
+            Outcome::Success => {}
+            fault => return fault,
+        }
+        for fault in plots::write(arguments, &plotter.figure()) {
+            match report::after_writing(&ready.map, Err(fault)) {
+                Outcome::Success => {}
+                fault => return fault,
+            }
+        }
+    }
+    outcome
+}
+
+fn is_interruption(failure: &Failure) -> bool {
+    failure.kind == FailureKind::Stopped(Stop::Interrupted)
+}
+
+/// The word for how a run ended.
+fn status(result: &Result<Summary, Failure>) -> &'static str {
+    match result {
+        Ok(_) => "complete",
+        Err(failure) if is_interruption(failure) => "interrupted",
+        Err(_) => "failed",
+    }
+}
+
+/// A diagnostic of the command line as a whole.
+fn misuse(code: &'static str, message: String, help: &str) -> Diagnostic {
+    Diagnostic::error(code, message).help(help)
+}
+
+/// Writes a text to a file.
+fn write_text(path: &Path, text: &str) -> Result<(), WriteFault> {
+    write_result(Some(path), &mut |stream| stream.write_all(text.as_bytes()))
+}

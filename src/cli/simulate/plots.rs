@@ -1,0 +1,185 @@
+//! Which curves are drawn, and their files.
+
+use super::{Arguments, write_text};
+use crate::cli::disk::WriteFault;
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::did_you_mean;
+use crate::emit::plot::{Figure, Series, Trace, html, svg};
+use crate::equations::StateSystem;
+use crate::simulate::{Inputs, Plan, Side, Signals};
+
+/// Without a choice, no more outputs than these are drawn.
+const MOST: usize = 12;
+
+/// Spans of time of which a long curve keeps its first, lowest, highest and last point.
+const BINS: usize = 4000;
+
+/// One curve that is to be drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    name: String,
+    unit: Option<String>,
+    source: Source,
+}
+
+impl Curve {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Where the values of a curve come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Output(usize),
+    State(usize),
+    Input(usize),
+}
+
+/// The curves of a name: an output, all entries of a vector output, a state or an input.
+fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
+    let plain = |text: &str| text.replace(' ', "");
+    let wanted = plain(name);
+    let is_meant = |known: &str| plain(known) == wanted;
+    let is_entry = |known: &str| {
+        plain(known)
+            .strip_prefix(&*wanted)
+            .is_some_and(|rest| rest.starts_with('['))
+    };
+    let outputs = || {
+        let list = system.outputs.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::Output(at)))
+    };
+    let states = || {
+        let list = system.states.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::State(at)))
+    };
+    let inputs = || {
+        let list = system.inputs.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::Input(at)))
+    };
+    let all = || outputs().chain(states()).chain(inputs());
+    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<String>, Source)| Curve {
+        name: name.to_string(),
+        unit: unit.clone(),
+        source,
+    };
+    // The name itself counts before entries of a vector of that name.
+    match all().find(|known| is_meant(known.0)) {
+        Some(found) => vec![curve(found)],
+        None => all().filter(|known| is_entry(known.0)).map(curve).collect(),
+    }
+}
+
+/// The curves to draw: those of the option, else of the experiment, else the outputs.
+pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for name in option {
+        let found = named(name.trim(), system);
+        if found.is_empty() {
+            let outputs = system.outputs.iter().map(|known| &*known.name);
+            let states = system.states.iter().map(|known| &*known.name);
+            let names: Vec<&str> = outputs.chain(states).collect();
+            let mut diagnostic = Diagnostic::error(
+                "LGM0905",
+                format!("there is no output, state or input `{name}` to draw"),
+            );
+            diagnostic.help = did_you_mean(name, names);
+            diagnostics.push(diagnostic);
+        }
+        curves.extend(found);
+    }
+    if option.is_empty() {
+        let asked = system.experiment.plot.iter();
+        curves = asked.flat_map(|name| named(name, system)).collect();
+    }
+    if curves.is_empty() && option.is_empty() {
+        curves = system
+            .outputs
+            .iter()
+            .take(MOST)
+            .flat_map(|output| named(&output.name, system))
+            .collect();
+    }
+    curves
+}
+
+/// Collects the curves of one run.
+pub(super) struct Plotter {
+    title: String,
+    from: f64,
+    to: f64,
+    curves: Vec<(Curve, Trace)>,
+    values: Vec<f64>,
+    rates: Vec<f64>,
+    reads_inputs: bool,
+}
+
+impl Plotter {
+    /// Prepares the curves; none where no picture is wanted.
+    pub fn new(arguments: &Arguments, system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
+        let is_wanted = arguments.plot.is_some() || arguments.html.is_some();
+        let wanted = if is_wanted { curves } else { &[] };
+        Plotter {
+            title: system.model.to_string(),
+            from: plan.start,
+            to: plan.stop,
+            curves: wanted
+                .iter()
+                .map(|curve| (curve.clone(), Trace::new(plan.start, plan.stop, BINS)))
+                .collect(),
+            values: vec![0.0; system.inputs.len()],
+            rates: vec![0.0; system.inputs.len()],
+            reads_inputs: wanted.iter().any(|curve| matches!(curve.source, Source::Input(_))),
+        }
+    }
+
+    /// Takes a row.
+    pub fn row(&mut self, time: f64, outputs: &[f64], states: &[f64], inputs: &Inputs) {
+        if self.reads_inputs {
+            inputs.values(time, Side::After, &mut self.values, &mut self.rates);
+        }
+        for (curve, trace) in &mut self.curves {
+            let value = match curve.source {
+                Source::Output(at) => outputs[at],
+                Source::State(at) => states[at],
+                Source::Input(at) => self.values[at],
+            };
+            trace.push(time, value);
+        }
+    }
+
+    /// The curves so far.
+    pub fn series(&self) -> Vec<Series> {
+        let one = |(curve, trace): &(Curve, Trace)| Series {
+            name: curve.name.clone(),
+            unit: curve.unit.clone(),
+            points: trace.points(),
+        };
+        self.curves.iter().map(one).collect()
+    }
+
+    /// The picture of them.
+    pub fn figure(&self) -> Figure {
+        Figure {
+            title: self.title.clone(),
+            from: self.from,
+            to: self.to,
+            series: self.series(),
+        }
+    }
+}
+
+/// Writes the pictures that were asked for; what could not be written is returned.
+pub(super) fn write(arguments: &Arguments, figure: &Figure) -> Vec<WriteFault> {
+    let pictures = [
+        (&arguments.plot, svg as fn(&Figure) -> String),
+        (&arguments.html, html as fn(&Figure) -> String),
+    ];
+    let written = pictures.into_iter().filter_map(|(path, draw)| {
+        let path = path.as_deref()?;
+        write_text(path, &draw(figure)).err()
+    });
+    written.collect()
+}

@@ -1,0 +1,64 @@
+//! Where the rows of a run go: to a file or to standard output, and to the pictures.
+
+use super::plots::Plotter;
+use crate::emit::rows::{Columns, TableFormat, TableWriter};
+use crate::simulate::{Inputs, Sink, Stop};
+use std::io::{self, Write};
+
+/// Takes the rows of one run.
+pub(super) struct Recorder<'a, 'w> {
+    stream: Option<(&'a mut (dyn Write + 'w), TableWriter)>,
+    columns: &'a Columns,
+    plotter: &'a mut Plotter,
+    inputs: &'a Inputs,
+    fault: Option<io::Error>,
+}
+
+impl<'a, 'w> Recorder<'a, 'w> {
+    /// Writes what stands in front of the rows.
+    pub fn begin(
+        stream: Option<&'a mut (dyn Write + 'w)>,
+        format: TableFormat,
+        columns: &'a Columns,
+        plotter: &'a mut Plotter,
+        inputs: &'a Inputs,
+    ) -> io::Result<Recorder<'a, 'w>> {
+        let stream = match stream {
+            Some(out) => {
+                let writer = TableWriter::begin(format, &columns.model, &columns.table(), out)?;
+                Some((out, writer))
+            }
+            None => None,
+        };
+        Ok(Recorder {
+            stream,
+            columns,
+            plotter,
+            inputs,
+            fault: None,
+        })
+    }
+
+    /// Writes what stands behind the rows; fails where a row could not be written.
+    pub fn end(self, status: &str) -> io::Result<()> {
+        match (self.fault, self.stream) {
+            (Some(fault), _) => Err(fault),
+            (None, Some((out, writer))) => writer.end(status, out),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Sink for Recorder<'_, '_> {
+    fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
+        self.plotter.row(time, outputs, states, self.inputs);
+        if let Some((out, writer)) = &mut self.stream
+            && let Err(fault) = writer.row(self.columns.row(time, outputs, states), *out)
+        {
+            let words = fault.to_string();
+            self.fault = Some(fault);
+            return Err(Stop::Refused(words));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,358 @@
+//! A figure as SVG: panels over one another that share the axis of time.
+
+use super::ticks::{Axis, of_time, of_values, typeset};
+use super::{Figure, Panel, STYLES, Series, drawn, escaped, short};
+use std::io::{self, Write};
+
+/// Sizes in pixels.
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 84.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = 52.0;
+const GAP: f64 = 22.0;
+/// The least room at the right, for names beside the curves.
+const RIGHT: f64 = 70.0;
+/// The room at the right without names.
+const EDGE: f64 = 26.0;
+/// The distance of names that would lie on one another.
+const LINE: f64 = 16.0;
+/// The estimated width of a letter.
+const LETTER: f64 = 7.2;
+/// The length of the piece of curve in front of each name.
+const SAMPLE: f64 = 26.0;
+
+/// Where a panel lies, and its axes.
+struct Frame<'a> {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    time: &'a Axis,
+    values: Axis,
+}
+
+impl Frame<'_> {
+    fn x(&self, time: f64) -> f64 {
+        self.left + (time - self.time.from) / (self.time.to - self.time.from) * self.width
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.top + (self.values.to - value) / (self.values.to - self.values.from) * self.height
+    }
+}
+
+/// The figure as an SVG file, which needs no other file and no network.
+pub fn svg(figure: &Figure) -> String {
+    drawn(|out| write(figure, out))
+}
+
+fn write(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
+    let panels = figure.panels();
+    let height = match panels.len() {
+        0 | 1 => 300.0,
+        2 => 200.0,
+        _ => 160.0,
+    };
+    // A curve that is alone in its panel is named by the axis.
+    let named = panels
+        .iter()
+        .filter(|panel| panel.series.len() > 1)
+        .flat_map(|panel| &panel.series);
+    let right = match named.map(|series| series.name.chars().count()).max() {
+        Some(longest) => (SAMPLE + 24.0 + LETTER * longest as f64).clamp(RIGHT, 300.0),
+        None => EDGE,
+    };
+    // A panel is as high as its names need.
+    let heights: Vec<f64> = panels
+        .iter()
+        .map(|panel| f64::max(height, panel.series.len() as f64 * LINE))
+        .collect();
+    let total = TOP + BOTTOM + heights.iter().sum::<f64>() + GAP * (panels.len().max(1) - 1) as f64;
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" \
+         font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\" font-size=\"12\">",
+        short(WIDTH, 0),
+        short(total, 0),
+        short(WIDTH, 0),
+        short(total, 0)
+    )?;
+    let names: Vec<&str> = figure.series.iter().map(|series| &*series.name).collect();
+    writeln!(out, "<title>{}</title>", escaped(&figure.title))?;
+    writeln!(out, "<desc>{} over time</desc>", escaped(&names.join(", ")))?;
+    writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>")?;
+    writeln!(
+        out,
+        "<text x=\"{}\" y=\"26\" font-size=\"15\" font-weight=\"bold\" fill=\"#222222\">{}</text>",
+        short(LEFT, 1),
+        escaped(&figure.title)
+    )?;
+    let width = WIDTH - LEFT - right;
+    let time = of_time(figure.from, figure.to, (width / 70.0) as usize);
+    let mut top = TOP;
+    for (at, (panel, height)) in panels.iter().zip(&heights).enumerate() {
+        let unit = panel.series[0].unit.as_deref().filter(|unit| *unit != "1").map(typeset);
+        let frame = Frame {
+            left: LEFT,
+            top,
+            width,
+            height: *height,
+            time: &time,
+            values: of_values(panel.lowest, panel.highest, (height / 38.0) as usize, unit.as_deref()),
+        };
+        axes(&frame, panel, at + 1 == panels.len(), out)?;
+        curves(&frame, panel, at, out)?;
+        top += height + GAP;
+    }
+    writeln!(out, "</svg>")
+}
+
+fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) -> io::Result<()> {
+    let (left, top) = (frame.left, frame.top);
+    let (right, bottom) = (left + frame.width, top + frame.height);
+    writeln!(out, "<g stroke=\"#dddddd\" stroke-width=\"1\">")?;
+    for tick in &frame.time.ticks {
+        let x = short(frame.x(*tick), 1);
+        writeln!(out, "<path d=\"M{x} {}V{}\"/>", short(top, 1), short(bottom, 1))?;
+    }
+    for tick in &frame.values.ticks {
+        let y = short(frame.y(*tick), 1);
+        let stroke = if tick.abs() < 1e-12 * frame.values.to.abs().max(frame.values.from.abs()) {
+            " stroke=\"#999999\""
+        } else {
+            ""
+        };
+        writeln!(out, "<path d=\"M{} {y}H{}\"{stroke}/>", short(left, 1), short(right, 1))?;
+    }
+    writeln!(out, "</g>")?;
+    writeln!(
+        out,
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>",
+        short(left, 1),
+        short(top, 1),
+        short(frame.width, 1),
+        short(frame.height, 1)
+    )?;
+    writeln!(out, "<g fill=\"#333333\" text-anchor=\"end\">")?;
+    for (tick, text) in frame.values.ticks.iter().zip(&frame.values.texts) {
+        let y = short(frame.y(*tick) + 4.0, 1);
+        writeln!(out, "<text x=\"{}\" y=\"{y}\">{text}</text>", short(left - 7.0, 1))?;
+    }
+    writeln!(out, "</g>")?;
+    // One curve names its axis; several of one unit are named beside their ends.
+    let mut label = match &panel.series[..] {
+        [only] => escaped(&only.name),
+        _ => String::new(),
+    };
+    if !frame.values.unit.is_empty() {
+        if !label.is_empty() {
+            label.push(' ');
+        }
+        label.push_str(&format!("[{}]", escaped(&frame.values.unit)));
+    }
+    writeln!(
+        out,
+        "<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\" fill=\"#222222\">{label}</text>",
+        short(top + 0.5 * frame.height, 1)
+    )?;
+    if is_last {
+        writeln!(out, "<g fill=\"#333333\" text-anchor=\"middle\">")?;
+        for (tick, text) in frame.time.ticks.iter().zip(&frame.time.texts) {
+            let x = short(frame.x(*tick), 1);
+            writeln!(out, "<text x=\"{x}\" y=\"{}\">{text}</text>", short(bottom + 17.0, 1))?;
+        }
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\" fill=\"#222222\">time [{}]</text>",
+            short(left + 0.5 * frame.width, 1),
+            short(bottom + 38.0, 1),
+            frame.time.unit
+        )?;
+        writeln!(out, "</g>")?;
+    }
+    Ok(())
+}
+
+/// The attributes of the curve of a number.
+fn style(number: usize) -> String {
+    let (color, dashes) = STYLES[number % STYLES.len()];
+    let mut text = format!("stroke=\"{color}\"");
+    if !dashes.is_empty() {
+        text.push_str(&format!(" stroke-dasharray=\"{dashes}\""));
+    }
+    text
+}
+
+fn curves(frame: &Frame<'_>, panel: &Panel<'_>, panel_at: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let clip = format!("panel{panel_at}");
+    writeln!(
+        out,
+        "<clipPath id=\"{clip}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
+        short(frame.left, 1),
+        short(frame.top, 1),
+        short(frame.width, 1),
+        short(frame.height, 1)
+    )?;
+    writeln!(
+        out,
+        "<g clip-path=\"url(#{clip})\" fill=\"none\" stroke-width=\"1.7\" stroke-linejoin=\"round\">"
+    )?;
+    for (at, series) in panel.series.iter().enumerate() {
+        writeln!(out, "<path {} d=\"{}\"/>", style(at), path(frame, series))?;
+    }
+    writeln!(out, "</g>")?;
+    if panel.series.len() < 2 {
+        return Ok(());
+    }
+    // Markers tell curves apart where they cross.
+    writeln!(out, "<g stroke-width=\"1.3\" fill=\"#ffffff\">")?;
+    for (at, series) in panel.series.iter().enumerate() {
+        for (x, y) in markers(frame, series, at, panel.series.len()) {
+            marker(at, x, y, out)?;
+        }
+    }
+    writeln!(out, "</g>")?;
+    names(frame, panel, out)
+}
+
+/// The curve, no more than four points for each column of pixels, to a tenth of a pixel.
+fn path(frame: &Frame<'_>, series: &Series) -> String {
+    let columns = frame.width.round() as usize;
+    let mut trace = super::Trace::new(frame.time.from, frame.time.to, columns);
+    for (time, value) in &series.points {
+        trace.push(*time, *value);
+    }
+    let mut text = String::new();
+    let mut last: Option<(String, String)> = None;
+    for (time, value) in trace.points() {
+        if !value.is_finite() {
+            last = None;
+            continue;
+        }
+        let at = (short(frame.x(time), 1), short(frame.y(value), 1));
+        match &last {
+            None => text.push_str(&format!("M{} {}", at.0, at.1)),
+            Some(known) if *known == at => continue,
+            Some(known) if known.1 == at.1 => text.push_str(&format!("H{}", at.0)),
+            Some(known) if known.0 == at.0 => text.push_str(&format!("V{}", at.1)),
+            Some(_) => text.push_str(&format!("L{} {}", at.0, at.1)),
+        }
+        last = Some(at);
+    }
+    text
+}
+
+/// Six places along a curve, shifted from curve to curve.
+fn markers(frame: &Frame<'_>, series: &Series, at: usize, count: usize) -> Vec<(f64, f64)> {
+    const EACH: usize = 6;
+    let (from, to) = (frame.time.from, frame.time.to);
+    let shift = (at as f64 + 0.5) / count as f64;
+    (0..EACH)
+        .filter_map(|step| {
+            let time = from + (step as f64 + shift) / EACH as f64 * (to - from);
+            let value = value_at(series, time)?;
+            Some((frame.x(time), frame.y(value)))
+        })
+        .collect()
+}
+
+/// The value on the straight line between the points around a time.
+fn value_at(series: &Series, time: f64) -> Option<f64> {
+    let after = series.points.partition_point(|point| point.0 <= time);
+    let a = series.points.get(after.checked_sub(1)?)?;
+    let b = series.points.get(after).unwrap_or(a);
+    let share = if b.0 > a.0 { (time - a.0) / (b.0 - a.0) } else { 0.0 };
+    let value = a.1 + share * (b.1 - a.1);
+    value.is_finite().then_some(value)
+}
+
+/// The sign of a curve: circle, square, triangle, diamond, and these filled.
+fn marker(number: usize, x: f64, y: f64, out: &mut Vec<u8>) -> io::Result<()> {
+    let color = STYLES[number % STYLES.len()].0;
+    let fill = if number / 4 % 2 == 1 {
+        format!(" fill=\"{color}\"")
+    } else {
+        String::new()
+    };
+    let at = |dx: f64, dy: f64| format!("{} {}", short(x + dx, 1), short(y + dy, 1));
+    let corners = match number % 4 {
+        0 => {
+            let (x, y) = (short(x, 1), short(y, 1));
+            return writeln!(
+                out,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"3.2\" stroke=\"{color}\"{fill}/>"
+            );
+        }
+        1 => [at(-3.0, -3.0), at(3.0, -3.0), at(3.0, 3.0), at(-3.0, 3.0)].join("L"),
+        2 => [at(-3.6, 2.8), at(3.6, 2.8), at(0.0, -3.8)].join("L"),
+        _ => [at(-4.0, 0.0), at(0.0, -4.0), at(4.0, 0.0), at(0.0, 4.0)].join("L"),
+    };
+    writeln!(out, "<path d=\"M{corners}Z\" stroke=\"{color}\"{fill}/>")
+}
+
+/// The names at the right, each as near to the end of its curve as its neighbours allow, with a piece of the curve.
+fn names(frame: &Frame<'_>, panel: &Panel<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let middle = frame.top + 0.5 * frame.height;
+    let mut places: Vec<(usize, f64, f64)> = panel
+        .series
+        .iter()
+        .enumerate()
+        .map(|(at, series)| {
+            let last = series.points.iter().rev().find(|point| point.1.is_finite());
+            let end = last.map_or(middle, |point| frame.y(point.1));
+            (at, end, end)
+        })
+        .collect();
+    // Curves that end nearly together keep their order.
+    let rank = |end: f64| (end / LINE).round();
+    places.sort_by(|a, b| rank(a.1).total_cmp(&rank(b.1)).then(a.0.cmp(&b.0)));
+    // Downwards each name makes room for those above it, then upwards from the lower edge.
+    let mut least = frame.top + 0.5 * LINE;
+    for place in &mut places {
+        place.2 = place.2.max(least);
+        least = place.2 + LINE;
+    }
+    let mut most = frame.top + frame.height - 0.3 * LINE;
+    for place in places.iter_mut().rev() {
+        place.2 = place.2.min(most);
+        most = place.2 - LINE;
+    }
+    let right = frame.left + frame.width;
+    writeln!(out, "<g fill=\"none\" stroke-width=\"1.7\">")?;
+    for (at, end, y) in &places {
+        let (x, sample) = (right + 10.0, right + 10.0 + SAMPLE);
+        writeln!(
+            out,
+            "<path stroke=\"#bbbbbb\" stroke-width=\"0.8\" d=\"M{} {}L{} {}\"/>",
+            short(right + 1.0, 1),
+            short(*end, 1),
+            short(x - 1.0, 1),
+            short(*y, 1)
+        )?;
+        writeln!(
+            out,
+            "<path {} d=\"M{} {}H{}\"/>",
+            style(*at),
+            short(x, 1),
+            short(*y, 1),
+            short(sample, 1)
+        )?;
+    }
+    writeln!(out, "</g>")?;
+    writeln!(out, "<g stroke-width=\"1.3\" fill=\"#ffffff\">")?;
+    for (at, _, y) in &places {
+        marker(*at, right + 10.0 + 0.5 * SAMPLE, *y, out)?;
+    }
+    writeln!(out, "</g>")?;
+    writeln!(out, "<g fill=\"#222222\">")?;
+    for (at, _, y) in &places {
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\">{}</text>",
+            short(right + 10.0 + SAMPLE + 6.0, 1),
+            short(y + 4.0, 1),
+            escaped(&panel.series[*at].name)
+        )?;
+    }
+    writeln!(out, "</g>")
+}

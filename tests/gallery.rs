@@ -1,0 +1,113 @@
+//! The pictures of the README, made by the program from its examples.
+//!
+//! Run with `UPDATE_GALLERY=1`, the test writes the pictures of `docs/gallery` anew; without, it compares them with what the
+//! program draws now. Curves may differ by rounding: by less than a pixel.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The name of each picture, and how it is made in the package's folder.
+const PICTURES: [(&str, &[&str]); 6] = [
+    ("oscillator", &["examples/oscillator.lgm", "--show", "F,v,y"]),
+    (
+        "line_wave",
+        &[
+            "examples/line.lgm",
+            "--set",
+            "N=40",
+            "--set",
+            "Rl=30",
+            "--input",
+            "u=if time < 0.0002 then 1 - cos(2*pi*time/0.0002) else 0",
+            "--stop",
+            "0.0022",
+            "--points",
+            "1101",
+            "--show",
+            "cell[1].c.v,cell[10].c.v,cell[20].c.v,cell[30].c.v,cell[40].c.v",
+        ],
+    ),
+    ("loudspeaker", &["examples/loudspeaker.lgm"]),
+    ("milling_machine", &["examples/milling_machine.lgm"]),
+    ("speed_loop", &["examples/speed_loop.lgm"]),
+    (
+        "speed_loop_gains",
+        &["examples/speed_loop.lgm", "--sweep", "Ki=0.5:8:5:log", "--show", "w"],
+    ),
+];
+
+/// A text without its numbers, and the numbers.
+fn taken_apart(text: &str) -> (String, Vec<f64>) {
+    let is_part = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-');
+    let mut words = String::new();
+    let mut numbers = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_part) {
+        words.push_str(&rest[..at]);
+        let end = rest[at..]
+            .find(|letter| !is_part(letter))
+            .map_or(rest.len(), |length| at + length);
+        match rest[at..end].parse() {
+            Ok(number) => {
+                words.push('0');
+                numbers.push(number);
+            }
+            Err(_) => words.push_str(&rest[at..end]),
+        }
+        rest = &rest[end..];
+    }
+    words.push_str(rest);
+    (words, numbers)
+}
+
+#[test]
+fn the_pictures_are_what_the_program_draws() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let update = std::env::var_os("UPDATE_GALLERY").is_some();
+    for (name, arguments) in PICTURES {
+        let place = package.join("docs/gallery").join(format!("{name}.svg"));
+        let drawn = folder.path().join("drawn.svg");
+        let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
+            .current_dir(package)
+            .arg("simulate")
+            .args(arguments)
+            .args(["--out".as_ref(), folder.path().join("rows.csv").as_os_str()])
+            .args(["--plot".as_ref(), drawn.as_os_str()])
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{name}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let drawn = fs::read_to_string(drawn).unwrap();
+        if update {
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, drawn).unwrap();
+            continue;
+        }
+        let known = fs::read_to_string(&place).unwrap();
+        // Which of two neighbouring points is left out may depend on rounding; texts and axes may not.
+        let is_curve = |line: &&str| line.starts_with("<path stroke=\"#") && line.contains(" d=\"M");
+        let frame = |text: &str| {
+            text.lines()
+                .filter(|line| !is_curve(line))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let (words, numbers) = taken_apart(&frame(&drawn));
+        let (known_words, known_numbers) = taken_apart(&frame(&known));
+        assert_eq!(
+            words, known_words,
+            "{name}: run with UPDATE_GALLERY=1, and look at the picture"
+        );
+        assert_eq!(numbers.len(), known_numbers.len(), "{name}");
+        for (number, known) in numbers.iter().zip(&known_numbers) {
+            assert!((number - known).abs() < 1.0, "{name}: {number} in place of {known}");
+        }
+        let curves = |text: &str| text.lines().filter(is_curve).count();
+        assert_eq!(curves(&drawn), curves(&known), "{name}");
+    }
+}

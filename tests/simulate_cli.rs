@@ -1,0 +1,481 @@
+//! `lgm simulate`, run as a user runs it: rows, files, pictures, many runs, and what goes wrong.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// One state with x' = u - x/T, so that a step makes 1 - exp(-t/T).
+const LAG: &str = "\
+model Lag {
+  param T = 2 [s];
+  input u = 1;
+  state x = int((u - x)/T);
+  output y = x;
+  output twice = 2*x;
+  experiment { stop = 4 [s]; points = 5; rtol = 1e-9; atol = 1e-12; plot = [y, u]; }
+}
+";
+
+/// Two inputs in one vector.
+const VECTOR: &str = "\
+model Vector {
+  input u = [0, 0] [N];
+  node q[2] vector : translational;
+  push : ForceSource(u) gnd -> q;
+  body : Mass(1 [kg])   q -> gnd;
+  output v = across(body);
+  experiment { stop = 1 [s]; points = 3; }
+}
+";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("lag.lgm", LAG);
+    write("vector.lgm", VECTOR);
+    write("table.csv", "time,u,\"a, b\"\n0,0,1\n1,2,1\n2,2,5\n");
+    folder
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lgm"));
+    command
+        .current_dir(folder)
+        .arg("simulate")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env_remove("RUST_BACKTRACE");
+    command
+}
+
+fn lgm(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn ends_with(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));
+}
+
+/// The fields of a CSV text without quotes, line by line.
+fn table(text: &str) -> Vec<Vec<String>> {
+    text.lines()
+        .map(|line| line.split(',').map(str::to_string).collect())
+        .collect()
+}
+
+/// A column of numbers.
+#[track_caller]
+fn column(text: &str, name: &str) -> Vec<f64> {
+    let table = table(text);
+    let at = table[0].iter().position(|known| known == name);
+    let at = at.unwrap_or_else(|| panic!("no column {name} in {:?}", table[0]));
+    table[1..].iter().map(|row| row[at].parse().unwrap()).collect()
+}
+
+#[track_caller]
+fn near(found: &[f64], wanted: &[f64], error: f64) {
+    assert_eq!(found.len(), wanted.len(), "{found:?}");
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!((found - wanted).abs() <= error, "{found} in place of {wanted}");
+    }
+}
+
+#[test]
+fn rows_go_to_standard_output_as_the_experiment_says() {
+    let folder = folder();
+    let run = lgm(folder.path(), &["lag.lgm"]);
+    ends_with(&run, 0);
+    assert_eq!(err(&run), "");
+    let text = out(&run);
+    // The state x has a column of its own: no output is named so.
+    assert!(text.starts_with("time,y,twice,x\n0,0,0,0\n1,"), "{text}");
+    near(&column(&text, "time"), &[0.0, 1.0, 2.0, 3.0, 4.0], 0.0);
+    let exact: Vec<f64> = (0..5).map(|at| 1.0 - (-0.5 * f64::from(at)).exp()).collect();
+    near(&column(&text, "y"), &exact, 1e-8);
+}
+
+#[test]
+fn options_override_the_experiment() {
+    let folder = folder();
+    let run = lgm(
+        folder.path(),
+        &[
+            "lag.lgm", "--stop", "1", "--points", "3", "--set", "T=0.5", "--method", "bdf", "--stats",
+        ],
+    );
+    ends_with(&run, 0);
+    near(&column(&out(&run), "time"), &[0.0, 0.5, 1.0], 0.0);
+    near(&column(&out(&run), "y")[2..], &[1.0 - (-2f64).exp()], 1e-6);
+    assert!(err(&run).starts_with("method bdf, "), "{}", err(&run));
+}
+
+#[test]
+fn a_file_appears_under_its_name_in_the_form_of_its_ending() {
+    let folder = folder();
+    let run = lgm(folder.path(), &["lag.lgm", "--out", "run.json"]);
+    ends_with(&run, 0);
+    assert_eq!(out(&run), "");
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    assert_eq!(json["schema"], "lgm-simulation/1");
+    assert_eq!(json["model"], "Lag");
+    assert_eq!(json["status"], "complete");
+    assert_eq!(json["columns"][0]["unit"], "s");
+    assert_eq!(json["columns"][3]["kind"], "state");
+    assert_eq!(json["rows"].as_array().unwrap().len(), 5);
+    let names: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
+    ends_with(&lgm(folder.path(), &["lag.lgm", "--out", "nowhere/run.csv"]), 2);
+}
+
+#[test]
+fn an_input_is_an_expression_of_time_and_parameters() {
+    let folder = folder();
+    let run = lgm(folder.path(), &["lag.lgm", "--input", "u = T*step(1)/2"]);
+    ends_with(&run, 0);
+    let exact: Vec<f64> = (0..5)
+        .map(|at| 1.0 - (-0.5 * f64::from((at - 1).max(0))).exp())
+        .collect();
+    near(&column(&out(&run), "y"), &exact, 1e-8);
+    let run = lgm(
+        folder.path(),
+        &["vector.lgm", "--input", "u=[2, 4]", "--input", "u[1]=6*time"],
+    );
+    ends_with(&run, 0);
+    near(&column(&out(&run), "v[1]"), &[0.0, 0.75, 3.0], 1e-6);
+    near(&column(&out(&run), "v[2]"), &[0.0, 2.0, 4.0], 1e-6);
+}
+
+#[test]
+fn an_input_is_a_column_of_a_table() {
+    let folder = folder();
+    let run = lgm(
+        folder.path(),
+        &["vector.lgm", "--input", "u[1]=table.csv:u", "--stop", "2"],
+    );
+    ends_with(&run, 0);
+    // The integral of a line from 0 to 2 in a second, then of 2.
+    near(&column(&out(&run), "v[1]"), &[0.0, 1.0, 3.0], 1e-6);
+    let held = lgm(
+        folder.path(),
+        &["vector.lgm", "--input", "u[2]=table.csv:a, b,held", "--stop", "4"],
+    );
+    ends_with(&held, 0);
+    near(&column(&out(&held), "v[2]"), &[0.0, 2.0, 12.0], 1e-6);
+    assert!(err(&held).contains("[LGM0913]"), "{}", err(&held));
+    assert!(
+        err(&held).contains("ends at 2 s, and its last value holds until 4 s"),
+        "{}",
+        err(&held)
+    );
+}
+
+#[test]
+fn pictures_are_drawn_of_what_is_asked_for() {
+    let folder = folder();
+    let run = lgm(
+        folder.path(),
+        &["lag.lgm", "--plot", "a.svg", "--html", "a.html", "--out", "run.csv"],
+    );
+    ends_with(&run, 0);
+    let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    // An output and an input, both without a unit, each in a panel of its own.
+    assert!(svg.contains("<desc>y, u over time</desc>"), "{svg}");
+    assert_eq!(svg.matches("<clipPath").count(), 2);
+    let html = fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(html.contains("\"name\":\"u\"") && !html.contains("://"), "{html}");
+    let run = lgm(
+        folder.path(),
+        &["lag.lgm", "--plot", "b.svg", "--show", "x,twice", "--out", "run.csv"],
+    );
+    ends_with(&run, 0);
+    let svg = fs::read_to_string(folder.path().join("b.svg")).unwrap();
+    assert!(svg.contains("<desc>x, twice over time</desc>"), "{svg}");
+    let run = lgm(folder.path(), &["lag.lgm", "--plot", "c.svg", "--show", "twise"]);
+    ends_with(&run, 2);
+    assert!(err(&run).contains("`twice`"), "{}", err(&run));
+    assert!(!folder.path().join("c.svg").exists());
+}
+
+#[test]
+fn a_sweep_makes_one_tidy_table() {
+    let folder = folder();
+    let run = lgm(
+        folder.path(),
+        &["lag.lgm", "--sweep", "T=0.5:2:2", "--stop", "2", "--points", "2"],
+    );
+    ends_with(&run, 0);
+    let text = out(&run);
+    assert!(
+        text.starts_with("run,T,time,y,twice,status,reason\n1,0.5,0,0,0,ok,\n"),
+        "{text}"
+    );
+    near(&column(&text, "run"), &[1.0, 1.0, 2.0, 2.0], 0.0);
+    near(&column(&text, "T"), &[0.5, 0.5, 2.0, 2.0], 0.0);
+    let y = column(&text, "y");
+    near(&[y[1], y[3]], &[1.0 - (-4f64).exp(), 1.0 - (-1f64).exp()], 1e-7);
+}
+
+#[test]
+fn a_failed_run_of_a_sweep_is_a_row_with_its_reason() {
+    let folder = folder();
+    let run = lgm(
+        folder.path(),
+        &[
+            "lag.lgm",
+            "--input",
+            "u=log(T - time)",
+            "--sweep",
+            "T=2:8:2",
+            "--points",
+            "2",
+        ],
+    );
+    ends_with(&run, 0);
+    let text = out(&run);
+    let rows = table(&text);
+    let failed: Vec<&Vec<String>> = rows.iter().filter(|row| row.contains(&"failed".to_string())).collect();
+    assert_eq!(failed.len(), 1, "{text}");
+    assert_eq!(failed[0][0], "1");
+    assert!(text.contains("[LGM10"), "{text}");
+    assert_eq!(
+        rows.iter().filter(|row| row.contains(&"ok".to_string())).count(),
+        2,
+        "{text}"
+    );
+    assert!(err(&run).contains("1 of 2 runs failed"), "{}", err(&run));
+}
+
+#[test]
+fn random_runs_are_the_same_for_the_same_seed() {
+    let folder = folder();
+    let runs = |seed: &str| {
+        let run = lgm(
+            folder.path(),
+            &[
+                "lag.lgm",
+                "--monte-carlo",
+                "20",
+                "--seed",
+                seed,
+                "--vary",
+                "T=uniform(1, 3)",
+                "--points",
+                "2",
+            ],
+        );
+        ends_with(&run, 0);
+        out(&run)
+    };
+    let first = runs("1");
+    assert_eq!(first, runs("1"));
+    assert_ne!(first, runs("2"));
+    let values = column(&first, "T");
+    assert_eq!(values.len(), 40);
+    assert!(values.iter().all(|value| (1.0..3.0).contains(value)));
+}
+
+#[test]
+fn runs_come_from_a_table_of_parameters() {
+    let folder = folder();
+    fs::write(folder.path().join("runs.csv"), "T\n1\n2\n4\n").unwrap();
+    let run = lgm(
+        folder.path(),
+        &["lag.lgm", "--sample", "runs.csv", "--points", "2", "--format", "json"],
+    );
+    ends_with(&run, 0);
+    let json: serde_json::Value = serde_json::from_str(&out(&run)).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 6);
+    assert_eq!(json["rows"][5][0], 3.0);
+    assert_eq!(json["rows"][5][1], 4.0);
+    assert_eq!(json["columns"][1]["kind"], "parameter");
+}
+
+#[test]
+fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
+    let folder = folder();
+    let arguments = ["lag.lgm", "--input", "u=log(2.5 - time)", "--out", "run.csv"];
+    let run = lgm(folder.path(), &arguments);
+    ends_with(&run, 1);
+    assert!(err(&run).contains("[LGM10"), "{}", err(&run));
+    assert!(!folder.path().join("run.csv").exists());
+    let run = lgm(folder.path(), &[&arguments[..], &["--keep"]].concat());
+    ends_with(&run, 1);
+    let text = fs::read_to_string(folder.path().join("run.csv")).unwrap();
+    near(&column(&text, "time"), &[0.0, 1.0, 2.0], 0.0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_a_valid_file_and_ends_with_130() {
+    let folder = folder();
+    for (name, arguments) in [
+        ("run.csv", &["--stop", "1e9", "--points", "100000000"][..]),
+        ("run.json", &["--stop", "1e9", "--points", "100000000"][..]),
+        ("runs.csv", &["--sweep", "T=1:2:900000", "--points", "1000"][..]),
+    ] {
+        let mut child = command(folder.path(), &[&["lag.lgm", "--out", name][..], arguments].concat())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Until rows are on the disk, beside the place where they will be.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let has_rows = || {
+            let entries = fs::read_dir(folder.path()).unwrap();
+            entries.map(|entry| entry.unwrap()).any(|entry| {
+                entry.path().extension().is_some_and(|end| end == "part") && entry.metadata().unwrap().len() > 0
+            })
+        };
+        while !has_rows() {
+            assert!(Instant::now() < deadline, "no rows after a minute");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{name}");
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        if name.ends_with("json") {
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(json["status"], "interrupted");
+        } else {
+            // Whole rows only.
+            assert!(text.ends_with('\n'));
+            let table = table(&text);
+            assert!(table.len() > 2);
+            assert!(table.iter().all(|row| row.len() == table[0].len()));
+        }
+    }
+}
+
+#[test]
+fn nobody_who_listens_is_no_fault() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["lag.lgm", "--points", "1000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The model, the options and what is said of them.
+fn said(arguments: &[&str]) -> String {
+    let folder = folder();
+    fs::write(
+        folder.path().join("bad.csv"),
+        "time,gap,words,nan,short\n0,1,1,1,1\n1,,x,nan\n",
+    )
+    .unwrap();
+    fs::write(folder.path().join("mixed.csv"), "time,u\n0,1\n2,1\n1,1\n").unwrap();
+    let output = lgm(folder.path(), arguments);
+    let code = output.status.code().unwrap_or(-1);
+    format!(
+        "lgm simulate {}\nexit code {code}\n{}{}",
+        arguments.join(" "),
+        out(&output),
+        err(&output)
+    )
+}
+
+#[test]
+fn faults_of_inputs() {
+    let list = [
+        "u",
+        "=1",
+        "u[0]=1",
+        "u[x]=1",
+        "w=1",
+        "u[1]=1",
+        "u=sin(",
+        "u=zz",
+        "u=x",
+        "u=[1, 2]",
+        "u=absent.csv:u",
+        "u=table.csv",
+        "u=table.csv:w",
+        "u=table.csv:u,hold",
+        "w=table.csv:u",
+        "u=bad.csv:gap",
+        "u=bad.csv:words",
+        "u=bad.csv:nan",
+        "u=bad.csv:short",
+        "u=mixed.csv:u",
+    ];
+    let all: Vec<String> = list.iter().map(|input| said(&["lag.lgm", "--input", input])).collect();
+    insta::assert_snapshot!(format!("{LAG}\n{}", all.join("\n")));
+}
+
+#[test]
+fn faults_of_units_of_inputs() {
+    let list = ["u=[1 [m], 0]", "u[1]=2 [s]", "u[3]=1", "u=1"];
+    let all: Vec<String> = list
+        .iter()
+        .map(|input| said(&["vector.lgm", "--input", input]))
+        .collect();
+    insta::assert_snapshot!(format!("{VECTOR}\n{}", all.join("\n")));
+}
+
+#[test]
+fn faults_of_many_runs() {
+    let list: [&[&str]; 14] = [
+        &["--sweep", "T"],
+        &["--sweep", "T=1:2"],
+        &["--sweep", "T=1:x:3"],
+        &["--sweep", "T=1:2:0"],
+        &["--sweep", "T=-1:2:3:log"],
+        &["--sweep", "T=1:2:3:lin"],
+        &["--sweep", "t=1:2:3"],
+        &["--sweep", "T=1:2:3", "--sweep", "T=1:2:3"],
+        &["--sweep", "T=1:2:2000000"],
+        &["--monte-carlo", "3", "--vary", "T=gauss(1, 2)"],
+        &["--monte-carlo", "3", "--vary", "T=normal(1)"],
+        &["--monte-carlo", "3", "--vary", "T=uniform(2, 1)"],
+        &["--sample", "table.csv"],
+        &["--sweep", "T=1:2:20", "--plot", "a.svg"],
+    ];
+    let all: Vec<String> = list
+        .iter()
+        .map(|more| said(&[&["lag.lgm"][..], more].concat()))
+        .collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn faults_of_plans() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("bare.lgm"),
+        LAG.replace("  experiment", "  // experiment"),
+    )
+    .unwrap();
+    for (arguments, hint) in [
+        (&["bare.lgm"][..], "LGM0926"),
+        (&["lag.lgm", "--stop", "-1"], "LGM0926"),
+        (&["lag.lgm", "--stop", "x"], "finite number"),
+        (&["lag.lgm", "--points", "1"], "--points"),
+        (&["lag.lgm", "--rtol", "0"], "above zero"),
+        (&["lag.lgm", "--method", "euler"], "tsit45"),
+        (&["lag.lgm", "--monte-carlo", "3"], "--vary"),
+        (&["lag.lgm", "--sweep", "T=1:2:2", "--sample", "x.csv"], "--sample"),
+    ] {
+        let run = lgm(folder.path(), arguments);
+        ends_with(&run, 2);
+        assert!(err(&run).contains(hint), "{arguments:?}: {}", err(&run));
+        assert_eq!(out(&run), "");
+    }
+}
