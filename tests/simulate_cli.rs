@@ -237,7 +237,7 @@ fn a_failed_run_of_a_sweep_is_a_row_with_its_reason() {
         &[
             "lag.lgm",
             "--input",
-            "u=log(T - time)",
+            "u=log((T - time)/(1 [s]))",
             "--sweep",
             "T=2:8:2",
             "--points",

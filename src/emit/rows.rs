@@ -3,6 +3,7 @@
 use super::{shortest, write_json_number, write_json_string};
 use crate::equations::{Quantity, StateSystem};
 use crate::expr::Node;
+use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
 /// The columns of a trajectory after `time`: the outputs, then the states.
@@ -20,10 +21,15 @@ pub struct Columns {
 impl Columns {
     /// The columns of a system.
     pub fn of(system: &StateSystem) -> Columns {
+        let places: FxHashMap<&str, usize> = system
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(at, output)| (&*output.name, at))
+            .collect();
         let states = system.states.iter().enumerate().filter_map(|(at, state)| {
-            let named_alike = system.outputs.iter().position(|output| output.name == state.name);
-            let name = match named_alike {
-                Some(output) => match system.exprs.node(system.output_values[output]) {
+            let name = match places.get(&*state.name) {
+                Some(&output) => match system.exprs.node(system.output_values[output]) {
                     Node::Symbol(symbol) if *symbol == state.symbol => return None,
                     _ => format!("{} (state)", state.name).into(),
                 },

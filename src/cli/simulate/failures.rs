@@ -103,7 +103,8 @@ fn endless_inputs(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> V
 pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> Diagnostic {
     let (code, mut words, help) = parts(failure);
     let endless = endless_inputs(failure, system, inputs);
-    if failure.blame.is_none() && matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
+    // Whatever else has no value then follows from an input that has none.
+    if matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
         words = format!("the input {} has no finite value", endless.join(", "));
     }
     let words = trimmed(&words, failure);

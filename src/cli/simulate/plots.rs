@@ -72,10 +72,25 @@ fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
     }
 }
 
+/// Names between commas; a comma between brackets belongs to the name, `K[1, 2]`.
+fn whole_names(parts: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in parts {
+        match names.last_mut() {
+            Some(last) if last.matches('[').count() > last.matches(']').count() => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => names.push(part.clone()),
+        }
+    }
+    names
+}
+
 /// The curves to draw: those of the option, else of the experiment, else the outputs.
 pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     let mut curves = Vec::new();
-    for name in option {
+    for name in &whole_names(option) {
         let found = named(name.trim(), system);
         if found.is_empty() {
             let outputs = system.outputs.iter().map(|known| &*known.name);
