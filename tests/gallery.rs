@@ -9,7 +9,10 @@ use std::process::Command;
 
 /// The name of each picture, and how it is made in the package's folder.
 const PICTURES: [(&str, &[&str]); 6] = [
-    ("oscillator", &["examples/oscillator.lgm", "--show", "F,v,y"]),
+    (
+        "oscillator",
+        &["examples/oscillator.lgm", "--input", "F=step(1)", "--show", "F,v,y"],
+    ),
     (
         "line_wave",
         &[
