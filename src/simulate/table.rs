@@ -171,9 +171,11 @@ impl Iterator for Records<'_> {
         loop {
             let start = self.at;
             let mut text = None;
-            if bytes[start..].first() == Some(&b'"') {
+            // Blanks in front of a quote are no part of the field.
+            let blanks = bytes[start..].iter().take_while(|byte| **byte == b' ').count();
+            if bytes.get(start + blanks) == Some(&b'"') {
                 let mut inside = String::new();
-                let mut from = start + 1;
+                let mut from = start + blanks + 1;
                 loop {
                     let Some(length) = self.text[from..].find('"') else {
                         inside.push_str(&self.text[from..]);
