@@ -1,7 +1,7 @@
 //! Inputs that once broke the compiler, found by the fuzz targets of `fuzz/` and cut down to what matters. Each goes
 //! through the check of the target that found it, within the limits of time and memory that the targets keep.
 
-#[path = "../fuzz/src/checks.rs"]
+#[path = "../fuzz/src/checks/mod.rs"]
 mod checks;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -48,14 +48,22 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs the check of a target on one of the files in `tests/fuzz_found`.
 fn survives(folder: &str, file: &str, check: fn(&str)) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz_found").join(folder).join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz_found")
+        .join(folder)
+        .join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let before = IN_USE.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
     let started = Instant::now();
-    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || check(&text));
-    assert!(work.unwrap().join().is_ok(), "{folder}/{file} breaks the check of `{folder}`");
+    let work = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || check(&text));
+    assert!(
+        work.unwrap().join().is_ok(),
+        "{folder}/{file} breaks the check of `{folder}`"
+    );
     let took = started.elapsed();
     assert!(took < LONGEST, "{folder}/{file} takes {took:?}");
     let most = MOST.load(Ordering::Relaxed).saturating_sub(before);
@@ -76,6 +84,8 @@ macro_rules! found {
 }
 
 found! {
+    /// The least exponent of 32 bits has no opposite; taking its absolute value was an overflow.
+    pipeline a_power_of_ten_that_has_no_opposite "a_power_of_ten_that_has_no_opposite.lgm";
 }
 
 #[test]
