@@ -132,7 +132,7 @@ impl ModelArguments {
         Settings {
             sets: sets.collect(),
             model: self.model.clone(),
-            inputs: Vec::new(),
+            ..Settings::default()
         }
     }
 }

@@ -66,7 +66,8 @@ pub fn model_names(program: &Program) -> Vec<String> {
 /// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
 /// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
-    let mut diagnostics = names::check(program);
+    let largest = settings.largest.min(Settings::LARGEST);
+    let mut diagnostics = names::check(program, largest);
     let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun.
     let endless = diagnostics
@@ -78,6 +79,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     };
     let inputs = input_settings::read(program, chosen, map, &settings.inputs, &mut diagnostics);
     let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
+    work.largest = largest;
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
     work.inputs = inputs.iter().collect();
     work.run();

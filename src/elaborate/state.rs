@@ -218,6 +218,8 @@ pub(super) struct Elaborator<'a> {
     pub bond_ends: super::bonds::BondEnds,
     /// How many nodes and instances there are so far.
     pub expanded: u64,
+    /// The largest number of nodes and instances.
+    pub largest: u64,
     pub stopped: bool,
     /// Instances of the body that is built now which wait for others.
     pub postponed: Vec<Postponed<'a>>,
@@ -319,6 +321,7 @@ impl<'a> Elaborator<'a> {
             measures: FxHashMap::default(),
             bond_ends: Default::default(),
             expanded: 0,
+            largest: super::Settings::LARGEST,
             stopped: false,
             postponed: Vec::new(),
             counts: Counts::default(),

@@ -212,7 +212,7 @@ pub(super) struct Arena {
 }
 
 /// The largest power of ten, and the most letters, of a literal that is read.
-const LARGEST_EXPONENT: i32 = 5000;
+const LARGEST_EXPONENT: u32 = 5000;
 const LONGEST_LITERAL: usize = 5000;
 
 /// The exact value of a decimal literal such as `1.5e-3`; `None` where it is beyond reason.
@@ -221,7 +221,7 @@ pub(super) fn decimal(text: &str) -> Option<BigRational> {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
         None => (text, 0),
     };
-    if exponent.abs() > LARGEST_EXPONENT || mantissa.len() > LONGEST_LITERAL {
+    if exponent.unsigned_abs() > LARGEST_EXPONENT || mantissa.len() > LONGEST_LITERAL {
         return None;
     }
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -250,6 +250,7 @@ mod tests {
         assert_eq!(decimal("0.0005E+3"), Some(half));
         assert_eq!(decimal("12e3"), Some(BigRational::from_integer(12_000.into())));
         assert_eq!(decimal("1e999999"), None);
+        assert_eq!(decimal("1e-2147483648"), None);
         assert_eq!(decimal(&"9".repeat(6000)), None);
     }
 }
