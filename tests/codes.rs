@@ -17,14 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages without a failing example, and why.
-const WITHOUT_FAILURE: [(&str, &str); 10] = [
+const WITHOUT_FAILURE: [(&str, &str); 9] = [
     ("LGM0105", "it takes 257 files"),
     ("LGM0501", "it takes a model that takes minutes"),
     ("LGM0421", "it takes rounding of the unlucky kind"),
-    (
-        "LGM0701",
-        "it takes a nonlinear model, and these are refused before; give it an example once they are built",
-    ),
     ("LGM0711", "it takes a fault of the compiler"),
     (
         "LGM1002",

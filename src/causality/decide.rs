@@ -11,14 +11,18 @@ use super::structure::{self, port_column};
 use crate::algebra::PrimeField;
 use crate::bond::BondGraph;
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Element, Law, Model, PortId, Variable};
+use crate::elaborate::model::{Closed, Element, Law, Model, PortId, Variable};
 use crate::expr::ExprId;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// What the user asked of causality.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Elements whose storage should keep its state, most wanted first.
     pub retain: Vec<crate::elaborate::model::ElementId>,
+    /// Storage ports that are taken before all others (negative) or after them (positive).
+    pub ranks: FxHashMap<PortId, i8>,
 }
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
@@ -47,9 +51,11 @@ pub fn assign(
         dependent: Vec::new(),
         dissipators: Vec::new(),
         sources: Vec::new(),
+        nonlinear: Vec::new(),
+        modulated: false,
     };
     let mut conflicts = Vec::new();
-    let mut storage: Vec<(usize, u8, PortId)> = Vec::new();
+    let mut storage: Vec<(i8, usize, u8, PortId)> = Vec::new();
     for (index, port) in model.ports.iter().enumerate() {
         let id = PortId(index as u32);
         let element = &model.elements[port.element.index()];
@@ -72,15 +78,30 @@ pub fn assign(
                     .iter()
                     .position(|wanted| *wanted == port.element)
                     .unwrap_or(request.retain.len());
-                storage.push((retained, storage_class(model, id, *co_energy), id));
+                let rank = request.ranks.get(&id).copied().unwrap_or(0);
+                storage.push((rank, retained, storage_class(model, id, *co_energy), id));
             }
             Law::Dissipator(_) => causality.dissipators.push(id),
+            Law::Nonlinear(law) => {
+                causality.nonlinear.push(id);
+                if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
+                    let retained = request.retain.len();
+                    storage.push((0, retained, storage_class(model, id, co_energy), id));
+                }
+            }
             Law::Coupler { .. } => {}
         }
     }
     storage.sort();
-    for (_, _, id) in storage {
-        let Law::Storage { co_energy, .. } = &element_of(model, id).law else {
+    for (_, _, _, id) in storage {
+        let element = element_of(model, id);
+        if let Law::Nonlinear(law) = &element.law {
+            if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
+                causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, co_energy.conjugate());
+            }
+            continue;
+        }
+        let Law::Storage { co_energy, .. } = &element.law else {
             unreachable!("invariant: only storage was collected")
         };
         let integral = elimination.pivot(&mut field, port_column(id, co_energy.conjugate()));
@@ -97,6 +118,36 @@ pub fn assign(
     }
     causality.independent.sort_unstable();
     causality.dependent.sort_unstable();
+    // Laws that are explicit one way come before those that are explicit both ways, and these before resistances.
+    let mut open: Vec<(Closed, PortId)> = Vec::new();
+    for &id in &causality.nonlinear {
+        if causality.solved[id.index()].is_none() {
+            let (effort, flow) = explicit(model, id);
+            open.push((effort.min(flow), id));
+        }
+    }
+    open.sort();
+    for (_, id) in open {
+        let (effort, flow) = explicit(model, id);
+        let wanted = match effort.cmp(&flow) {
+            // What the law gives, the structure takes; it is solved for the other variable.
+            Ordering::Greater => Variable::Flow,
+            Ordering::Less => Variable::Effort,
+            Ordering::Equal => {
+                let mut cost = |variable| {
+                    elimination
+                        .cost(&PrimeField, port_column(id, variable))
+                        .unwrap_or(usize::MAX)
+                };
+                if cost(Variable::Effort) < cost(Variable::Flow) {
+                    Variable::Effort
+                } else {
+                    Variable::Flow
+                }
+            }
+        };
+        causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, wanted);
+    }
     for &id in &causality.dissipators {
         let cost = |elimination: &mut Elimination<u64>, variable| {
             elimination
@@ -126,6 +177,7 @@ pub fn assign(
                 .chain(&causality.independent)
                 .chain(&causality.dependent)
                 .chain(&causality.dissipators)
+                .chain(&causality.nonlinear)
                 .all(|port| causality.solved[port.index()].is_some()),
             "invariant: power conservation makes one column of every port independent"
         );
@@ -138,6 +190,27 @@ pub fn assign(
     }
     causality.pivots = std::mem::take(&mut elimination.pivots);
     (causality, diagnostics)
+}
+
+/// How the law of a port gives its effort, and how its flow.
+fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
+    let element = element_of(model, port);
+    match &element.law {
+        Law::Nonlinear(law) => law.explicit[(port.0 - element.ports.start) as usize],
+        _ => (Closed::Not, Closed::Not),
+    }
+}
+
+/// Solves for the wanted variable of a port where that can be, for the other one elsewhere.
+fn take_either(
+    elimination: &mut Elimination<u64>,
+    field: &mut PrimeField,
+    port: PortId,
+    wanted: Variable,
+) -> Option<Variable> {
+    [wanted, wanted.conjugate()]
+        .into_iter()
+        .find(|variable| elimination.pivot(field, port_column(port, *variable)).is_some())
 }
 
 fn element_of(model: &Model, port: PortId) -> &Element {

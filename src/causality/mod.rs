@@ -37,4 +37,8 @@ pub struct Causality {
     pub dissipators: Vec<PortId>,
     /// Source ports, in declaration order.
     pub sources: Vec<PortId>,
+    /// Ports of nonlinear laws, in declaration order: the variable that the structure takes is a nonlinear function of others.
+    pub nonlinear: Vec<PortId>,
+    /// Whether moduli may change with time, so that the co-energy of dependent storage changes with them too.
+    pub modulated: bool,
 }

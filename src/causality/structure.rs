@@ -95,7 +95,7 @@ fn rank(law: &Law, variable: Variable) -> u8 {
     match law {
         Law::Source { given, .. } if *given == variable => 0,
         Law::Storage { co_energy, .. } if *co_energy == variable => 1,
-        Law::Dissipator(_) => 2,
+        Law::Dissipator(_) | Law::Nonlinear(_) => 2,
         Law::Storage { .. } | Law::Source { .. } => 3,
         Law::Coupler { .. } => 4,
     }

@@ -17,8 +17,8 @@ pub(super) const LARGEST_INVERSE: usize = 3;
 /// Why a law has no class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The equation of this number is not linear.
-    NotLinear(usize),
+    /// An equation is not linear.
+    NotLinear,
     /// Equations and ports.
     Count(usize, usize),
     /// The equations depend on each other.
@@ -67,7 +67,7 @@ impl Rows {
         for (at, equation) in equations.iter().enumerate() {
             let form = match linear_forms(exprs, &[*equation], variables) {
                 Ok(mut list) => list.remove(0),
-                Err(NotLinear) => return Err(Fault::NotLinear(at)),
+                Err(NotLinear) => return Err(Fault::NotLinear),
             };
             rows.add(exprs, at, form)?;
         }

@@ -94,22 +94,14 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A law without a class.
-    pub fn unclassified(&mut self, id: ElementId, element: &'a ast::Element, fault: Fault, spans: &[Span]) {
+    pub fn unclassified(&mut self, id: ElementId, element: &'a ast::Element, fault: Fault) {
         let whole = match (element.equations.first(), element.equations.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
             _ => element.name.span,
         };
         let name = &element.name.text;
         let (diagnostic, span) = match fault {
-            Fault::NotLinear(row) => (
-                Diagnostic::error(
-                    "LGM0602",
-                    format!("`{name}` has a nonlinear law, and these are not built yet"),
-                )
-                .note("the law is accepted, but only linear laws are compiled so far")
-                .help("write the law linearised about its operating point"),
-                spans.get(row).copied().unwrap_or(whole),
-            ),
+            Fault::NotLinear => unreachable!("invariant: what is not linear is read as a law by residuals"),
             Fault::Count(equations, ports) => (
                 Diagnostic::error(
                     "LGM0310",

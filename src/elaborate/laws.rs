@@ -1,15 +1,15 @@
 //! Laws of elements: evaluated and classified once for every definition and shape, then filled with values.
 
-use super::classify::{Rows, classify};
+use super::classify::{Fault, Rows, classify};
 use super::law_scope::LawScope;
 use super::load::ItemRef;
 use super::model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
+use super::nonlinear::{LawIntegral, nonlinear_law};
 use super::quantities::argument_for;
 use super::state::{Elaborator, EnvId, FrameId, Place, Progress};
 use super::values::{Arena, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, Node, SymbolId, SymbolKind};
-use crate::source::Span;
 use crate::syntax::ast::{self, Item};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -19,6 +19,8 @@ use std::rc::Rc;
 pub(super) struct Template {
     /// Entries are expressions of the templates' own arena; `None` where a fault was reported.
     law: Option<Law>,
+    /// The integrals that a nonlinear law holds.
+    pub integrals: Vec<LawIntegral>,
     /// The symbol of the first entry of the first formal parameter; the others follow.
     first: u32,
     /// How many there are.
@@ -71,14 +73,18 @@ impl<'a> Elaborator<'a> {
         };
         let arguments = self.element_arguments(record.instance, element, record.place)?;
         let template = self.template(id, record.definition, element, &arguments)?;
-        let law = self.fill(&template, &arguments)?;
+        let mut states = Vec::new();
+        let law = match &template.law {
+            Some(Law::Nonlinear(law)) => self.fill_nonlinear(id, &template, law, &arguments, &mut states),
+            _ => self.fill(&template, &arguments)?,
+        };
         let law = self.oriented(id, law);
         self.check_arrow(id, &law)?;
         self.check_law(id, &law)?;
         let ports = self.model.elements[id.index()].ports.len();
         let attributes = &record.instance.attributes;
         for attribute in attributes {
-            let is_storage = matches!(law, Law::Storage { .. });
+            let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
             let name = &attribute.name.text;
             if &**name != "start" {
                 let diagnostic = Diagnostic::error("LGM0136", format!("an element takes no `{name}`"))
@@ -100,6 +106,7 @@ impl<'a> Elaborator<'a> {
                 .find(|attribute| &*attribute.name.text == "start")
                 .map(|found| found.value.span);
         }
+        self.start_integrals(id, &states);
         self.model.elements[id.index()].law = law;
         Some(())
     }
@@ -250,13 +257,24 @@ impl<'a> Elaborator<'a> {
             .map(|group| (group.1.end - groups[0].1.start) as usize)
             .collect();
         let ports = groups.last().map_or(0, |group| group.1.end) - groups[0].1.start;
-        let law = rows.and_then(|(equations, spans)| {
+        let mut integrals = Vec::new();
+        let law = rows.and_then(|equations| {
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
                 .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
+            let found = match found {
+                // What is not linear, or linear in a way that has no class, is a law by residuals.
+                Err(Fault::NotLinear | Fault::Form(_)) => {
+                    nonlinear_law(&mut self.arena.exprs, &equations, &variables, ports as usize).map(|(law, found)| {
+                        integrals = found;
+                        Law::Nonlinear(law)
+                    })
+                }
+                found => found,
+            };
             match found {
                 Ok(law) => Some(law),
                 Err(fault) => {
-                    self.unclassified(id, element, fault, &spans);
+                    self.unclassified(id, element, fault);
                     None
                 }
             }
@@ -264,6 +282,7 @@ impl<'a> Elaborator<'a> {
         std::mem::swap(&mut self.arena, &mut self.templates.arena);
         Template {
             law,
+            integrals,
             first,
             count,
             time,
@@ -271,9 +290,8 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
-    fn law_rows(&mut self, id: ElementId, element: &'a ast::Element) -> Option<(Vec<ExprId>, Vec<Span>)> {
+    fn law_rows(&mut self, id: ElementId, element: &'a ast::Element) -> Option<Vec<ExprId>> {
         let mut rows = Vec::new();
-        let mut spans = Vec::new();
         let mut good = true;
         for equation in &element.equations {
             let (left, right) = (self.eval(&equation.left, NOWHERE), self.eval(&equation.right, NOWHERE));
@@ -301,10 +319,9 @@ impl<'a> Elaborator<'a> {
                     break;
                 }
                 rows.push(self.arena.exprs.sub(entry.expr, other.expr));
-                spans.push(equation.span);
             }
         }
-        good.then_some((rows, spans))
+        good.then_some(rows)
     }
 
     /// A lone `0` stands for a zero of any width.
@@ -325,7 +342,7 @@ impl<'a> Elaborator<'a> {
             entries: matrix
                 .entries
                 .iter()
-                .map(|entry| self.fill_entry(template, &values, *entry))
+                .map(|entry| self.fill_entry(template, &values, &FxHashMap::default(), *entry))
                 .collect(),
         };
         Some(match law {
@@ -341,7 +358,7 @@ impl<'a> Elaborator<'a> {
                 given: *given,
                 values: list
                     .iter()
-                    .map(|entry| self.fill_entry(template, &values, *entry))
+                    .map(|entry| self.fill_entry(template, &values, &FxHashMap::default(), *entry))
                     .collect(),
             },
             Law::Coupler { input, output, matrix } => Law::Coupler {
@@ -349,10 +366,18 @@ impl<'a> Elaborator<'a> {
                 output: *output,
                 matrix: fill(matrix),
             },
+            Law::Nonlinear(_) => unreachable!("invariant: nonlinear laws are filled by fill_nonlinear"),
         })
     }
 
-    fn fill_entry(&mut self, template: &Template, values: &[ExprId], entry: ExprId) -> ExprId {
+    /// An entry of a template with values for its formal parameters, and for other symbols of its own.
+    pub fn fill_entry(
+        &mut self,
+        template: &Template,
+        values: &[ExprId],
+        others: &FxHashMap<SymbolId, ExprId>,
+        entry: ExprId,
+    ) -> ExprId {
         let exprs = &self.templates.arena.exprs;
         let symbol = |symbol: SymbolId| {
             let at = symbol.0.checked_sub(template.first)?;
@@ -377,7 +402,9 @@ impl<'a> Elaborator<'a> {
                 Node::Number(number) => out.number((**number).clone()),
                 Node::Pi => out.pi(),
                 Node::Symbol(id) if *id == template.time => out.symbol(time),
-                Node::Symbol(id) => symbol(*id).expect("invariant: a law holds formal parameters and time only"),
+                Node::Symbol(id) => symbol(*id)
+                    .or_else(|| others.get(id).copied())
+                    .expect("invariant: a law holds formal parameters, its own variables and time only"),
                 Node::Sum(list) => out.sum(many(list)),
                 Node::Product(list) => out.product(many(list)),
                 Node::Power(a, b) => out.power(copies[a], copies[b]),

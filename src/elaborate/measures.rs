@@ -469,6 +469,17 @@ impl<'a> Elaborator<'a> {
         }
         let Law::Storage { co_energy, value, form } = self.model.elements[id.index()].law.clone() else {
             let kind = self.records[id.index()].instance.kind.span;
+            if matches!(self.model.elements[id.index()].law, Law::Nonlinear(_)) {
+                let diagnostic = Diagnostic::error(
+                    "LGM0143",
+                    "the energy of a nonlinear law has no formula that is known here",
+                )
+                .label(argument.span, "this is no linear storage")
+                .label(kind, "declared here")
+                .help("integrate its power: `int(power(..))`");
+                self.report(diagnostic);
+                return Value::Error;
+            }
             let diagnostic = Diagnostic::error("LGM0143", "only a storage element has energy")
                 .label(argument.span, "this stores none")
                 .label(kind, "declared here")

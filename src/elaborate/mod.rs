@@ -33,6 +33,7 @@ mod measures;
 pub mod model;
 mod names;
 mod nearest;
+mod nonlinear;
 mod origins;
 mod outputs;
 mod postponed;

@@ -344,8 +344,8 @@ impl Matrix {
     }
 }
 
-/// The law of an element over its n ports, in absorbing effort and flow. Entries depend on parameters
-/// only, unless said otherwise.
+/// The law of an element over its n ports, in absorbing effort and flow. Values of storage depend on parameters
+/// only; those of sources, dissipators and couplers may also hold inputs, `time`, measures and integrals.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// Storage with co-energy variable z (`co_energy` at each port) and its conjugate w.
@@ -383,6 +383,34 @@ pub enum Law {
         /// The modulus matrix.
         matrix: Matrix,
     },
+    /// Any other law: nonlinear equations over the ports' variables and their integrals.
+    Nonlinear(NonlinearLaw),
+}
+
+/// A law that is not linear in the variables of its ports.
+#[derive(Clone, Debug)]
+pub struct NonlinearLaw {
+    /// As many as ports, zero where the law holds: over measures of its ports, [`Integral`]s that the element owns,
+    /// parameters and time.
+    pub residuals: Vec<ExprId>,
+    /// The symbols of effort and flow of each port, absorbing; all of them are [`Model::measures`].
+    pub variables: Vec<(SymbolId, SymbolId)>,
+    /// How the effort, and how the flow, of each port can be had from the law.
+    pub explicit: Vec<(Closed, Closed)>,
+    /// For a port that stores energy, its co-energy variable and the symbol of its energy variable, whose integral the
+    /// element owns.
+    pub storage: Vec<Option<(Variable, SymbolId)>>,
+}
+
+/// How a law gives one of its variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closed {
+    /// Only as the solution of an equation.
+    Not,
+    /// In closed form, by the inverse of what was written.
+    Inverse,
+    /// As it was written.
+    Direct,
 }
 
 /// How a storage value enters the law.
@@ -427,6 +455,8 @@ pub struct Integral {
     pub path: PathId,
     /// Its symbol (kind `State`).
     pub symbol: SymbolId,
+    /// The element whose law holds the integral; none for a declared state.
+    pub owner: Option<ElementId>,
     /// What is integrated.
     pub rate: ExprId,
     /// Its start value.

@@ -479,6 +479,7 @@ impl<'a> Elaborator<'a> {
                 self.model.integrals.push(Integral {
                     path,
                     symbol,
+                    owner: None,
                     rate: entry.expr,
                     start,
                     unit: self.dims.get(dim).map(|dimension| dimension.text()),

@@ -10,19 +10,10 @@ use num_traits::Zero;
 impl<'a> Elaborator<'a> {
     /// Whether the values of a law can be used; faults are reported.
     pub fn check_law(&mut self, id: ElementId, law: &Law) -> Option<()> {
-        let (matrices, what): (Vec<&Matrix>, &str) = match law {
-            Law::Source { .. } => return Some(()),
-            Law::Storage { value, .. } => (vec![value], "storage"),
-            Law::Dissipator(
-                super::model::Dissipator::Resistance(value) | super::model::Dissipator::Conductance(value),
-            ) => (vec![value], "dissipator"),
-            Law::Dissipator(super::model::Dissipator::Implicit(p, q)) => (vec![p, q], "dissipator"),
-            Law::Coupler { matrix, .. } => (vec![matrix], "coupler"),
-        };
-        for matrix in &matrices {
-            for entry in &matrix.entries {
+        if let Law::Storage { value, .. } = law {
+            for entry in &value.entries {
                 if self.varies(*entry) {
-                    self.varying_value(id, *entry, what);
+                    self.varying_value(id, *entry);
                     return None;
                 }
             }
@@ -36,7 +27,7 @@ impl<'a> Elaborator<'a> {
         Some(())
     }
 
-    fn varying_value(&mut self, id: ElementId, entry: ExprId, what: &str) {
+    fn varying_value(&mut self, id: ElementId, entry: ExprId) {
         let span = self.model.elements[id.index()].law_span;
         let symbols = self.arena.exprs.symbols_of(&[entry]);
         let symbol = symbols
@@ -46,23 +37,9 @@ impl<'a> Elaborator<'a> {
             Some(symbol) => format!("this depends on `{}`", self.arena.exprs.symbol_info(symbol).name),
             None => "this changes with time".to_string(),
         };
-        let diagnostic = if what == "storage" {
-            Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
-                .label(span, words)
-                .help("energy would not be conserved; write a law in energy variables instead")
-        } else {
-            Diagnostic::error(
-                "LGM0604",
-                format!("a {what} whose value changes with time is not built yet"),
-            )
+        let diagnostic = Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
             .label(span, words)
-            .note("the syntax is accepted; only constant values are compiled so far")
-            .help("write a number or an expression of parameters")
-        };
-        let diagnostic = match symbol {
-            Some(symbol) => self.label_symbol(diagnostic, symbol),
-            None => diagnostic,
-        };
+            .help("energy would not be conserved; write a law in energy variables instead");
         self.report(diagnostic);
     }
 

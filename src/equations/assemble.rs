@@ -59,10 +59,12 @@ impl Columns {
 /// What stands in the way of assembling.
 #[derive(Clone, Debug)]
 pub(crate) enum Obstacle {
-    /// A source's value is not affine in states and measured variables.
-    NonlinearSource(ElementId),
-    /// The integrand of a declared integral is not affine; index of the integral.
-    NonlinearIntegral(usize),
+    /// The integrand of a declared integral needs a derivative that does not exist; index of the integral.
+    NoRateOfIntegral(usize),
+    /// A second derivative would be needed that no single element asks for.
+    SecondRateInModel,
+    /// An algebraic loop that no single element closes has no solution.
+    SingularLoop,
     /// A second derivative of an input would be needed by a controlled source.
     SecondRate(ElementId),
     /// The loop that a controlled source closes has no solution.
@@ -145,15 +147,15 @@ pub(crate) fn assemble<F: Field + FromExpression>(
     added: usize,
 ) -> Result<Assembled<F::Element>, Obstacle> {
     let symbols = Symbols::of(model);
-    let values = source_values(model, exprs, &reduced.sources)?;
+    let values = source_values(model, exprs, &reduced.sources);
     let mut constants = Vec::new();
     let mut constant_rates = Vec::new();
     let mut constant_of: FxHashMap<ExprId, usize> = FxHashMap::default();
     let mut integrands = Vec::with_capacity(model.integrals.len());
-    for (index, integral) in model.integrals.iter().enumerate() {
+    for integral in &model.integrals {
         let form = exprs
             .affine(integral.rate, &is_variable)
-            .ok_or(Obstacle::NonlinearIntegral(index))?;
+            .expect("invariant: models with nonlinear integrals are formulated in the room `nonlinear`");
         integrands.push(form);
     }
     let rests = values
@@ -163,7 +165,7 @@ pub(crate) fn assemble<F: Field + FromExpression>(
             integrands
                 .iter()
                 .enumerate()
-                .map(|(index, form)| (form.rest, Obstacle::NonlinearIntegral(index))),
+                .map(|(index, form)| (form.rest, Obstacle::NoRateOfIntegral(index))),
         );
     for (rest, obstacle) in rests {
         if !exprs.is_zero(rest) && !constant_of.contains_key(&rest) {
@@ -263,7 +265,7 @@ impl SourceValue {
     }
 }
 
-fn source_values(model: &Model, exprs: &mut Exprs, ports: &[PortId]) -> Result<Vec<SourceValue>, Obstacle> {
+fn source_values(model: &Model, exprs: &mut Exprs, ports: &[PortId]) -> Vec<SourceValue> {
     let mut values = Vec::with_capacity(ports.len());
     for port in ports {
         let id = model.ports[port.index()].element;
@@ -272,10 +274,12 @@ fn source_values(model: &Model, exprs: &mut Exprs, ports: &[PortId]) -> Result<V
             unreachable!("invariant: only sources have source ports")
         };
         let value = list[(port.0 - element.ports.start) as usize];
-        let form = exprs.affine(value, &is_variable).ok_or(Obstacle::NonlinearSource(id))?;
+        let form = exprs
+            .affine(value, &is_variable)
+            .expect("invariant: models with nonlinear sources are formulated in the room `nonlinear`");
         values.push(SourceValue { element: id, form });
     }
-    Ok(values)
+    values
 }
 
 impl<E: Clone + std::fmt::Debug> Assembled<E> {

@@ -31,6 +31,8 @@ pub(crate) fn report<F: Present>(
     let known = Known {
         storage: independent.len(),
         sources: 0,
+        drifts: 0,
+        rates: 0,
     };
     // For each independent port, the dependent ports that follow it.
     let mut followers: FxHashMap<u32, Vec<usize>> = FxHashMap::default();

@@ -18,7 +18,7 @@ use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{ElementId, Law, Measure, Model, Variable};
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
-use crate::reduce::{Refusal, reduce};
+use crate::reduce::{Refusal, Solve, reduce};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -138,7 +138,7 @@ fn run_sharing<F: Field + FromExpression>(
     let signed = measure_columns(model, graph, &causality.structure);
     let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
     wanted.extend(extra);
-    let mut reduced = reduce(model, graph, causality, field, &wanted, sharing, longest)?;
+    let mut reduced = reduce(model, graph, causality, field, &wanted, Solve::Rates, sharing, longest)?;
     for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
         if signed.negative {
             for entry in row.iter_mut() {
@@ -314,8 +314,14 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
         linear_model = without_nonlinear_outputs(model, &mut diagnostics);
     }
     let model = linear_model.as_ref().unwrap_or(model);
+    let retain = retained(model, options, &mut diagnostics);
+    if super::nonlinear::applies(model) {
+        let system = super::nonlinear::formulate(model, options, &retain, &mut diagnostics);
+        return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
+    }
     let request = Request {
-        retain: retained(model, options, &mut diagnostics),
+        retain,
+        ..Request::default()
     };
     diagnostics.extend(values::check(model));
     if has_errors(&diagnostics) {

@@ -561,7 +561,7 @@ fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
 }
 
 /// A name is worth it for a sum, a call, or a product of more than a number and a symbol.
-fn is_worth_a_name(exprs: &Exprs, id: ExprId) -> bool {
+pub(super) fn is_worth_a_name(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Sum(_) | Node::Call(..) | Node::If(..) => true,
         Node::Product(list) => list.len() > 2 || exprs.as_number(list[0]).is_none(),

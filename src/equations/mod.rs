@@ -11,6 +11,7 @@ mod build;
 mod dependents;
 mod formulate;
 mod matrices;
+mod nonlinear;
 mod outputs;
 mod refusal;
 mod residuals;

@@ -32,8 +32,6 @@ pub(crate) struct Outputs<E> {
 pub(crate) enum OutputFault {
     /// The second derivative of an input would be needed.
     SecondRate(usize),
-    /// `int` or `der` of something that is not affine, or inside a nonlinear expression.
-    Nonlinear(usize),
     /// A coefficient cannot be computed.
     Value(usize, Evaluated),
 }
@@ -52,6 +50,28 @@ fn is_atom(exprs: &Exprs, id: ExprId) -> bool {
 /// Whether an output's value is affine in the variables of the equations.
 pub(crate) fn is_affine(exprs: &mut Exprs, value: ExprId) -> bool {
     exprs.affine(value, &is_atom).is_some()
+}
+
+/// Whether what stands inside `int(..)` and `der(..)` of all outputs is linear in variables, and these stand in linear outputs.
+pub(crate) fn integrands_are_linear(model: &Model) -> bool {
+    let mut arena = None;
+    model.outputs.iter().all(|output| {
+        if !integrand_inside(&model.exprs, output.value) {
+            return true;
+        }
+        let exprs: &mut Exprs = arena.get_or_insert_with(|| model.exprs.clone());
+        let Some(form) = exprs.affine(output.value, &is_atom) else {
+            return false;
+        };
+        form.terms.iter().all(|(atom, _)| {
+            let Some((_, inner)) = is_call(exprs, *atom) else {
+                return true;
+            };
+            exprs.affine(inner, &is_atom).is_some_and(|inner| {
+                exprs.is_zero(inner.rest) && inner.terms.iter().all(|(atom, _)| is_variable(exprs, *atom))
+            })
+        })
+    })
 }
 
 /// How many states the outputs can add at most: the distinct integrands.
@@ -81,9 +101,6 @@ pub(crate) fn outputs<F: Field + FromExpression>(
     let mut rows = Vec::with_capacity(model.outputs.len());
     for (index, output) in model.outputs.iter().enumerate() {
         let Some(form) = exprs.affine(output.value, &is_atom) else {
-            if integrand_inside(exprs, output.value) {
-                return Err(OutputFault::Nonlinear(index));
-            }
             rows.push(OutputRow {
                 row: None,
                 rest: output.value,
@@ -154,12 +171,9 @@ fn inner_row<F: Field + FromExpression>(
     inner: ExprId,
     index: usize,
 ) -> Result<Row<F::Element>, OutputFault> {
-    let Some(Affine { terms, rest }) = exprs.affine(inner, &is_atom) else {
-        return Err(OutputFault::Nonlinear(index));
-    };
-    if !exprs.is_zero(rest) || terms.iter().any(|(atom, _)| !is_variable(exprs, *atom)) {
-        return Err(OutputFault::Nonlinear(index));
-    }
+    let Affine { terms, .. } = exprs
+        .affine(inner, &is_atom)
+        .expect("invariant: models with nonlinear integrands are formulated in the room `nonlinear`");
     assembled
         .row_of(exprs, field, &terms)
         .map_err(|fault| OutputFault::Value(index, fault))

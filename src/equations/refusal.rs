@@ -106,23 +106,27 @@ impl Failure {
                 Diagnostic::error("LGM0501", "the equations are too large to be written out")
                     .label(model.span, "in this model")
             }
-            Failure::Assembly(Obstacle::NonlinearSource(id)) => Diagnostic::error(
-                "LGM0605",
-                format!(
-                    "the value of `{}` is not linear in states and measured variables: not built yet",
-                    name(*id)
-                ),
-            )
-            .label(span(*id), "a nonlinear controlled source")
-            .help("until nonlinear models are built, a source may depend linearly on states and measured variables"),
-            Failure::Assembly(Obstacle::NonlinearIntegral(index)) => {
+            Failure::Assembly(Obstacle::NoRateOfIntegral(index)) => {
                 let path = model.integrals[*index].path;
                 Diagnostic::error(
-                    "LGM0605",
-                    format!("the integrand of `{}` is not linear: not built yet", model.path_name(path)),
+                    "LGM0502",
+                    format!("`{}` integrates a rate that cannot be had", model.path_name(path)),
                 )
-                .label(model.paths[path.index()].span, "integrates a nonlinear expression")
-                .help("until nonlinear models are built, integrate an expression that is linear in states and measured variables")
+                .label(
+                    model.paths[path.index()].span,
+                    "`der(..)` here is of a variable that holds a derivative already, or `int(..)` stands inside",
+                )
+                .help("declare the inner integral as a state of its own: `state z = int(..);`")
+            }
+            Failure::Assembly(Obstacle::SecondRateInModel) => {
+                Diagnostic::error("LGM0502", "a second derivative would be needed")
+                    .label(model.span, "in this model")
+                    .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
+            }
+            Failure::Assembly(Obstacle::SingularLoop) => {
+                Diagnostic::error("LGM0424", "an algebraic loop of this model has no unique solution")
+                    .label(model.span, "in this model")
+                    .help("look for values that depend on themselves with a gain of exactly one")
             }
             Failure::Assembly(Obstacle::SecondRate(id)) => Diagnostic::error(
                 "LGM0502",
@@ -164,15 +168,6 @@ impl Failure {
                 "`der(..)` of a variable that holds the derivative of an input already",
             )
             .help("take the derivative of a variable that no source drives directly"),
-            Failure::Output(OutputFault::Nonlinear(index)) => Diagnostic::error(
-                "LGM0605",
-                format!(
-                    "output `{}` takes `int` or `der` of a nonlinear expression: not built yet",
-                    model.outputs[*index].name
-                ),
-            )
-            .label(model.outputs[*index].span, "here")
-            .help("until nonlinear models are built, use `int` and `der` of linear expressions"),
             Failure::Output(OutputFault::Value(index, fault)) => {
                 value_fault(model, fault, model.outputs[*index].span, "in this output")
             }

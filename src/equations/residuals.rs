@@ -83,7 +83,8 @@ impl<F: Numbers> Checker<'_, F> {
             let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
             for equation in 0..ports.len() {
                 let terms = match &element.law {
-                    Law::Coupler { .. } => continue,
+                    // Models with nonlinear laws are verified in a room of their own.
+                    Law::Coupler { .. } | Law::Nonlinear(_) => continue,
                     Law::Storage { co_energy, value, form } => {
                         self.storage_terms(*co_energy, value, *form, &ports, equation)
                     }

@@ -117,7 +117,7 @@ fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<Expr
 }
 
 /// The factor from co-energy to the variable that the user gives a start for; 1 for graph elements.
-fn natural_scale(model: &Model, port: PortId, number: &dyn Fn(ExprId) -> f64) -> f64 {
+pub(super) fn natural_scale(model: &Model, port: PortId, number: &dyn Fn(ExprId) -> f64) -> f64 {
     let element = &model.elements[model.ports[port.index()].element.index()];
     let at = (port.0 - element.ports.start) as usize;
     match (&element.law, element.state_choice) {

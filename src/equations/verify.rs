@@ -74,9 +74,13 @@ pub fn verify(
     retain: &[ElementId],
     states: StateRequest,
 ) -> Verification {
+    if super::nonlinear::applies(model) {
+        return super::nonlinear::verify(model, system, retain, states);
+    }
     let mut result = Verification::default();
     let request = Request {
         retain: retain.to_vec(),
+        ..Request::default()
     };
     let (causality, general, _) = decide(model, graph, &request);
     let problem = Problem {

@@ -9,6 +9,7 @@
 mod affine;
 mod derivative;
 mod fold;
+mod isolate;
 pub mod print;
 mod print_latex;
 

@@ -43,10 +43,22 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn of(causality: &Causality) -> Layout {
+        Layout::leaving(causality, Solve::Rates)
+    }
+    fn leaving(causality: &Causality, extent: Solve) -> Layout {
         Layout {
             known: Known {
                 storage: causality.independent.len(),
-                sources: causality.sources.len(),
+                sources: causality.sources.len() + causality.nonlinear.len(),
+                drifts: if causality.modulated {
+                    causality.dependent.len()
+                } else {
+                    0
+                },
+                rates: match extent {
+                    Solve::Rates => 0,
+                    Solve::Conjugates => causality.independent.len(),
+                },
             },
             dependent: causality.dependent.len(),
         }
@@ -59,6 +71,15 @@ impl Layout {
     }
 }
 
+/// How far the storage laws are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solve {
+    /// For the rates of independent storage.
+    Rates,
+    /// For the conjugates of dependent storage alone; the laws of independent storage are left as equations of their rates.
+    Conjugates,
+}
+
 /// Reduces a graph over a field. `wanted` are columns of the junction structure whose values are asked for.
 ///
 /// Where `sharing` counts entries, or the rates have more than `longest` of them together, it is refused to write them out.
@@ -68,10 +89,11 @@ pub fn reduce<F: Field + FromExpression>(
     causality: &Causality,
     field: &mut F,
     wanted: &[u32],
+    extent: Solve,
     mut sharing: Sharing<F::Element>,
     longest: usize,
 ) -> Result<Reduced<F::Element>, Refusal> {
-    let layout = Layout::of(causality);
+    let layout = Layout::leaving(causality, extent);
     let known = layout.known;
     let solved = solve_structure(model, causality, field, layout, wanted)?;
     let system = dissipator_system(model, causality, field, layout, &solved)?;
@@ -85,7 +107,15 @@ pub fn reduce<F: Field + FromExpression>(
     let mut rates = solve(field, system.matrix, system.right, &mut sharing, |row| {
         Refusal::SingularStorage(owners[row])
     })?;
-    let dependent_conjugates = rates.split_off(known.storage);
+    let dependent_conjugates = rates.split_off(known.storage - known.rates);
+    let minus = {
+        let one = field.one();
+        field.neg(&one)
+    };
+    for (left, known) in system.left_over {
+        let left = substitute(field, &left, 0, &dependent_conjugates);
+        rates.push(add_scaled(field, &left, &known, &minus, None, |_| {}));
+    }
     if rates.iter().map(Vec::len).sum::<usize>() > longest {
         return Err(Refusal::TooManyEntries);
     }
@@ -108,7 +138,7 @@ pub fn reduce<F: Field + FromExpression>(
         known,
         independent: causality.independent.clone(),
         dependent: causality.dependent.clone(),
-        sources: causality.sources.clone(),
+        sources: causality.sources.iter().chain(&causality.nonlinear).copied().collect(),
         dependent_co_energy,
         shared: sharing.finish(field, &mut [&mut rates, &mut answers]),
         rates,
@@ -211,7 +241,7 @@ pub(super) fn solve_structure<F: Field + FromExpression>(
             layout.known.co_energy(k),
         );
     }
-    for (k, port) in causality.sources.iter().enumerate() {
+    for (k, port) in causality.sources.iter().chain(&causality.nonlinear).enumerate() {
         unit(
             field,
             port,
@@ -374,6 +404,8 @@ pub(super) struct System<E> {
     pub(super) matrix: Vec<Row<E>>,
     pub(super) right: Vec<Row<E>>,
     pub(super) owners: Vec<ElementId>,
+    /// Equations that are not solved, with their right sides: the laws of independent storage whose rates are columns.
+    left_over: Vec<(Row<E>, Row<E>)>,
 }
 
 /// The dissipators' laws as equations for the variables that the structure takes from them, in the order of the
@@ -423,7 +455,12 @@ pub(super) fn dissipator_system<F: Field + FromExpression>(
             owners.push(id);
         }
     }
-    Ok(System { matrix, right, owners })
+    Ok(System {
+        matrix,
+        right,
+        owners,
+        left_over: Vec::new(),
+    })
 }
 
 /// Solves the dissipators' laws.
@@ -524,8 +561,8 @@ pub(super) fn storage_system<F: Field + FromExpression>(
     conjugates: &[Row<F::Element>],
     dependent_co_energy: &[Row<F::Element>],
 ) -> Result<System<F::Element>, Refusal> {
-    // Unknowns: z_i' first, then w_d.
-    let storage = causality.independent.len();
+    // Unknowns: z_i' first, then w_d; w_d alone where the rates are columns.
+    let storage = causality.independent.len() - layout.known.rates;
     let mut place = rustc_hash::FxHashMap::default();
     for (k, port) in causality.independent.iter().enumerate() {
         place.insert(*port, (true, k));
@@ -534,6 +571,8 @@ pub(super) fn storage_system<F: Field + FromExpression>(
         place.insert(*port, (false, k));
     }
     let (mut matrix, mut right, mut owners) = (Vec::new(), Vec::new(), Vec::new());
+    // The laws of independent storage, in the order of their ports, where these are not solved.
+    let mut left_over: Vec<(Row<F::Element>, Row<F::Element>)> = vec![Default::default(); layout.known.rates];
     for (element_index, element) in model.elements.iter().enumerate() {
         let Law::Storage { value, form, .. } = &element.law else {
             continue;
@@ -566,12 +605,22 @@ pub(super) fn storage_system<F: Field + FromExpression>(
                 }
             }
             let (left, known) = equation.finish(field);
-            matrix.push(left);
-            right.push(known);
-            owners.push(id);
+            match place[&port] {
+                (true, k) if k < left_over.len() => left_over[k] = (left, known),
+                _ => {
+                    matrix.push(left);
+                    right.push(known);
+                    owners.push(id);
+                }
+            }
         }
     }
-    Ok(System { matrix, right, owners })
+    Ok(System {
+        matrix,
+        right,
+        owners,
+        left_over,
+    })
 }
 
 /// Adds `factor * w` of a storage port.
@@ -601,7 +650,8 @@ fn add_conjugate<F: Field>(
     equation.right.push(known);
 }
 
-/// Adds `factor * z'` of a storage port; for dependent storage `z_d' = S_di z_i' + S_du u'`.
+/// Adds `factor * z'` of a storage port; for dependent storage `z_d' = S_di z_i' + S_du u'`, and its drift where moduli
+/// change.
 fn add_rate<F: Field>(
     field: &mut F,
     equation: &mut Equation<F::Element>,
@@ -610,20 +660,34 @@ fn add_rate<F: Field>(
     dependent_co_energy: &[Row<F::Element>],
     factor: &F::Element,
 ) {
+    let minus = field.neg(factor);
+    let are_columns = layout.known.rates > 0;
     if independent {
-        equation.add_unknown(k as u32, factor.clone());
+        if are_columns {
+            equation.right.push(vec![(layout.known.rate(k), minus)]);
+        } else {
+            equation.add_unknown(k as u32, factor.clone());
+        }
         return;
     }
-    let minus = field.neg(factor);
     let mut known = Row::new();
+    let mut rates = Row::new();
     for (column, value) in &dependent_co_energy[k] {
         if (*column as usize) < layout.known.storage {
-            let product = field.mul(factor, value);
-            equation.add_unknown(*column, product);
+            if are_columns {
+                rates.push((layout.known.rate(*column as usize), field.mul(&minus, value)));
+            } else {
+                let product = field.mul(factor, value);
+                equation.add_unknown(*column, product);
+            }
         } else {
             let source = *column as usize - layout.known.storage;
             known.push((layout.known.source_rate(source), field.mul(&minus, value)));
         }
     }
+    if k < layout.known.drifts {
+        known.push((layout.known.drift(k), minus));
+    }
+    known.extend(rates);
     equation.right.push(known);
 }

@@ -11,15 +11,20 @@ use crate::elaborate::model::PortId;
 
 pub(crate) use defect::{Defect, defects};
 pub(crate) use explicit::substitute;
-pub use explicit::{Refusal, reduce};
+pub use explicit::{Refusal, Solve, reduce};
 
-/// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u'.
+/// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u', and the
+/// drifts `dS_di/dt z_i + dS_du/dt u` of dependent storage under moduli that change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// Number of independent storage ports.
     pub storage: usize,
-    /// Number of source ports.
+    /// Number of source ports, those of nonlinear laws included.
     pub sources: usize,
+    /// Number of dependent storage ports whose co-energy changes with the moduli; 0 where no modulus changes.
+    pub drifts: usize,
+    /// Number of independent storage ports whose rates are left as columns; 0 where the storage laws are solved for them.
+    pub rates: usize,
 }
 
 impl Known {
@@ -38,9 +43,19 @@ impl Known {
         (self.storage + self.sources + k) as u32
     }
 
+    /// Column of the drift of the k-th dependent storage port: what its co-energy's rate has beside `S_di z_i' + S_du u'`.
+    pub fn drift(self, k: usize) -> u32 {
+        (self.storage + 2 * self.sources + k) as u32
+    }
+
+    /// Column of the rate of the co-energy of the k-th independent storage port, where these are left as columns.
+    pub fn rate(self, k: usize) -> u32 {
+        (self.storage + 2 * self.sources + self.drifts + k) as u32
+    }
+
     /// Number of columns.
     pub fn columns(self) -> usize {
-        self.storage + 2 * self.sources
+        self.storage + 2 * self.sources + self.drifts + self.rates
     }
 }
 
@@ -53,9 +68,9 @@ pub struct Reduced<E> {
     pub independent: Vec<PortId>,
     /// Dependent storage ports, in declaration order.
     pub dependent: Vec<PortId>,
-    /// Source ports, in declaration order.
+    /// Source ports in declaration order, then the ports of nonlinear laws.
     pub sources: Vec<PortId>,
-    /// `z_i'`, one row an independent port.
+    /// `z_i'`, one row an independent port; where rates are left as columns, the law of the port instead, a row that is 0.
     pub rates: Vec<Row<E>>,
     /// `z_d = S_di z_i + S_du u`, one row a dependent port.
     pub dependent_co_energy: Vec<Row<E>>,

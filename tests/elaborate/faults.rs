@@ -443,8 +443,9 @@ fn nonlinear_law() {
 import nonlinear;
 model M {
   node a : electrical;
-  d : Diode() a -> gnd;
+  d : Diode() a -> gnd, start = 1;
   c : Capacitor(1) a -> gnd;
+  output e = energy(d);
 }
 "#;
     insta::assert_snapshot!(said(text, &[]));
@@ -453,9 +454,9 @@ model M {
 #[test]
 fn laws_of_no_form() {
     let text = r#"
-element A(R, C) : electrical { through = C*der(across) + across/R; }
+element A(R, C) : electrical { through = C*der(across)^2 + across/R; }
 element B(k) : electrical { port a, b; a.across = k*b.across; }
-element D(k) : electrical { across = k*through + 1; }
+element D(k) : electrical { across = k*exp(through)*der(through); }
 model M {
   node x, y : electrical;
   a : A(1, 2) x -> gnd;

@@ -137,7 +137,7 @@ element Transformer(r) { port a, b;  b.across = r*a.across;  a.through = -r*b.th
 }
 
 #[test]
-fn pendulum_is_not_built_yet() {
+fn pendulum() {
     let text = r#"
 /// A pendulum: an inertia geared to a point mass by a modulated transformer.
 model Pendulum {

@@ -1,0 +1,162 @@
+//! Sums and differences of angles: `cos(a)*cos(b) + sin(a)*sin(b)` is `cos(a - b)`.
+
+use crate::expr::{ExprId, Exprs, Function, Node};
+use num_rational::BigRational;
+use num_traits::One;
+use rustc_hash::FxHashMap;
+
+/// Sums of more terms than this are left as they are.
+const LONGEST: usize = 60;
+
+/// The expression with the addition theorems of sine and cosine applied where two terms become one.
+pub(super) fn joined(exprs: &mut Exprs, root: ExprId) -> ExprId {
+    let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for id in exprs.reachable(&[root]) {
+        let node = exprs.node(id).clone();
+        let mut now = exprs.rebuild(&node, &replaced);
+        while let Some(shorter) = join_once(exprs, now) {
+            now = shorter;
+        }
+        replaced.insert(id, now);
+    }
+    replaced[&root]
+}
+
+/// A term as a number, two factors that are sines or cosines, and the rest.
+struct Term {
+    number: BigRational,
+    /// Function and argument, a smaller argument first.
+    pair: [(Function, ExprId); 2],
+    rest: Vec<ExprId>,
+}
+
+fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
+    let Node::Sum(list) = exprs.node(id).clone() else {
+        return None;
+    };
+    if list.len() > LONGEST {
+        return None;
+    }
+    let terms: Vec<Vec<Term>> = list.iter().map(|term| splits(exprs, *term)).collect();
+    for first in 0..list.len() {
+        for second in first + 1..list.len() {
+            for a in &terms[first] {
+                for b in &terms[second] {
+                    let Some((function, sum, number)) = theorem(a, b) else {
+                        continue;
+                    };
+                    let (x, y) = (a.pair[0].1, a.pair[1].1);
+                    let argument = if sum { exprs.add(x, y) } else { exprs.sub(x, y) };
+                    let call = exprs.call(function, [argument]);
+                    let number = exprs.number(number);
+                    let mut factors = vec![number];
+                    factors.extend(&a.rest);
+                    factors.push(call);
+                    let one = exprs.product(factors);
+                    let others = (0..list.len()).filter(|k| *k != first && *k != second);
+                    let mut all: Vec<ExprId> = others.map(|k| list[k]).collect();
+                    all.insert(first.min(all.len()), one);
+                    return Some(exprs.sum(all));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// All ways to take two sines or cosines of different arguments out of a product.
+fn splits(exprs: &Exprs, term: ExprId) -> Vec<Term> {
+    let Node::Product(list) = exprs.node(term) else {
+        return Vec::new();
+    };
+    let mut number = BigRational::one();
+    let mut factors = Vec::with_capacity(list.len());
+    for factor in list.iter() {
+        match exprs.as_number(*factor) {
+            Some(value) => number = value.clone(),
+            None => factors.push(*factor),
+        }
+    }
+    let turn = |id: ExprId| match exprs.node(id) {
+        Node::Call(function @ (Function::Sin | Function::Cos), list) => Some((*function, list[0])),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    for first in 0..factors.len() {
+        for second in first + 1..factors.len() {
+            let (Some(a), Some(b)) = (turn(factors[first]), turn(factors[second])) else {
+                continue;
+            };
+            if a.1 == b.1 {
+                continue;
+            }
+            let pair = if a.1 < b.1 { [a, b] } else { [b, a] };
+            let mut rest: Vec<ExprId> = (0..factors.len())
+                .filter(|k| *k != first && *k != second)
+                .map(|k| factors[k])
+                .collect();
+            rest.sort_unstable();
+            found.push(Term {
+                number: number.clone(),
+                pair,
+                rest,
+            });
+        }
+    }
+    found
+}
+
+/// What two terms become: a function of the sum (`true`) or of the difference of the arguments, and its factor.
+fn theorem(a: &Term, b: &Term) -> Option<(Function, bool, BigRational)> {
+    use Function::{Cos, Sin};
+    let same_arguments = a.pair[0].1 == b.pair[0].1 && a.pair[1].1 == b.pair[1].1;
+    if !same_arguments || a.rest != b.rest {
+        return None;
+    }
+    let opposite = a.number == -b.number.clone();
+    if !opposite && a.number != b.number {
+        return None;
+    }
+    let functions = |term: &Term| (term.pair[0].0, term.pair[1].0);
+    match (functions(a), functions(b)) {
+        // cos x cos y -+ sin x sin y = cos(x +- y)
+        ((Cos, Cos), (Sin, Sin)) => Some((Cos, opposite, a.number.clone())),
+        ((Sin, Sin), (Cos, Cos)) => Some((Cos, opposite, b.number.clone())),
+        // sin x cos y +- cos x sin y = sin(x +- y)
+        ((Sin, Cos), (Cos, Sin)) => Some((Sin, !opposite, a.number.clone())),
+        ((Cos, Sin), (Sin, Cos)) => Some((Sin, !opposite, b.number.clone())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{SymbolKind, text};
+
+    #[test]
+    fn two_products_of_angles_become_one() {
+        let mut exprs = Exprs::default();
+        let symbols = ["a", "b", "m"].map(|name| exprs.new_symbol(name, SymbolKind::State));
+        let [a, b, m] = symbols.map(|symbol| exprs.symbol(symbol));
+        let product = |exprs: &mut Exprs, sign: i64, f: Function, g: Function| {
+            let (f, g, sign) = (exprs.call(f, [a]), exprs.call(g, [b]), exprs.integer(sign));
+            exprs.product([sign, m, f, g])
+        };
+        use Function::{Cos, Sin};
+        for (first, second, sign, wanted) in [
+            ((Cos, Cos), (Sin, Sin), 1, "m*cos(a - b)"),
+            ((Cos, Cos), (Sin, Sin), -1, "m*cos(a + b)"),
+            ((Sin, Cos), (Cos, Sin), 1, "m*sin(a + b)"),
+            ((Sin, Cos), (Cos, Sin), -1, "m*sin(a - b)"),
+        ] {
+            let (x, y) = (
+                product(&mut exprs, 1, first.0, first.1),
+                product(&mut exprs, sign, second.0, second.1),
+            );
+            let sum = exprs.sum([x, y, m]);
+            let short = joined(&mut exprs, sum);
+            assert_eq!(text(&exprs, short), format!("{wanted} + m"));
+        }
+    }
+}

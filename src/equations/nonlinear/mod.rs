@@ -1,0 +1,192 @@
+//! Models whose equations are not linear: moduli that change, products and functions of variables, nonlinear laws.
+//!
+//! The junction structure is linear in efforts and flows whatever the laws are, so reduction stays what it is: over a field in
+//! which states and measured variables are symbols like parameters. What is nonlinear stands outside as *definitions*, each of
+//! one symbol:
+//!
+//! - the value of a controlled source, and the variable that a nonlinear law gives, are sources for reduction, and
+//!   expressions over measured variables here;
+//! - a measured variable is a row over states, inputs and the values of sources, whose coefficients may hold other
+//!   measured variables (a modulus that depends on them);
+//! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
+//!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on (design 2.4).
+//!
+//! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
+//! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`] writes
+//! all that as a person would.
+
+mod angles;
+mod definitions;
+mod dual;
+mod energies;
+mod loops;
+mod names;
+mod prepare;
+mod present;
+mod verify;
+
+use super::build;
+use super::formulate::{Options, parameter_values};
+use super::outputs;
+use super::refusal::Failure;
+use super::states::StateRequest;
+use super::system::StateSystem;
+use super::{assemble, formulate as numbers};
+use crate::algebra::RationalFunctions;
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model};
+use crate::equations::shared::SharedArena;
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolKind};
+use definitions::Definitions;
+use prepare::Prepared;
+
+pub(super) use verify::verify;
+
+/// Whether an expression depends on anything but parameters.
+fn varies(exprs: &Exprs, id: ExprId) -> bool {
+    if exprs.as_number(id).is_some() {
+        return false;
+    }
+    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
+        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
+        Node::Call(function, _) => matches!(
+            function,
+            Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
+        ),
+        _ => false,
+    })
+}
+
+/// Whether an expression is affine in the variables of the equations with coefficients that do not change.
+fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: ExprId) -> bool {
+    // Most values are a number, an input or a parameter; only for others is the arena copied.
+    let plain = |id: ExprId| matches!(model.exprs.node(id), Node::Number(_) | Node::Symbol(_));
+    let is_plain = match model.exprs.node(value) {
+        Node::Product(list) => list.len() == 2 && model.exprs.as_number(list[0]).is_some() && plain(list[1]),
+        _ => plain(value),
+    };
+    if is_plain {
+        return true;
+    }
+    let exprs = exprs.get_or_insert_with(|| model.exprs.clone());
+    match exprs.affine(value, &assemble::is_variable) {
+        Some(form) => {
+            let is_call = |id: &ExprId| {
+                exprs
+                    .reachable(&[*id])
+                    .into_iter()
+                    .any(|id| matches!(exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
+            };
+            !is_call(&form.rest) && !form.terms.iter().any(|(_, coefficient)| varies(exprs, *coefficient))
+        }
+        None => false,
+    }
+}
+
+/// Whether a model needs the definitions of this room; all others are rows of constant coefficients.
+pub(super) fn applies(model: &Model) -> bool {
+    let steady = |matrix: &Matrix| !matrix.entries.iter().any(|entry| varies(&model.exprs, *entry));
+    let mut exprs = None;
+    let laws_are_linear = model.elements.iter().all(|element| match &element.law {
+        Law::Nonlinear(_) => false,
+        Law::Source { values, .. } => values.iter().all(|value| is_steady_affine(&mut exprs, model, *value)),
+        Law::Storage { value, .. } => steady(value),
+        Law::Coupler { matrix, .. } => steady(matrix),
+        Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => steady(matrix),
+        Law::Dissipator(Dissipator::Implicit(a, b)) => steady(a) && steady(b),
+    });
+    !laws_are_linear
+        || !model
+            .integrals
+            .iter()
+            .all(|integral| is_steady_affine(&mut exprs, model, integral.rate))
+        || !outputs::integrands_are_linear(model)
+}
+
+/// What the equations of a model are before they are written down.
+struct Built {
+    system: StateSystem,
+    /// The asked-for columns of the junction structure, over the symbols of the system.
+    columns: Vec<ExprId>,
+}
+
+/// Formulates the equations of a nonlinear model.
+pub(super) fn formulate(
+    model: &Model,
+    options: &Options,
+    retain: &[ElementId],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<StateSystem> {
+    match build(
+        model,
+        options.states,
+        options.size_limit,
+        retain,
+        &|_| Vec::new(),
+        diagnostics,
+    ) {
+        Ok(built) => Some(built?.system),
+        Err(failure) => {
+            diagnostics.push(failure.diagnostic(model));
+            None
+        }
+    }
+}
+
+/// Builds the equations; `extra` says which columns of the junction structure are wanted beside them.
+fn build(
+    model: &Model,
+    states: StateRequest,
+    size_limit: u64,
+    retain: &[ElementId],
+    extra: &dyn Fn(&Prepared) -> Vec<u32>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Built>, Failure> {
+    let prepared = prepare::prepare(model, retain, diagnostics);
+    if has_errors(diagnostics) {
+        return Ok(None);
+    }
+    let started = prepare::started_columns(&prepared);
+    let mut columns = extra(&prepared);
+    let asked = columns.len();
+    columns.extend(started.iter().map(|entry| entry.1));
+    // Exact and cancelled where that is not too large, shared elsewhere (design 2.7).
+    let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut frame_notes = Vec::new();
+    let mut system = frame(&prepared, states, &mut frame_notes);
+    let attempt = Definitions::build(&prepared, states, &mut field, &mut system, &columns);
+    let exhausted = crate::algebra::Field::exhausted(&field);
+    let (definitions, cancelled) = match attempt {
+        Ok(definitions) if !exhausted => (definitions, true),
+        Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
+        _ => {
+            system = frame(&prepared, states, &mut frame_notes);
+            let given = parameter_values(model)
+                .into_iter()
+                .map(|(symbol, value)| (symbol, numbers::modulo_prime(&value)));
+            let mut field = SharedArena::new(&system.exprs, 3, given.collect());
+            let found = Definitions::build(&prepared, states, &mut field, &mut system, &columns)?;
+            (found, false)
+        }
+    };
+    diagnostics.append(&mut frame_notes);
+    let resolved = loops::resolve(&mut system.exprs, definitions)?;
+    let mut columns = present::present(&prepared.model, &mut system, resolved, cancelled);
+    let starts = columns.split_off(asked);
+    prepare::check_starts(&prepared, &system, &started, &starts, diagnostics);
+    Ok(Some(Built { system, columns }))
+}
+
+/// The system without its equations.
+fn frame(prepared: &Prepared, states: StateRequest, notes: &mut Vec<Diagnostic>) -> StateSystem {
+    notes.clear();
+    let added = definitions::added_outputs(&prepared.model);
+    build::frame(
+        &prepared.model,
+        prepared.model.exprs.clone(),
+        &prepared.causality,
+        states,
+        &added,
+        notes,
+    )
+}

@@ -1,0 +1,424 @@
+//! A nonlinear model made ready for reduction: velocities of modulating displacements, and causality.
+//!
+//! A modulus that depends on a displacement `q = int(v)` makes v the velocity to write the equations in, as Lagrange would:
+//! any other choice divides by the modulus, and breaks down where that vanishes. So v takes a state of its own: an A-type storage of value 0
+//! stands where v is measured, and comes before all other storage. It adds nothing to the energy; the storage that now depends on it
+//! gives its equation the configuration-dependent mass. Where a storage carries v already, that one comes first instead; where
+//! sources or resistances determine v, it is left as it is.
+
+use crate::algebra::{FromExpression, Sampled};
+use crate::bond::{self, BondGraph};
+use crate::causality::structure::port_column;
+use crate::causality::{self, Causality, Request};
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::elaborate::model::{
+    Bond, BondEnd, BondId, Connection, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId, PathId, Port,
+    PortId, StateChoice, StorageForm, Variable,
+};
+use crate::equations::formulate::{modulo_prime, parameter_values};
+use crate::equations::starts::natural_scale;
+use crate::equations::system::StateSystem;
+use crate::expr::{ExprId, Exprs, Node, SymbolId, to_f64};
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A model with its graph and causality.
+pub(super) struct Prepared {
+    pub(super) model: Model,
+    pub(super) graph: BondGraph,
+    pub(super) causality: Causality,
+    /// Integrals of the model that are no states: energy variables that follow from the co-energy of their storage.
+    pub(super) released: Vec<Integral>,
+}
+
+/// Where a velocity is measured.
+#[derive(Clone, Debug)]
+struct Place {
+    path: PathId,
+    entry: Option<u32>,
+    variable: Variable,
+    ends: Ends,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// Across a branch between two nodes of the graph (none is the reference).
+    Branch(Option<NodeId>, Option<NodeId>),
+    /// The common variable of a junction of a bond graph.
+    Junction(NodeId),
+}
+
+pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
+    let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
+    let mut places: Vec<Place> = Vec::new();
+    for place in velocities(model) {
+        match carrier(model, &place) {
+            Some(port) => {
+                ranks.insert(port, -1);
+            }
+            None if places.iter().any(|known| known.ends == place.ends) => {}
+            None => places.push(place),
+        }
+    }
+    if !places.is_empty() {
+        // A velocity that other storage does not determine has no inertia, and no equation of its own.
+        let (trial, ports) = with_velocities(model, &places);
+        let mut last = ranks.clone();
+        last.extend(ports.iter().map(|port| (*port, 1)));
+        let (found, faults) = assign(trial, retain, last);
+        if !has_errors(&faults) {
+            let mut keep = ports.iter().map(|port| found.causality.dependent.contains(port));
+            places.retain(|_| keep.next().unwrap_or(false));
+        }
+    }
+    let (model, ports) = with_velocities(model, &places);
+    ranks.extend(ports.iter().map(|port| (*port, -1)));
+    let (prepared, faults) = assign(model, retain, ranks);
+    diagnostics.extend(faults);
+    prepared
+}
+
+/// Decides causality with the parameters at their values and everything else in general.
+fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
+    let given = parameter_values(&model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, modulo_prime(&value)));
+    let mut sampled = Sampled::with_given(1, given.collect());
+    let graph = bond::lower(&model);
+    let request = Request {
+        retain: retain.to_vec(),
+        ranks,
+    };
+    let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
+        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+    });
+    causality.modulated = model.elements.iter().any(|element| match &element.law {
+        Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| super::varies(&model.exprs, *entry)),
+        _ => false,
+    });
+    let mut prepared = Prepared {
+        model,
+        graph,
+        causality,
+        released: Vec::new(),
+    };
+    if !has_errors(&diagnostics) {
+        release_dependent_integrals(&mut prepared);
+    }
+    (prepared, diagnostics)
+}
+
+/// An energy variable whose storage does not give its co-energy is no state: it follows from that co-energy.
+fn release_dependent_integrals(prepared: &mut Prepared) {
+    let Prepared {
+        model,
+        causality,
+        released,
+        ..
+    } = prepared;
+    let follows: FxHashSet<SymbolId> = model
+        .integrals
+        .iter()
+        .filter(|integral| is_dependent(model, causality, integral))
+        .map(|integral| integral.symbol)
+        .collect();
+    let (kept, gone) = std::mem::take(&mut model.integrals)
+        .into_iter()
+        .partition(|integral| !follows.contains(&integral.symbol));
+    model.integrals = kept;
+    *released = gone;
+}
+
+/// Whether the integral of a nonlinear storage is determined by the rest of the graph.
+fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bool {
+    let Some(owner) = integral.owner else { return false };
+    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+        return false;
+    };
+    model.ports_of(owner).enumerate().any(|(at, port)| {
+        law.storage[at].is_some_and(|(co_energy, symbol)| {
+            symbol == integral.symbol && causality.solved[port.index()] == Some(co_energy)
+        })
+    })
+}
+
+/// The velocities of displacements that moduli depend on.
+fn velocities(model: &Model) -> Vec<Place> {
+    let mut roots = Vec::new();
+    for element in &model.elements {
+        if let Law::Coupler { matrix, .. } = &element.law {
+            roots.extend(
+                matrix
+                    .entries
+                    .iter()
+                    .copied()
+                    .filter(|entry| super::varies(&model.exprs, *entry)),
+            );
+        }
+    }
+    let modulating: FxHashSet<SymbolId> = model.exprs.symbols_of(&roots).into_iter().collect();
+    model
+        .integrals
+        .iter()
+        .filter(|integral| modulating.contains(&integral.symbol))
+        .filter_map(|integral| place_of(model, integral))
+        .collect()
+}
+
+/// The measure behind an expression, and whether it is negated.
+fn measure_of(model: &Model, id: ExprId) -> Option<(Measure, bool)> {
+    let (symbol, negative) = match model.exprs.node(id) {
+        Node::Symbol(symbol) => (*symbol, false),
+        Node::Product(list) if list.len() == 2 && is_minus_one(&model.exprs, list[0]) => {
+            match model.exprs.node(list[1]) {
+                Node::Symbol(symbol) => (*symbol, true),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let found = model.measures.iter().find(|entry| entry.0 == symbol)?;
+    Some((found.1, negative))
+}
+
+fn is_minus_one(exprs: &Exprs, id: ExprId) -> bool {
+    exprs
+        .as_number(id)
+        .is_some_and(|number| *number == num_rational::BigRational::from_integer((-1).into()))
+}
+
+fn place_of(model: &Model, integral: &Integral) -> Option<Place> {
+    let span = model.paths[integral.path.index()].span;
+    if let Node::Sum(list) = model.exprs.node(integral.rate) {
+        // A difference of two nodes' across variables.
+        let [a, b] = **list else { return None };
+        let ((Measure::Common(a), a_minus), (Measure::Common(b), b_minus)) =
+            (measure_of(model, a)?, measure_of(model, b)?)
+        else {
+            return None;
+        };
+        let (first, second) = (&model.nodes[a.index()], &model.nodes[b.index()]);
+        let fits = a_minus != b_minus && first.is_graph_node && second.is_graph_node && first.domain == second.domain;
+        let (from, to) = if a_minus { (b, a) } else { (a, b) };
+        return fits.then_some(Place {
+            path: integral.path,
+            entry: None,
+            variable: first.kind.common(),
+            ends: Ends::Branch(Some(from), Some(to)),
+            span,
+        });
+    }
+    match measure_of(model, integral.rate)?.0 {
+        Measure::Common(node) => junction_place(model, node, span),
+        measure @ (Measure::PortEffort(port) | Measure::PortFlow(port)) => {
+            let about = &model.ports[port.index()];
+            let Connection::Branch { from, to, .. } = about.connection else {
+                return None;
+            };
+            let variable = if matches!(measure, Measure::PortEffort(_)) {
+                Variable::Effort
+            } else {
+                Variable::Flow
+            };
+            let is_across = model.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
+            is_across.then(|| Place {
+                path: model.elements[about.element.index()].path,
+                entry: about.entry,
+                variable,
+                ends: Ends::Branch(from, to),
+                span,
+            })
+        }
+        measure @ (Measure::BondEffort(bond) | Measure::BondFlow(bond)) => {
+            let variable = if matches!(measure, Measure::BondEffort(_)) {
+                Variable::Effort
+            } else {
+                Variable::Flow
+            };
+            let bond = &model.bonds[bond.index()];
+            [bond.tail, bond.head].into_iter().find_map(|end| match end {
+                BondEnd::Node(node) if model.nodes[node.index()].kind.common() == variable => {
+                    junction_place(model, node, span)
+                }
+                _ => None,
+            })
+        }
+    }
+}
+
+fn junction_place(model: &Model, id: NodeId, span: Span) -> Option<Place> {
+    let node = &model.nodes[id.index()];
+    let variable = node.kind.common();
+    let is_across = node
+        .domain
+        .is_some_and(|domain| model.domains[domain.index()].effort_is_across == (variable == Variable::Effort));
+    Some(Place {
+        path: node.path,
+        entry: node.entry,
+        variable,
+        ends: if is_across {
+            Ends::Branch(Some(id), None)
+        } else {
+            Ends::Junction(id)
+        },
+        span,
+    })
+}
+
+/// The linear storage port that carries the velocity at a place.
+fn carrier(model: &Model, place: &Place) -> Option<PortId> {
+    let at = |port: &Port| match (&port.connection, place.ends) {
+        (Connection::Branch { from, to, .. }, Ends::Branch(a, b)) => (*from, *to) == (a, b) || (*from, *to) == (b, a),
+        (Connection::Bond(bond), ends) => {
+            let node = match ends {
+                Ends::Junction(node) | Ends::Branch(Some(node), None) | Ends::Branch(None, Some(node)) => node,
+                Ends::Branch(..) => return false,
+            };
+            let bond = &model.bonds[bond.index()];
+            [bond.tail, bond.head].contains(&BondEnd::Node(node))
+        }
+        _ => false,
+    };
+    let holds = |port: &Port| match &model.elements[port.element.index()].law {
+        Law::Storage { co_energy, .. } => *co_energy == place.variable,
+        _ => false,
+    };
+    let found = model.ports.iter().position(|port| holds(port) && at(port))?;
+    Some(PortId(found as u32))
+}
+
+/// The model with a storage of value 0 at each place, and their ports.
+fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
+    let mut model = model.clone();
+    let mut ports = Vec::with_capacity(places.len());
+    for place in places {
+        let (element, port) = (ElementId(model.elements.len() as u32), PortId(model.ports.len() as u32));
+        let (connection, domain) = match place.ends {
+            Ends::Branch(from, to) => {
+                let node = from.or(to).map(|node| &model.nodes[node.index()]);
+                let domain = node.and_then(|node| node.domain);
+                let connection = Connection::Branch {
+                    from,
+                    to,
+                    span: place.span,
+                };
+                (connection, domain)
+            }
+            Ends::Junction(node) => {
+                let bond = BondId(model.bonds.len() as u32);
+                model.bonds.push(Bond {
+                    tail: BondEnd::Node(node),
+                    head: BondEnd::Port(port),
+                    span: place.span,
+                });
+                (Connection::Bond(bond), None)
+            }
+        };
+        model.ports.push(Port {
+            element,
+            name: None,
+            entry: place.entry,
+            domain,
+            connection,
+        });
+        let zero = model.exprs.zero();
+        model.elements.push(Element {
+            path: place.path,
+            kind: "velocity of a displacement".into(),
+            ports: port.0..port.0 + 1,
+            law: Law::Storage {
+                co_energy: place.variable,
+                value: Matrix {
+                    rows: 1,
+                    columns: 1,
+                    entries: vec![zero],
+                },
+                form: StorageForm::Direct,
+            },
+            law_span: place.span,
+            start: Vec::new(),
+            start_span: None,
+            state_choice: StateChoice::CoEnergy,
+        });
+        ports.push(port);
+    }
+    (model, ports)
+}
+
+/// The columns of dependent storage that a start is given for.
+pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
+    let Prepared { model, causality, .. } = prepared;
+    let started = |port: &&PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let at = (port.0 - element.ports.start) as usize;
+        element.start.get(at).copied().flatten().is_some()
+    };
+    let column = |port: &PortId| {
+        let variable = causality.solved[port.index()].expect("invariant: causality assigns every storage");
+        (*port, port_column(*port, variable))
+    };
+    causality.dependent.iter().filter(started).map(column).collect()
+}
+
+/// Compares the starts of dependent storage with what the starts of the states make of it (language 9).
+pub(super) fn check_starts(
+    prepared: &Prepared,
+    system: &StateSystem,
+    started: &[(PortId, u32)],
+    values: &[ExprId],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let model = &prepared.model;
+    let parameters = parameter_values(model);
+    let number = |id: ExprId| {
+        model
+            .exprs
+            .evaluate_exact(&[id], &|symbol| parameters.get(&symbol).cloned())
+            .map_or(f64::NAN, |list| to_f64(&list[0]))
+    };
+    // Before the start inputs are 0; a loop has no values before it is solved, and its starts are left to the run.
+    let mut known: FxHashMap<SymbolId, f64> = parameters
+        .iter()
+        .map(|(symbol, value)| (*symbol, to_f64(value)))
+        .collect();
+    known.extend(system.states.iter().map(|state| (state.symbol, state.start_value)));
+    known.extend(system.inputs.iter().map(|input| (input.symbol, 0.0)));
+    known.extend(system.input_rates.iter().map(|rate| (*rate, 0.0)));
+    known.insert(system.time, 0.0);
+    let value_of = |known: &FxHashMap<SymbolId, f64>, id: ExprId| {
+        let values = system
+            .exprs
+            .evaluate_f64(&[id], 0.0, &|symbol| known.get(&symbol).copied());
+        values.ok().map(|list| list[0])
+    };
+    for assignment in &system.assignments {
+        if let Some(value) = value_of(&known, assignment.value) {
+            known.insert(assignment.symbol, value);
+        }
+    }
+    for ((port, _), value) in started.iter().zip(values) {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let at = (port.0 - element.ports.start) as usize;
+        let (Some(Some(start)), Some(value)) = (element.start.get(at), value_of(&known, *value)) else {
+            continue;
+        };
+        let start = number(*start);
+        let follows = value * natural_scale(model, *port, &number);
+        if (follows - start).abs() <= 1e-9 * follows.abs().max(start.abs()) {
+            continue;
+        }
+        let name = model.element_name(model.ports[port.index()].element);
+        diagnostics.push(
+            Diagnostic::error(
+                "LGM0425",
+                format!("`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
+            )
+            .label(element.start_span.unwrap_or(element.law_span), "this start")
+            .note(format!(
+                "`{name}` has no state of its own: it follows from the states that are listed by `lgm equations`"
+            ))
+            .help("start the storage that carries the state instead"),
+        );
+    }
+}

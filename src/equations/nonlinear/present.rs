@@ -1,0 +1,423 @@
+//! Ordered definitions written down: short ones put where they are used, lowest terms where these are shorter, names for what is
+//! used more than once.
+
+use super::angles;
+use super::loops::Resolved;
+use super::names::measure_name;
+use crate::algebra::{Field, FromExpression, RationalFunctions};
+use crate::elaborate::model::Model;
+use crate::equations::matrices::is_worth_a_name;
+use crate::equations::system::{AlgebraicLoop, Assignment, LinearForm, SparseMatrix, StateSystem};
+use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
+use num_rational::BigRational;
+use rustc_hash::FxHashMap;
+
+/// Equations of at most this many characters stand without names for their parts.
+const READABLE: usize = 400;
+
+/// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
+const LARGE: f64 = 4_000.0;
+
+/// Each of at most this many names is tried to be done without.
+const TRIED: usize = 16;
+
+/// Term operations for the lowest terms of one equation.
+const OPERATIONS: u64 = 400_000;
+
+/// Writes the resolved definitions into the system; returns the columns that were asked for, over the system's symbols.
+///
+/// `cancelled` says that the coefficients are in lowest terms, so that these may be looked for in the whole.
+pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolved, cancelled: bool) -> Vec<ExprId> {
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let resolved = renamed(model, &mut exprs, resolved);
+    let all: Vec<SymbolId> = resolved.assignments.iter().map(|entry| entry.0).collect();
+    let whole = inlined(&mut exprs, &resolved, |symbol| all.contains(&symbol));
+    let equations = resolved.states + resolved.outputs;
+    let columns = whole.roots[equations..].to_vec();
+    let shown: Vec<ExprId> = whole.roots[..equations]
+        .iter()
+        .chain(whole.loops.iter().flat_map(|each| &each.residuals))
+        .copied()
+        .collect();
+    let sizes = tree_sizes(&exprs, &shown);
+    let is_short = |id: &ExprId| sizes[id] <= LARGE;
+    let mut chosen = None;
+    if shown.iter().all(is_short) {
+        let short = reduced(&mut exprs, whole, cancelled);
+        let readable = |id: &ExprId| text(&exprs, *id).len() <= READABLE;
+        let residuals = short.loops.iter().flat_map(|each| &each.residuals);
+        if short.roots[..equations].iter().chain(residuals).all(readable) {
+            chosen = Some(short);
+        }
+    }
+    let form = chosen.as_ref().and_then(|short| {
+        linear_form(
+            system,
+            &mut exprs,
+            &short.roots[..resolved.states],
+            &short.roots[resolved.states..equations],
+        )
+    });
+    let chosen = match chosen {
+        Some(short) => short,
+        None => {
+            let names = worth_naming(&exprs, &resolved);
+            fewest_names(&mut exprs, &resolved, names, cancelled)
+        }
+    };
+    write(system, exprs, &chosen);
+    if let Some(form) = form.filter(|_| system.loops.is_empty()) {
+        set_form(system, form);
+    }
+    let long = |id: &ExprId| tree_sizes(&system.exprs, &[*id])[id] > LARGE / 4.0;
+    if system.derivatives.iter().chain(&system.output_values).any(long)
+        || system.assignments.iter().any(|assignment| long(&assignment.value))
+    {
+        share(system);
+    }
+    columns
+}
+
+/// Unknowns and assignments under the names of what they are; those that have none are `w1`, `w2`, ...
+fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved {
+    let measures: FxHashMap<SymbolId, String> = model
+        .measures
+        .iter()
+        .filter_map(|(symbol, measure)| Some((*symbol, measure_name(model, *measure)?)))
+        .collect();
+    let mut fresh: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
+    let unknowns = resolved.loops.iter().flat_map(|each| each.unknowns.iter().copied());
+    let assigned = resolved.assignments.iter().map(|entry| entry.0);
+    let symbols: Vec<SymbolId> = unknowns.chain(assigned).collect();
+    for (k, symbol) in symbols.into_iter().enumerate() {
+        let name = match measures.get(&symbol) {
+            Some(name) => name.clone(),
+            None => {
+                let own = &exprs.symbol_info(symbol).name;
+                if own.contains('(') || own.contains(' ') {
+                    format!("w{}", k + 1)
+                } else {
+                    own.to_string()
+                }
+            }
+        };
+        fresh.insert(symbol, exprs.new_symbol(name, SymbolKind::Assignment));
+    }
+    let expressions: FxHashMap<SymbolId, ExprId> = fresh.iter().map(|(old, new)| (*old, exprs.symbol(*new))).collect();
+    let mut change = |id: &mut ExprId| *id = exprs.substitute(&[*id], |symbol| expressions.get(&symbol).copied())[0];
+    for (symbol, value) in &mut resolved.assignments {
+        *symbol = fresh[symbol];
+        change(value);
+    }
+    for each in &mut resolved.loops {
+        each.unknowns.iter_mut().for_each(|symbol| *symbol = fresh[symbol]);
+        each.residuals.iter_mut().for_each(&mut change);
+    }
+    resolved.roots.iter_mut().for_each(change);
+    resolved
+}
+
+/// The same with some assignments put where they are used.
+fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> bool) -> Resolved {
+    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let mut kept = resolved.clone();
+    kept.assignments.clear();
+    for (symbol, value) in &resolved.assignments {
+        let value = exprs.substitute(&[*value], |symbol| values.get(&symbol).copied())[0];
+        if inline(*symbol) {
+            values.insert(*symbol, value);
+        } else {
+            kept.assignments.push((*symbol, value));
+        }
+    }
+    let mut change = |list: &mut Vec<ExprId>| *list = exprs.substitute(list, |symbol| values.get(&symbol).copied());
+    for each in &mut kept.loops {
+        change(&mut each.residuals);
+    }
+    change(&mut kept.roots);
+    kept
+}
+
+/// The equations with those of the names that make them shorter.
+fn fewest_names(exprs: &mut Exprs, resolved: &Resolved, mut names: Vec<SymbolId>, cancelled: bool) -> Resolved {
+    let with = |exprs: &mut Exprs, names: &[SymbolId]| {
+        let named = inlined(exprs, resolved, |symbol| !names.contains(&symbol));
+        reduced(exprs, named, cancelled)
+    };
+    let mut best = with(exprs, &names);
+    let Some(mut length) = length_of(exprs, &best).filter(|_| names.len() <= TRIED) else {
+        return best;
+    };
+    for name in names.clone() {
+        let fewer: Vec<SymbolId> = names.iter().copied().filter(|other| *other != name).collect();
+        let attempt = with(exprs, &fewer);
+        if let Some(shorter) = length_of(exprs, &attempt).filter(|found| *found <= length) {
+            (names, best, length) = (fewer, attempt, shorter);
+        }
+    }
+    best
+}
+
+/// The characters of all equations; none where they are too large to be written.
+fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
+    let equations = resolved.states + resolved.outputs;
+    let all: Vec<ExprId> = resolved.roots[..equations]
+        .iter()
+        .chain(resolved.assignments.iter().map(|entry| &entry.1))
+        .chain(resolved.loops.iter().flat_map(|each| &each.residuals))
+        .copied()
+        .collect();
+    let sizes = tree_sizes(exprs, &all);
+    if all.iter().any(|id| sizes[id] > LARGE) {
+        return None;
+    }
+    Some(all.iter().map(|id| text(exprs, *id).len()).sum())
+}
+
+/// The assignments that deserve a name: used more than once, and longer than a product.
+fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
+    let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
+    let equations = resolved.states + resolved.outputs;
+    let all = resolved
+        .assignments
+        .iter()
+        .map(|entry| entry.1)
+        .chain(resolved.loops.iter().flat_map(|each| each.residuals.iter().copied()))
+        .chain(resolved.roots[..equations].iter().copied());
+    for id in all {
+        for symbol in exprs.symbols_of(&[id]) {
+            *uses.entry(symbol).or_default() += 1;
+        }
+    }
+    let values: Vec<ExprId> = resolved.assignments.iter().map(|entry| entry.1).collect();
+    let sizes = tree_sizes(exprs, &values);
+    resolved
+        .assignments
+        .iter()
+        .filter(|(symbol, value)| uses.get(symbol).copied().unwrap_or(0) > 1 && sizes[value] > 5.0)
+        .map(|entry| entry.0)
+        .collect()
+}
+
+/// Every expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
+fn reduced(exprs: &mut Exprs, mut resolved: Resolved, cancelled: bool) -> Resolved {
+    if !cancelled {
+        return resolved;
+    }
+    let equations = resolved.states + resolved.outputs;
+    let roots = resolved.roots[..equations].iter_mut();
+    let values = resolved.assignments.iter_mut().map(|entry| &mut entry.1);
+    let residuals = resolved.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    for id in roots.chain(values).chain(residuals) {
+        *id = shorter(exprs, *id);
+    }
+    resolved
+}
+
+fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    if tree_sizes(exprs, &[id])[&id] > LARGE {
+        return id;
+    }
+    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+    let Ok(value) = field.from_expression(exprs, id) else {
+        return id;
+    };
+    if field.exhausted() {
+        return id;
+    }
+    let lowest = field.to_expression(exprs, &value);
+    let lowest = angles::joined(exprs, lowest);
+    if tree_sizes(exprs, &[lowest])[&lowest] <= LARGE && text(exprs, lowest).len() <= text(exprs, id).len() {
+        lowest
+    } else {
+        id
+    }
+}
+
+/// The nodes of each expression, and of each of its parts, were they written out as a tree.
+fn tree_sizes(exprs: &Exprs, roots: &[ExprId]) -> FxHashMap<ExprId, f64> {
+    let mut sizes: FxHashMap<ExprId, f64> = FxHashMap::default();
+    for id in exprs.reachable(roots) {
+        let below: f64 = exprs.node(id).children().map(|child| sizes[&child]).sum();
+        sizes.insert(id, 1.0 + below);
+    }
+    sizes
+}
+
+/// A..F of equations that turn out to be affine with constant coefficients: laws by residuals may be linear ones.
+fn linear_form(
+    system: &StateSystem,
+    exprs: &mut Exprs,
+    derivatives: &[ExprId],
+    outputs: &[ExprId],
+) -> Option<LinearForm<ExprId>> {
+    let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    let inputs: Vec<SymbolId> = system.inputs.iter().map(|input| input.symbol).collect();
+    let rates = system.input_rates.clone();
+    let is_variable = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if states.contains(symbol) || inputs.contains(symbol) || rates.contains(symbol));
+    let mut parts = |roots: &[ExprId]| {
+        let lists = [&states, &inputs, &rates];
+        let mut matrices = lists.map(|list| SparseMatrix {
+            columns: list.len(),
+            rows: Vec::with_capacity(roots.len()),
+        });
+        let mut offsets = Vec::with_capacity(roots.len());
+        for root in roots {
+            let form = exprs.affine(*root, &is_variable)?;
+            for (matrix, list) in matrices.iter_mut().zip(lists) {
+                let mut row = Vec::new();
+                for (atom, coefficient) in &form.terms {
+                    let Node::Symbol(symbol) = exprs.node(*atom) else {
+                        continue;
+                    };
+                    if let Some(column) = list.iter().position(|other| other == symbol) {
+                        row.push((column as u32, *coefficient));
+                    }
+                }
+                row.sort_by_key(|entry| entry.0);
+                matrix.rows.push(row);
+            }
+            if form.terms.iter().any(|term| super::varies(exprs, term.1)) {
+                return None;
+            }
+            offsets.push(form.rest);
+        }
+        for (_, coefficient) in matrices.iter_mut().flat_map(|matrix| matrix.rows.iter_mut().flatten()) {
+            *coefficient = shorter(exprs, *coefficient);
+        }
+        let offset = offsets.iter().any(|id| !exprs.is_zero(*id)).then_some(offsets);
+        Some((matrices, offset))
+    };
+    let ([a, b, e], x_offset) = parts(derivatives)?;
+    let ([c, d, f], y_offset) = parts(outputs)?;
+    Some(LinearForm {
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        x_offset,
+        y_offset,
+    })
+}
+
+/// Enters A..F, in symbols and, where nothing changes with time, in numbers.
+fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
+    let values: FxHashMap<SymbolId, BigRational> = system
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .map(|entry| (entry.symbol, entry.value.clone()))
+        .collect();
+    let exprs = &system.exprs;
+    let number = |id: &ExprId| {
+        exprs
+            .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned())
+            .map_or(f64::NAN, |list| to_f64(&list[0]))
+    };
+    let offset = |list: &Option<Vec<ExprId>>| list.as_ref().map(|list| list.iter().map(number).collect::<Vec<f64>>());
+    let numeric = LinearForm {
+        a: form.a.map(number),
+        b: form.b.map(number),
+        c: form.c.map(number),
+        d: form.d.map(number),
+        e: form.e.map(number),
+        f: form.f.map(number),
+        x_offset: offset(&form.x_offset),
+        y_offset: offset(&form.y_offset),
+    };
+    let offsets = numeric.x_offset.iter().chain(&numeric.y_offset).flatten();
+    if offsets.into_iter().all(|value| value.is_finite()) {
+        system.numeric = Some(numeric);
+    }
+    system.symbolic = Some(form);
+    system.linear = true;
+}
+
+fn write(system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
+    system.exprs = exprs;
+    system.assignments = resolved
+        .assignments
+        .iter()
+        .map(|(symbol, value)| Assignment {
+            symbol: *symbol,
+            value: *value,
+        })
+        .collect();
+    system.loops = resolved
+        .loops
+        .iter()
+        .map(|each| AlgebraicLoop {
+            unknowns: each.unknowns.clone(),
+            residuals: each.residuals.clone(),
+            linear: false,
+        })
+        .collect();
+    system.derivatives = resolved.roots[..resolved.states].to_vec();
+    system.output_values = resolved.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
+    system.linear = false;
+}
+
+/// Names every subexpression that is used more than once. A name is assigned before what first uses it.
+fn share(system: &mut StateSystem) {
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let old = std::mem::take(&mut system.assignments);
+    let mut roots: Vec<ExprId> = old.iter().map(|assignment| assignment.value).collect();
+    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.derivatives.iter().chain(&system.output_values));
+    let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
+    for id in exprs.reachable(&roots) {
+        for child in exprs.node(id).children() {
+            *uses.entry(child).or_default() += 1;
+        }
+    }
+    for root in &roots {
+        *uses.entry(*root).or_default() += 1;
+    }
+    let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    let mut assignments: Vec<Assignment> = Vec::new();
+    // Numbers go on where those of the definitions end.
+    let numbered = old.iter().map(|assignment| assignment.symbol);
+    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
+    let mut number = numbered
+        .chain(unknowns)
+        .filter_map(|symbol| exprs.symbol_info(symbol).name.strip_prefix('w')?.parse::<usize>().ok())
+        .max()
+        .unwrap_or(0);
+    let mut rewrite = |exprs: &mut Exprs, assignments: &mut Vec<Assignment>, root: ExprId| {
+        for id in exprs.reachable(&[root]) {
+            if replaced.contains_key(&id) {
+                continue;
+            }
+            let node: Node = exprs.node(id).clone();
+            let rebuilt = exprs.rebuild(&node, &replaced);
+            let now = if uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(exprs, rebuilt) {
+                number += 1;
+                let symbol = exprs.new_symbol(format!("w{number}"), SymbolKind::Assignment);
+                assignments.push(Assignment { symbol, value: rebuilt });
+                exprs.symbol(symbol)
+            } else {
+                rebuilt
+            };
+            replaced.insert(id, now);
+        }
+        replaced[&root]
+    };
+    for assignment in old {
+        let value = rewrite(&mut exprs, &mut assignments, assignment.value);
+        assignments.push(Assignment {
+            symbol: assignment.symbol,
+            value,
+        });
+    }
+    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    for id in residuals
+        .chain(&mut system.derivatives)
+        .chain(&mut system.output_values)
+    {
+        *id = rewrite(&mut exprs, &mut assignments, *id);
+    }
+    system.exprs = exprs;
+    system.assignments = assignments;
+}

@@ -1,0 +1,475 @@
+//! Translation validation of nonlinear models: the emitted equations against every equation of the flat graph.
+//!
+//! At random points the emitted assignments, loops and derivatives are evaluated as a reader would evaluate them. The variables of
+//! all ports follow from the same states; their rates by dual numbers along the emitted derivatives, so that no symbolic
+//! derivative is trusted. All of them are put into every junction, coupler, storage, dissipator, nonlinear law and source
+//! equation, and the power over all ports is added up.
+
+use super::dual::{Dual, Point, duals};
+use super::prepare::Prepared;
+use crate::algebra::PrimeField;
+use crate::causality::structure::{Coefficient, port_column};
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
+use crate::equations::states::StateRequest;
+use crate::equations::system::StateSystem;
+use crate::equations::verify::Verification;
+use crate::expr::{ExprId, Node, SymbolId, to_f64};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// The largest residual, relative to the terms of its equation, that still counts as rounding.
+const TOLERANCE: f64 = 1e-9;
+
+/// Points that are tried.
+const POINTS: u64 = 5;
+
+/// Verifies a nonlinear system.
+pub(in crate::equations) fn verify(
+    model: &Model,
+    system: &StateSystem,
+    retain: &[ElementId],
+    states: StateRequest,
+) -> Verification {
+    let mut result = Verification::default();
+    let mut columns_of = RefCell::new(Vec::new());
+    let extra = |prepared: &Prepared| -> Vec<u32> {
+        let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
+            .filter(|column| !prepared.causality.free.contains(column))
+            .collect();
+        columns_of.borrow_mut().clone_from(&columns);
+        columns
+    };
+    let limit = crate::algebra::RationalFunctions::DEFAULT_OPERATIONS;
+    let mut notes = Vec::new();
+    let built = match super::build(model, states, limit, retain, &extra, &mut notes) {
+        Ok(Some(built)) => built,
+        Ok(None) => return result,
+        Err(failure) => {
+            result.diagnostics.push(failure.diagnostic(model));
+            return result;
+        }
+    };
+    let prepared = super::prepare::prepare(model, retain, &mut Vec::new());
+    let columns = std::mem::take(columns_of.get_mut());
+    for set in 0..POINTS {
+        let Some((point, derivatives)) = point_of(system, set) else {
+            continue;
+        };
+        // The second formulation has symbols of its own for what the first one has too: by name and place.
+        let Some(values) = port_values(&built.system, &built.columns, system, &point, &derivatives) else {
+            continue;
+        };
+        let mut checker = Checker {
+            prepared: &prepared,
+            at: columns.iter().copied().zip(values).collect(),
+            point: with_symbols(&prepared, system, &point),
+            worst: Vec::new(),
+            equations: 0,
+        };
+        checker.structure();
+        checker.laws();
+        checker.outputs(system, &point);
+        checker.power();
+        result.points += 1;
+        checker.finish(&mut result);
+        if !result.diagnostics.is_empty() {
+            break;
+        }
+    }
+    result
+}
+
+fn spread(key: u64, set: u64) -> f64 {
+    let uniform = (PrimeField.sample(key, set + 30) % 9_973) as f64 / 9_973.0;
+    2.0 * uniform - 1.0
+}
+
+/// A random point, with the emitted assignments and loops evaluated at it; none where these have no values.
+fn point_of(system: &StateSystem, set: u64) -> Option<(Point, Vec<f64>)> {
+    let mut point: Point = FxHashMap::default();
+    for parameter in &system.parameters {
+        for entry in &parameter.entries {
+            point.insert(entry.symbol, (to_f64(&entry.value), 0.0));
+        }
+    }
+    point.insert(system.time, (0.5 + 0.5 * spread(1, set + 20), 1.0));
+    for (k, state) in system.states.iter().enumerate() {
+        point.insert(state.symbol, (state.start_value + spread(3 * k as u64, set), 0.0));
+    }
+    for (k, input) in system.inputs.iter().enumerate() {
+        let rate = spread(3 * k as u64 + 2, set);
+        point.insert(input.symbol, (spread(3 * k as u64 + 1, set), rate));
+        // The second rate of an input is nowhere needed.
+        point.insert(system.input_rates[k], (rate, f64::NAN));
+    }
+    evaluate_all(system, &mut point)?;
+    let derivatives = duals(&system.exprs, &system.derivatives, &point)?;
+    let derivatives: Vec<f64> = derivatives.iter().map(|value| value.0).collect();
+    for (state, rate) in system.states.iter().zip(&derivatives) {
+        point.insert(state.symbol, (point[&state.symbol].0, *rate));
+    }
+    // Again, now with rates.
+    evaluate_all(system, &mut point)?;
+    derivatives
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some((point, derivatives))
+}
+
+/// Enters the unknowns of loops and the assignments.
+fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()> {
+    let unknowns: Vec<SymbolId> = system
+        .loops
+        .iter()
+        .flat_map(|each| each.unknowns.iter().copied())
+        .collect();
+    let residuals: Vec<ExprId> = system
+        .loops
+        .iter()
+        .flat_map(|each| each.residuals.iter().copied())
+        .collect();
+    for (k, unknown) in unknowns.iter().enumerate() {
+        let known = point.get(unknown).map_or(0.01 * spread(k as u64, 77), |value| value.0);
+        point.insert(*unknown, (known, 0.0));
+    }
+    if unknowns.is_empty() {
+        return assign(system, point);
+    }
+    let n = unknowns.len();
+    // The residuals and their derivatives by one unknown at a time, everything else held.
+    let columns = |point: &Point| -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
+        let mut values = Vec::new();
+        let mut jacobian = vec![vec![0.0; n]; n];
+        for (column, unknown) in unknowns.iter().enumerate() {
+            let mut at: Point = point.iter().map(|(symbol, value)| (*symbol, (value.0, 0.0))).collect();
+            at.insert(*unknown, (point[unknown].0, 1.0));
+            assign(system, &mut at)?;
+            let found = duals(&system.exprs, &residuals, &at)?;
+            values = found.iter().map(|value| value.0).collect();
+            for (row, value) in found.iter().enumerate() {
+                jacobian[row][column] = value.1;
+            }
+        }
+        Some((values, jacobian))
+    };
+    for _ in 0..200 {
+        let (values, jacobian) = columns(point)?;
+        let size: f64 = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        let step = solve(jacobian, values.clone())?;
+        // The step is shortened until the residuals shrink.
+        let mut scale = 1.0;
+        let start: Vec<f64> = unknowns.iter().map(|unknown| point[unknown].0).collect();
+        let mut best = false;
+        while scale > 1e-9 {
+            for (k, unknown) in unknowns.iter().enumerate() {
+                point.insert(*unknown, (start[k] - scale * step[k], 0.0));
+            }
+            if let Some((now, _)) = columns(point) {
+                let next: f64 = now.iter().map(|value| value.abs()).fold(0.0, f64::max);
+                if next <= size {
+                    best = true;
+                    break;
+                }
+            }
+            scale /= 2.0;
+        }
+        let moved: f64 = step.iter().map(|value| (scale * value).abs()).fold(0.0, f64::max);
+        let length: f64 = start.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        if !best || moved <= 1e-15 * length.max(1e-3) || size == 0.0 {
+            break;
+        }
+    }
+    // The unknowns' rates keep the residuals zero along the point's rates.
+    let (_, jacobian) = columns(point)?;
+    for unknown in &unknowns {
+        point.insert(*unknown, (point[unknown].0, 0.0));
+    }
+    assign(system, point)?;
+    let along: Vec<f64> = duals(&system.exprs, &residuals, point)?
+        .iter()
+        .map(|value| value.1)
+        .collect();
+    if along.iter().all(|value| value.is_finite()) {
+        let rates = solve(jacobian, along)?;
+        for (unknown, rate) in unknowns.iter().zip(rates) {
+            point.insert(*unknown, (point[unknown].0, -rate));
+        }
+    }
+    assign(system, point)
+}
+
+fn assign(system: &StateSystem, point: &mut Point) -> Option<()> {
+    for assignment in &system.assignments {
+        let value = duals(&system.exprs, &[assignment.value], point)?[0];
+        point.insert(assignment.symbol, value);
+    }
+    Some(())
+}
+
+/// Gaussian elimination with partial pivoting, for the few unknowns of loops.
+fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+    let n = right.len();
+    for column in 0..n {
+        let pivot = (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
+        if matrix[pivot][column] == 0.0 || !matrix[pivot][column].is_finite() {
+            return None;
+        }
+        matrix.swap(column, pivot);
+        right.swap(column, pivot);
+        for row in 0..n {
+            if row != column {
+                let factor = matrix[row][column] / matrix[column][column];
+                let above = matrix[column].clone();
+                matrix[row].iter_mut().zip(&above).for_each(|(a, b)| *a -= factor * b);
+                right[row] -= factor * right[column];
+            }
+        }
+    }
+    Some((0..n).map(|k| right[k] / matrix[k][k]).collect())
+}
+
+/// The variables of all ports at a point of the emitted system.
+fn port_values(
+    second: &StateSystem,
+    columns: &[ExprId],
+    first: &StateSystem,
+    point: &Point,
+    derivatives: &[f64],
+) -> Option<Vec<Dual>> {
+    let mut there: Point = FxHashMap::default();
+    for ((a, b), rate) in second.states.iter().zip(&first.states).zip(derivatives) {
+        there.insert(a.symbol, (point[&b.symbol].0, *rate));
+    }
+    for (a, b) in second.input_rates.iter().zip(&first.input_rates) {
+        there.insert(*a, point[b]);
+    }
+    for (a, b) in second.inputs.iter().zip(&first.inputs) {
+        there.insert(a.symbol, point[&b.symbol]);
+    }
+    for (parameter, other) in second.parameters.iter().zip(&first.parameters) {
+        for (a, b) in parameter.entries.iter().zip(&other.entries) {
+            there.insert(a.symbol, point[&b.symbol]);
+        }
+    }
+    there.insert(second.time, point[&first.time]);
+    evaluate_all(second, &mut there)?;
+    duals(&second.exprs, columns, &there)
+}
+
+/// The symbols of the model: states, inputs and parameters are those of the system; measured variables come from the ports.
+fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Point {
+    let mut known: Point = FxHashMap::default();
+    for parameter in &prepared.model.parameters {
+        for entry in &parameter.entries {
+            known.insert(entry.symbol, (to_f64(&entry.value), 0.0));
+        }
+    }
+    known.insert(prepared.model.time, point[&first.time]);
+    for (input, other) in prepared.model.inputs.iter().zip(&first.inputs) {
+        known.insert(input.symbol, point[&other.symbol]);
+    }
+    let storage = prepared.causality.independent.len();
+    for (integral, state) in prepared.model.integrals.iter().zip(&first.states[storage..]) {
+        known.insert(integral.symbol, point[&state.symbol]);
+    }
+    known
+}
+
+/// Puts the variables of the ports into the equations of the flat graph.
+struct Checker<'a> {
+    prepared: &'a Prepared,
+    at: FxHashMap<u32, Dual>,
+    point: Point,
+    worst: Vec<(f64, String, Span)>,
+    equations: usize,
+}
+
+impl Checker<'_> {
+    fn note(&mut self, terms: &[f64], what: &str, span: Span) {
+        self.equations += 1;
+        let sum: f64 = terms.iter().sum();
+        let scale = terms.iter().map(|term| term.abs()).fold(0.0, f64::max);
+        let residual = if sum == 0.0 { 0.0 } else { sum.abs() / scale.max(1e-12) };
+        // A residual that is no number says that the point lies outside the domain of a law.
+        if residual.is_nan() {
+            return;
+        }
+        let text = if residual > TOLERANCE {
+            what.to_string()
+        } else {
+            String::new()
+        };
+        self.worst.push((residual, text, span));
+    }
+
+    fn port(&self, port: PortId, variable: Variable) -> Option<Dual> {
+        self.at.get(&port_column(port, variable)).copied()
+    }
+
+    fn value(&self, id: ExprId) -> Option<f64> {
+        Some(duals(&self.prepared.model.exprs, &[id], &self.point)?[0].0)
+    }
+
+    /// Measured variables of ports are known at once; junctions and bonds follow from the ports that share them.
+    fn structure(&mut self) {
+        let model = &self.prepared.model;
+        let signed = crate::equations::formulate::measure_columns(
+            model,
+            &self.prepared.graph,
+            &self.prepared.causality.structure,
+        );
+        for ((symbol, _), signed) in model.measures.iter().zip(signed) {
+            if let Some(value) = self.at.get(&signed.column) {
+                let sign = if signed.negative { -1.0 } else { 1.0 };
+                self.point.insert(*symbol, (sign * value.0, sign * value.1));
+            }
+        }
+        let rows = self.prepared.causality.structure.rows.clone();
+        let span = model.span;
+        for row in rows {
+            let mut terms = Vec::with_capacity(row.len());
+            for (column, coefficient) in &row {
+                let factor = match coefficient {
+                    Coefficient::Unit(negative) => Some(if *negative { -1.0 } else { 1.0 }),
+                    Coefficient::Modulus(id, negative) => {
+                        self.value(*id).map(|value| if *negative { -value } else { value })
+                    }
+                };
+                match (factor, self.at.get(column)) {
+                    (Some(factor), Some(value)) => terms.push(factor * value.0),
+                    _ => break,
+                }
+            }
+            if terms.len() == row.len() {
+                self.note(&terms, "a junction or a coupler", span);
+            }
+        }
+    }
+
+    fn laws(&mut self) {
+        let model = &self.prepared.model;
+        for (index, element) in model.elements.iter().enumerate() {
+            let id = ElementId(index as u32);
+            let what = format!("the law of `{}`", model.element_name(id));
+            let span = model.element_span(id);
+            for row in 0..element.ports.len() {
+                if let Some(terms) = self.law_terms(id, row) {
+                    self.note(&terms, &what, span);
+                }
+            }
+        }
+    }
+
+    fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {
+        let model = &self.prepared.model;
+        let ports: Vec<PortId> = model.ports_of(id).collect();
+        let of = |matrix: &Matrix, values: Vec<Option<f64>>| -> Option<Vec<f64>> {
+            let mut terms = Vec::new();
+            for (column, value) in values.into_iter().enumerate() {
+                let factor = self.value(matrix.get(row, column))?;
+                terms.push(if factor == 0.0 { 0.0 } else { factor * value? });
+            }
+            Some(terms)
+        };
+        let list = |variable: Variable, rate: bool| -> Vec<Option<f64>> {
+            let pick = |value: Dual| if rate { value.1 } else { value.0 };
+            ports.iter().map(|port| self.port(*port, variable).map(pick)).collect()
+        };
+        let equal = |first: Option<f64>, terms: Option<Vec<f64>>| -> Option<Vec<f64>> {
+            let mut all: Vec<f64> = terms?.iter().map(|term| -term).collect();
+            all.push(first?);
+            Some(all)
+        };
+        match &model.elements[id.index()].law {
+            Law::Coupler { .. } => None,
+            Law::Storage { co_energy, value, form } => match form {
+                StorageForm::Direct => equal(
+                    list(co_energy.conjugate(), false)[row],
+                    of(value, list(*co_energy, true)),
+                ),
+                StorageForm::Inverse => equal(
+                    list(*co_energy, true)[row],
+                    of(value, list(co_energy.conjugate(), false)),
+                ),
+            },
+            Law::Dissipator(Dissipator::Resistance(matrix)) => equal(
+                list(Variable::Effort, false)[row],
+                of(matrix, list(Variable::Flow, false)),
+            ),
+            Law::Dissipator(Dissipator::Conductance(matrix)) => equal(
+                list(Variable::Flow, false)[row],
+                of(matrix, list(Variable::Effort, false)),
+            ),
+            Law::Dissipator(Dissipator::Implicit(efforts, flows)) => {
+                let mut terms = of(efforts, list(Variable::Effort, false))?;
+                terms.extend(of(flows, list(Variable::Flow, false))?);
+                Some(terms)
+            }
+            Law::Source { given, values } => {
+                let value = self.value(values[row])?;
+                Some(vec![self.port(ports[row], *given)?.0, -value])
+            }
+            Law::Nonlinear(law) => {
+                // The terms of the residual, so that it is compared with the largest of them.
+                let terms: Vec<ExprId> = match model.exprs.node(law.residuals[row]) {
+                    Node::Sum(list) => list.to_vec(),
+                    _ => vec![law.residuals[row]],
+                };
+                terms.into_iter().map(|term| self.value(term)).collect()
+            }
+        }
+    }
+
+    fn outputs(&mut self, system: &StateSystem, point: &Point) {
+        let model = &self.prepared.model;
+        for (output, emitted) in model.outputs.iter().zip(&system.output_values) {
+            let emitted = duals(&system.exprs, &[*emitted], point).map(|list| list[0].0);
+            if let (Some(value), Some(emitted)) = (self.value(output.value), emitted) {
+                self.note(&[value, -emitted], &format!("output `{}`", output.name), output.span);
+            }
+        }
+    }
+
+    fn power(&mut self) {
+        let model = &self.prepared.model;
+        let mut terms = Vec::new();
+        for (index, port) in model.ports.iter().enumerate() {
+            if matches!(model.elements[port.element.index()].law, Law::Coupler { .. }) {
+                continue;
+            }
+            let id = PortId(index as u32);
+            match (self.port(id, Variable::Effort), self.port(id, Variable::Flow)) {
+                (Some(effort), Some(flow)) => terms.push(effort.0 * flow.0),
+                _ => return,
+            }
+        }
+        let size: f64 = terms.iter().map(|term| term.abs()).sum();
+        let sum: f64 = terms.iter().sum();
+        let balance = if sum == 0.0 { 0.0 } else { sum.abs() / size };
+        let text = if balance > TOLERANCE {
+            "the power balance over all ports"
+        } else {
+            ""
+        };
+        self.worst.push((balance, text.to_string(), model.span));
+    }
+
+    fn finish(self, result: &mut Verification) {
+        result.equations = result.equations.max(self.equations);
+        if let Some((balance, _, _)) = self.worst.last() {
+            result.power = result.power.max(*balance);
+        }
+        for (residual, text, span) in self.worst {
+            result.residual = result.residual.max(residual);
+            if residual > TOLERANCE && result.diagnostics.len() < 10 {
+                result.diagnostics.push(
+                    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
+                        .label(span, format!("off by {residual:.1e} of its largest term"))
+                        .help("this is a fault of lgm, not of the model: please report it with the model"),
+                );
+            }
+        }
+    }
+}

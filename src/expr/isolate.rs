@@ -1,0 +1,280 @@
+//! Solving one equation for one symbol in closed form.
+//!
+//! Only steps that have exactly one real solution wherever they have any are taken, so that the solution is the law read the
+//! other way round and never one branch of several: affine functions, odd powers, exponentials and their kin, `x*abs(x)`, and
+//! compositions of these.
+
+use super::{ExprId, Exprs, Function, Node, SymbolId};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+impl Exprs {
+    /// The expression that `symbol` must be for `residual` to be zero; none where there is no closed form, or none
+    /// that is the only solution.
+    pub fn isolate(&mut self, residual: ExprId, symbol: SymbolId) -> Option<ExprId> {
+        if !self.depends_on(residual, symbol) {
+            return None;
+        }
+        let is_it = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(found) if *found == symbol);
+        if let Some(form) = self.affine(residual, &is_it)
+            && let [(_, coefficient)] = form.terms[..]
+        {
+            let minus = self.neg(form.rest);
+            return Some(self.div(minus, coefficient));
+        }
+        let (mut at, mut right) = (residual, self.zero());
+        // Each step takes the outermost operation of `at = right` to the other side.
+        loop {
+            (at, right) = match self.node(at).clone() {
+                Node::Symbol(found) if found == symbol => return Some(right),
+                Node::Sum(list) => self.step_of_sum(&list, right, symbol)?,
+                Node::Product(list) => self.step_of_product(&list, right, symbol)?,
+                Node::Power(base, exponent) => self.step_of_power(base, exponent, right, symbol)?,
+                Node::Call(function, list) if list.len() == 1 => (list[0], self.inverse_call(function, right)?),
+                _ => return None,
+            };
+        }
+    }
+
+    /// Whether a symbol occurs in an expression.
+    pub fn depends_on(&self, id: ExprId, symbol: SymbolId) -> bool {
+        self.reachable(&[id])
+            .into_iter()
+            .any(|id| matches!(self.node(id), Node::Symbol(found) if *found == symbol))
+    }
+
+    fn step_of_sum(&mut self, list: &[ExprId], right: ExprId, symbol: SymbolId) -> Option<(ExprId, ExprId)> {
+        let (held, free): (Vec<ExprId>, Vec<ExprId>) = list.iter().partition(|term| self.depends_on(**term, symbol));
+        let free = self.sum(free);
+        let right = self.sub(right, free);
+        if let [only] = held[..] {
+            return Some((only, right));
+        }
+        // Several terms are one where all are multiples of the same thing.
+        let mut factors = Vec::with_capacity(held.len());
+        let mut common = None;
+        for term in held {
+            let parts = match self.node(term).clone() {
+                Node::Product(list) => list.to_vec(),
+                _ => vec![term],
+            };
+            let (varying, steady): (Vec<ExprId>, Vec<ExprId>) =
+                parts.into_iter().partition(|part| self.depends_on(*part, symbol));
+            let varying = self.product(varying);
+            if *common.get_or_insert(varying) != varying {
+                return None;
+            }
+            factors.push(self.product(steady));
+        }
+        let factor = self.sum(factors);
+        Some((common?, self.div(right, factor)))
+    }
+
+    fn step_of_product(&mut self, list: &[ExprId], right: ExprId, symbol: SymbolId) -> Option<(ExprId, ExprId)> {
+        let (held, free): (Vec<ExprId>, Vec<ExprId>) = list.iter().partition(|part| self.depends_on(**part, symbol));
+        let mut right = right;
+        for factor in free {
+            right = self.div(right, factor);
+        }
+        if let [only] = held[..] {
+            return Some((only, right));
+        }
+        self.odd_composition(&held, right)
+    }
+
+    /// `sign(E) f(abs(E)) = right` and `E abs(E)^n = right`, by the sign and the size of the right side.
+    fn odd_composition(&mut self, held: &[ExprId], right: ExprId) -> Option<(ExprId, ExprId)> {
+        let [a, b] = *held else { return None };
+        for (odd, even) in [(a, b), (b, a)] {
+            let inner = match self.node(odd).clone() {
+                Node::Call(Function::Sign, list) => list[0],
+                _ => odd,
+            };
+            let size = self.call(Function::Abs, [inner]);
+            let exponent = match self.node(even).clone() {
+                _ if even == size => BigRational::one(),
+                Node::Power(base, exponent) if base == size => self.as_number(exponent)?.clone(),
+                Node::Call(Function::Sqrt, list) if list[0] == size => BigRational::new(1.into(), 2.into()),
+                _ => continue,
+            };
+            let total = if inner == odd {
+                exponent + BigRational::one()
+            } else {
+                exponent
+            };
+            if !total.is_positive() {
+                return None;
+            }
+            let (sign, size) = (self.call(Function::Sign, [right]), self.call(Function::Abs, [right]));
+            let root = self.rational_power(size, total.recip());
+            return Some((inner, self.mul(sign, root)));
+        }
+        None
+    }
+
+    fn rational_power(&mut self, base: ExprId, exponent: BigRational) -> ExprId {
+        if exponent == BigRational::new(1.into(), 2.into()) {
+            return self.call(Function::Sqrt, [base]);
+        }
+        let exponent = self.number(exponent);
+        self.power(base, exponent)
+    }
+
+    fn step_of_power(
+        &mut self,
+        base: ExprId,
+        exponent: ExprId,
+        right: ExprId,
+        symbol: SymbolId,
+    ) -> Option<(ExprId, ExprId)> {
+        if self.depends_on(exponent, symbol) {
+            // b^x of a positive number b.
+            let positive = self
+                .as_number(base)
+                .is_some_and(|number| number.is_positive() && !number.is_one());
+            if !positive {
+                return None;
+            }
+            let (above, below) = (self.call(Function::Log, [right]), self.call(Function::Log, [base]));
+            return Some((exponent, self.div(above, below)));
+        }
+        let power = self.as_number(exponent)?.clone();
+        if power.is_zero() {
+            return None;
+        }
+        if power.is_integer() {
+            let count: BigInt = power.to_integer();
+            if count.is_even() {
+                return None;
+            }
+            if count == BigInt::from(-1) {
+                let one = self.one();
+                return Some((base, self.div(one, right)));
+            }
+            let (sign, size) = (self.call(Function::Sign, [right]), self.call(Function::Abs, [right]));
+            let root = self.rational_power(size, power.recip());
+            return Some((base, self.mul(sign, root)));
+        }
+        // Other powers have positive bases only, where they are monotone.
+        Some((base, self.rational_power(right, power.recip())))
+    }
+
+    fn inverse_call(&mut self, function: Function, right: ExprId) -> Option<ExprId> {
+        let one = self.one();
+        let two = self.integer(2);
+        Some(match function {
+            Function::Exp => self.call(Function::Log, [right]),
+            Function::Log => self.call(Function::Exp, [right]),
+            Function::Sqrt => self.power(right, two),
+            Function::Atan => self.call(Function::Tan, [right]),
+            Function::Asin => self.call(Function::Sin, [right]),
+            Function::Acos => self.call(Function::Cos, [right]),
+            Function::Sinh => {
+                let square = self.power(right, two);
+                let inner = self.add(square, one);
+                let root = self.call(Function::Sqrt, [inner]);
+                let sum = self.add(right, root);
+                self.call(Function::Log, [sum])
+            }
+            Function::Tanh => {
+                let (above, below) = (self.add(one, right), self.sub(one, right));
+                let quotient = self.div(above, below);
+                let logarithm = self.call(Function::Log, [quotient]);
+                self.div(logarithm, two)
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::SymbolKind;
+
+    /// Solves `law(x) = y` for x, and puts the solution back.
+    fn round_trip(law: impl Fn(&mut Exprs, ExprId) -> ExprId, at: &[f64]) {
+        let mut exprs = Exprs::default();
+        let x = exprs.new_symbol("x", SymbolKind::Measure);
+        let y = exprs.new_symbol("y", SymbolKind::Measure);
+        let (x_expr, y_expr) = (exprs.symbol(x), exprs.symbol(y));
+        let value = law(&mut exprs, x_expr);
+        let residual = exprs.sub(y_expr, value);
+        let inverse = exprs.isolate(residual, x).expect("there is a closed form");
+        for &point in at {
+            let forward = exprs
+                .evaluate_f64(&[value], 0.0, &|symbol| (symbol == x).then_some(point))
+                .unwrap()[0];
+            let back = exprs
+                .evaluate_f64(&[inverse], 0.0, &|symbol| (symbol == y).then_some(forward))
+                .unwrap()[0];
+            assert!(
+                (back - point).abs() <= 1e-12 * point.abs().max(1.0),
+                "{point}: {forward}, {back}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_diode_gives_its_voltage() {
+        round_trip(
+            |exprs, x| {
+                let (exponential, one) = (exprs.call(Function::Exp, [x]), exprs.one());
+                let inner = exprs.sub(exponential, one);
+                let three = exprs.integer(3);
+                exprs.mul(three, inner)
+            },
+            &[-2.0, 0.0, 1.5],
+        );
+    }
+
+    #[test]
+    fn an_orifice_and_a_quadratic_drag_keep_their_sign() {
+        round_trip(
+            |exprs, x| {
+                let (sign, size) = (exprs.call(Function::Sign, [x]), exprs.call(Function::Abs, [x]));
+                let root = exprs.call(Function::Sqrt, [size]);
+                let two = exprs.integer(2);
+                exprs.product([two, sign, root])
+            },
+            &[-2.0, 0.0, 1.5],
+        );
+        round_trip(
+            |exprs, x| {
+                let size = exprs.call(Function::Abs, [x]);
+                exprs.mul(x, size)
+            },
+            &[-2.0, 0.0, 1.5],
+        );
+    }
+
+    #[test]
+    fn odd_powers_and_hyperbolic_functions_have_one_inverse() {
+        round_trip(
+            |exprs, x| {
+                let three = exprs.integer(3);
+                exprs.power(x, three)
+            },
+            &[-1.3, 0.4],
+        );
+        round_trip(|exprs, x| exprs.call(Function::Tanh, [x]), &[-1.3, 0.4]);
+        round_trip(|exprs, x| exprs.call(Function::Sinh, [x]), &[-1.3, 0.4]);
+    }
+
+    #[test]
+    fn a_square_and_a_cubic_with_two_terms_are_left_alone() {
+        let mut exprs = Exprs::default();
+        let x = exprs.new_symbol("x", SymbolKind::Measure);
+        let y = exprs.new_symbol("y", SymbolKind::Measure);
+        let (x_expr, y_expr) = (exprs.symbol(x), exprs.symbol(y));
+        for power in [2, 3] {
+            let exponent = exprs.integer(power);
+            let value = exprs.power(x_expr, exponent);
+            let value = if power == 3 { exprs.add(value, x_expr) } else { value };
+            let residual = exprs.sub(y_expr, value);
+            assert_eq!(exprs.isolate(residual, x), None);
+        }
+    }
+}
