@@ -19,6 +19,9 @@ use support::records::{Parameters, Record, drawn, number, numbers};
 /// Names with values.
 type Values = HashMap<String, f64>;
 
+/// States by name.
+type States = Vec<(&'static str, f64)>;
+
 /// One mechanism.
 struct Case {
     /// Record and file.
@@ -28,7 +31,7 @@ struct Case {
     /// The states whose rates are the accelerations, in the order of the coordinates.
     velocities: &'static [&'static str],
     /// The other states at given coordinates and velocities.
-    states: fn(&Values, &[f64], &[f64]) -> Vec<(&'static str, f64)>,
+    states: fn(&Values, &[f64], &[f64]) -> States,
     /// Kinetic less potential energy.
     lagrangian: fn(&Values, &[Jet], &[Jet]) -> Jet,
     /// The other generalised forces.

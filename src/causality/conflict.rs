@@ -109,7 +109,7 @@ impl Work<'_> {
                 } => &[Variable::Flow],
                 Law::Source { .. } => &[Variable::Effort],
                 Law::Coupler { .. } => &[],
-                Law::Storage { .. } | Law::Dissipator(_) => &[Variable::Effort, Variable::Flow],
+                Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => &[Variable::Effort, Variable::Flow],
             };
             variables.iter().map(move |variable| port_column(port, *variable))
         });
