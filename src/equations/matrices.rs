@@ -552,7 +552,7 @@ fn depends_on_time(exprs: &Exprs, id: ExprId) -> bool {
 }
 
 /// Whether a term begins with a minus.
-fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
+pub(super) fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     let first = match exprs.node(id) {
         Node::Product(list) => list[0],
         _ => id,

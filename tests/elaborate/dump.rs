@@ -65,6 +65,10 @@ pub fn law(exprs: &Exprs, law: &Law) -> String {
         } => {
             format!("coupler {output:?} = {} {input:?}", matrix(exprs, modulus))
         }
+        Law::Nonlinear(law) => {
+            let residuals: Vec<String> = law.residuals.iter().map(|residual| expr(exprs, *residual)).collect();
+            format!("nonlinear 0 = {}", residuals.join(", 0 = "))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::causality::structure::port_column;
 use crate::elaborate::model::{ElementId, Integral, Law, Model, StateChoice, Variable};
 use crate::equations::assemble::Obstacle;
 use crate::equations::formulate::measure_columns;
-use crate::equations::matrices::Present;
+use crate::equations::matrices::{Present, is_negative};
 use crate::equations::outputs::OutputFault;
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
@@ -471,6 +471,8 @@ impl<F: Present> Builder<'_, F> {
             let coefficient = self.field.present(&mut self.exprs, value);
             terms.push(self.exprs.mul(coefficient, variable));
         }
+        // What adds comes before what takes away, as people write it.
+        terms.sort_by_key(|term| is_negative(&self.exprs, *term));
         Ok(self.exprs.sum(terms))
     }
 

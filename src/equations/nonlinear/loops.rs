@@ -7,11 +7,11 @@
 use super::definitions::{Blame, Definition, Definitions, Value};
 use crate::algebra::{self, Field, FromExpression, RationalFunctions};
 use crate::equations::assemble::Obstacle;
+use crate::equations::matrices::is_negative;
 use crate::equations::refusal::Failure;
 use crate::equations::shared::SharedArena;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use indexmap::IndexMap;
-use num_traits::Signed;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A loop that is left.
@@ -323,7 +323,7 @@ impl Resolver<'_> {
             for id in terms.iter_mut().map(|term| &mut term.1).chain([rest]) {
                 // The sign stays outside, so that the entries of a mass matrix are positive.
                 let minus = self.exprs.neg(*id);
-                let is_negative = self.is_negative(*id);
+                let is_negative = is_negative(self.exprs, *id);
                 let part = if is_negative { minus } else { *id };
                 if self.exprs.reachable(&[part]).len() < LONG {
                     continue;
@@ -335,13 +335,6 @@ impl Resolver<'_> {
                 });
                 *id = if is_negative { self.exprs.neg(name) } else { name };
             }
-        }
-    }
-
-    fn is_negative(&self, id: ExprId) -> bool {
-        match self.exprs.node(id) {
-            Node::Product(list) => self.exprs.as_number(list[0]).is_some_and(Signed::is_negative),
-            _ => false,
         }
     }
 
