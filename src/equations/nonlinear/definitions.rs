@@ -239,11 +239,21 @@ impl<F: Present> Builder<'_, F> {
             self.of_first_order.insert(symbol);
             self.co_energy_rates.push(symbol);
         }
-        self.source_values(prepared)?;
+        let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
+        for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
+            let symbol = self.exprs.symbol(state.symbol);
+            held.insert(integral.rate, (symbol, state.start));
+        }
+        self.source_values(prepared, &held)?;
         // Measured variables are defined before anything asks for their rates.
         for (index, (symbol, _)) in model.measures.iter().enumerate() {
             let row = self.reduced.wanted[index].clone();
             let value = self.row(&row)?;
+            self.insert(*symbol, Value::Explicit(value), Blame::Model);
+        }
+        for (symbol, of) in &prepared.rates {
+            let value = self.rate(*of, Blame::Model)?;
+            self.of_first_order.insert(*symbol);
             self.insert(*symbol, Value::Explicit(value), Blame::Model);
         }
         self.nonlinear_laws(prepared)?;
@@ -258,12 +268,8 @@ impl<F: Present> Builder<'_, F> {
             let law = self.row(&law)?;
             self.insert(self.co_energy_rates[k], Value::Implicit(law), blame);
         }
-        let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         let first = self.reduced.known.storage;
         for (index, integral) in model.integrals.iter().enumerate() {
-            let state = &system.states[first + index];
-            let symbol = self.exprs.symbol(state.symbol);
-            held.insert(integral.rate, (symbol, state.start));
             let value = self.without_calls(integral.rate, &held, Blame::Integral(index))?;
             self.insert(
                 derivatives[first + index],
@@ -303,7 +309,11 @@ impl<F: Present> Builder<'_, F> {
     }
 
     /// The values of sources: expressions as they stand where they hold no measured variable, symbols elsewhere.
-    fn source_values(&mut self, prepared: &Prepared) -> Result<(), Failure> {
+    fn source_values(
+        &mut self,
+        prepared: &Prepared,
+        held: &FxHashMap<ExprId, (ExprId, ExprId)>,
+    ) -> Result<(), Failure> {
         let model = self.model;
         for port in self.reduced.sources.clone() {
             let id = model.ports[port.index()].element;
@@ -315,7 +325,7 @@ impl<F: Present> Builder<'_, F> {
             let name = port_variable_name(model, port, given);
             let value = match &element.law {
                 Law::Source { values, .. } => {
-                    let value = self.without_calls(values[at], &FxHashMap::default(), Blame::Element(id))?;
+                    let value = self.without_calls(values[at], held, Blame::Element(id))?;
                     let symbols = self.exprs.symbols_of(&[value]);
                     let measured = symbols.iter().any(|symbol| {
                         let kind = self.exprs.symbol_info(*symbol).kind;

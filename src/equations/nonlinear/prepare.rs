@@ -12,13 +12,13 @@ use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{
-    Bond, BondEnd, BondId, Connection, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId, PathId, Port,
-    PortId, StateChoice, StorageForm, Variable,
+    Bond, BondEnd, BondId, Connection, Dissipator, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId,
+    Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
 };
 use crate::equations::formulate::{modulo_prime, parameter_values};
 use crate::equations::starts::natural_scale;
 use crate::equations::system::StateSystem;
-use crate::expr::{ExprId, Exprs, Node, SymbolId, to_f64};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,6 +29,8 @@ pub(super) struct Prepared {
     pub(super) causality: Causality,
     /// Integrals of the model that are no states: energy variables that follow from the co-energy of their storage.
     pub(super) released: Vec<Integral>,
+    /// Symbols in moduli that are rates, each with what it is the rate of.
+    pub(super) rates: Vec<(SymbolId, ExprId)>,
 }
 
 /// Where a velocity is measured.
@@ -50,6 +52,7 @@ enum Ends {
 }
 
 pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
+    let (model, rates) = &without_calls(model);
     let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
     let mut places: Vec<Place> = Vec::new();
     for place in velocities(model) {
@@ -74,9 +77,97 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     }
     let (model, ports) = with_velocities(model, &places);
     ranks.extend(ports.iter().map(|port| (*port, -1)));
-    let (prepared, faults) = assign(model, retain, ranks);
+    let (mut prepared, faults) = assign(model, retain, ranks);
+    prepared.rates.clone_from(rates);
     diagnostics.extend(faults);
     prepared
+}
+
+/// The model with a state for each `int(..)` in a source, a coupler, a dissipator or a declared integral that no state holds yet;
+/// in couplers and dissipators, these and symbols for `der(..)` stand in the places of the calls. The symbols are returned
+/// with what they are the rates of.
+fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
+    let mut model = model.clone();
+    let mut roots: Vec<ExprId> = model.integrals.iter().map(|integral| integral.rate).collect();
+    let mut entries: Vec<ExprId> = Vec::new();
+    for element in &model.elements {
+        match &element.law {
+            Law::Source { values, .. } => roots.extend(values),
+            Law::Coupler { matrix, .. } => entries.extend(&matrix.entries),
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+                entries.extend(&matrix.entries);
+            }
+            Law::Dissipator(Dissipator::Implicit(a, b)) => entries.extend(a.entries.iter().chain(&b.entries)),
+            Law::Storage { .. } | Law::Nonlinear(_) => {}
+        }
+    }
+    roots.extend(&entries);
+    let mut count = 0;
+    for id in model.exprs.reachable(&roots) {
+        let Node::Call(Function::Int, list) = model.exprs.node(id) else {
+            continue;
+        };
+        let rate = list[0];
+        if model.integrals.iter().any(|integral| integral.rate == rate) {
+            continue;
+        }
+        count += 1;
+        let name = format!("integral_{count}");
+        let path = PathId(model.paths.len() as u32);
+        model.paths.push(Path {
+            parent: None,
+            name: name.as_str().into(),
+            indices: Box::default(),
+            span: model.span,
+        });
+        let symbol = model.exprs.new_symbol(name, SymbolKind::State);
+        model.integrals.push(Integral {
+            path,
+            symbol,
+            owner: None,
+            rate,
+            start: None,
+            unit: None,
+        });
+    }
+    let mut rates: Vec<(SymbolId, ExprId)> = Vec::new();
+    let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    let Model {
+        exprs,
+        integrals,
+        elements,
+        ..
+    } = &mut model;
+    for id in exprs.reachable(&entries) {
+        let node = exprs.node(id).clone();
+        let now = match &node {
+            Node::Call(Function::Int, list) => {
+                let held = integrals.iter().find(|integral| integral.rate == list[0]);
+                let held = held.expect("invariant: every integral has a state by now");
+                let (state, zero) = (exprs.symbol(held.symbol), exprs.zero());
+                exprs.sub(state, held.start.unwrap_or(zero))
+            }
+            Node::Call(Function::Der, list) => {
+                let symbol = exprs.new_symbol(format!("rate {}", rates.len() + 1), SymbolKind::Assignment);
+                rates.push((symbol, replaced[&list[0]]));
+                exprs.symbol(symbol)
+            }
+            _ => exprs.rebuild(&node, &replaced),
+        };
+        replaced.insert(id, now);
+    }
+    for element in elements {
+        let matrices: Vec<&mut Matrix> = match &mut element.law {
+            Law::Coupler { matrix, .. }
+            | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => vec![matrix],
+            Law::Dissipator(Dissipator::Implicit(a, b)) => vec![a, b],
+            Law::Source { .. } | Law::Storage { .. } | Law::Nonlinear(_) => Vec::new(),
+        };
+        for entry in matrices.into_iter().flat_map(|matrix| &mut matrix.entries) {
+            *entry = replaced[entry];
+        }
+    }
+    (model, rates)
 }
 
 /// Decides causality with the parameters at their values and everything else in general.
@@ -102,6 +193,7 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         graph,
         causality,
         released: Vec::new(),
+        rates: Vec::new(),
     };
     if !has_errors(&diagnostics) {
         release_dependent_integrals(&mut prepared);
