@@ -52,7 +52,7 @@ impl<'a> Blame<'a> {
             Law::Storage { value, .. } => value,
             Law::Dissipator(Resistance(value) | Conductance(value)) => value,
             Law::Coupler { matrix, .. } => matrix,
-            Law::Dissipator(Implicit(..)) | Law::Source { .. } => return None,
+            Law::Dissipator(Implicit(..)) | Law::Source { .. } | Law::Nonlinear(_) => return None,
         };
         let first = *matrix.entries.first()?;
         // A scalar on a vector element is this number times the identity.

@@ -138,7 +138,7 @@ fn run_sharing<F: Field + FromExpression>(
     let signed = measure_columns(model, graph, &causality.structure);
     let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
     wanted.extend(extra);
-    let mut reduced = reduce(model, graph, causality, field, &wanted, Solve::Rates, sharing, longest)?;
+    let mut reduced = reduce(model, causality, field, &wanted, Solve::Rates, sharing, longest)?;
     for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
         if signed.negative {
             for entry in row.iter_mut() {

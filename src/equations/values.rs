@@ -137,6 +137,12 @@ impl Work<'_> {
                     self.value(*value, &format!("the value of {name}"), span);
                 }
             }
+            Law::Nonlinear(law) => {
+                let name = name();
+                for residual in &law.residuals {
+                    self.value(*residual, &format!("the law of {name}"), span);
+                }
+            }
         }
         for start in element.start.iter().flatten() {
             let name = format!("the start of `{}`", self.blame.model.element_name(id));

@@ -7,7 +7,6 @@
 
 use super::{Known, Reduced};
 use crate::algebra::{self, Field, FromExpression, SHARED, Sharing};
-use crate::bond::BondGraph;
 use crate::causality::Causality;
 use crate::causality::elimination::{Elimination, Row, add_scaled, find, scaled};
 use crate::causality::structure::port_column;
@@ -85,7 +84,6 @@ pub enum Solve {
 /// Where `sharing` counts entries, or the rates have more than `longest` of them together, it is refused to write them out.
 pub fn reduce<F: Field + FromExpression>(
     model: &Model,
-    _graph: &BondGraph,
     causality: &Causality,
     field: &mut F,
     wanted: &[u32],
@@ -399,13 +397,16 @@ impl<E: Clone + std::fmt::Debug> Equation<E> {
     }
 }
 
+/// An equation: what multiplies the unknowns, and the right side.
+type Sides<E> = (Row<E>, Row<E>);
+
 /// Linear equations: what multiplies the unknowns, the right side over known columns, and the element that each is of.
 pub(super) struct System<E> {
     pub(super) matrix: Vec<Row<E>>,
     pub(super) right: Vec<Row<E>>,
     pub(super) owners: Vec<ElementId>,
     /// Equations that are not solved, with their right sides: the laws of independent storage whose rates are columns.
-    left_over: Vec<(Row<E>, Row<E>)>,
+    left_over: Vec<Sides<E>>,
 }
 
 /// The dissipators' laws as equations for the variables that the structure takes from them, in the order of the
@@ -572,7 +573,7 @@ pub(super) fn storage_system<F: Field + FromExpression>(
     }
     let (mut matrix, mut right, mut owners) = (Vec::new(), Vec::new(), Vec::new());
     // The laws of independent storage, in the order of their ports, where these are not solved.
-    let mut left_over: Vec<(Row<F::Element>, Row<F::Element>)> = vec![Default::default(); layout.known.rates];
+    let mut left_over: Vec<Sides<F::Element>> = vec![Default::default(); layout.known.rates];
     for (element_index, element) in model.elements.iter().enumerate() {
         let Law::Storage { value, form, .. } = &element.law else {
             continue;

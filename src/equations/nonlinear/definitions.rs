@@ -149,7 +149,6 @@ impl Definitions {
         wanted.extend(columns);
         let mut reduced = reduce(
             model,
-            graph,
             causality,
             field,
             &wanted,
