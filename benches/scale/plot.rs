@@ -61,11 +61,11 @@ pub fn svg(points: &[Point]) -> String {
         let (column, row) = (index % 3, index / 3);
         let (x, y) = (60.0 + 300.0 * column as f64, 405.0 + 20.0 * row as f64);
         let colour = COLOURS[index % COLOURS.len()];
-        write!(
+        writeln!(
             out,
             "<line x1=\"{x}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2\"/>\
              <circle cx=\"{}\" cy=\"{y}\" r=\"3\" fill=\"{colour}\"/>\
-             <text x=\"{}\" y=\"{}\">{} {}</text>\n",
+             <text x=\"{}\" y=\"{}\">{} {}</text>",
             x + 24.0,
             x + 12.0,
             x + 30.0,

@@ -62,9 +62,13 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
             ),
         );
         let fault = if system.linear {
-            fault.note("the system is too large for explicit matrices")
+            fault
+                .note("the system is too large for explicit matrices")
+                .help("run it with `lgm simulate`, or ask for the response of a part of it")
         } else {
-            fault.note("its equations are not linear with constant coefficients")
+            fault
+                .note("its equations are not linear with constant coefficients")
+                .help("run it with `lgm simulate`, or write laws that are linear about the point of interest")
         };
         return (None, vec![fault]);
     };

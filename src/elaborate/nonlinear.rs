@@ -233,10 +233,7 @@ impl Reader<'_> {
         if !self.rates_inside(equation) {
             return Ok(equation);
         }
-        let form = Fault::Form(
-            "a rate stands inside a nonlinear expression; write the energy variable as a function of the co-energy, \
-             `der(h(across)) = through`",
-        );
+        let form = Fault::Form("a rate stands inside a nonlinear expression; write it as `der(h(across)) = through`");
         let terms = self.terms(equation);
         let (with, rest): (Vec<ExprId>, Vec<ExprId>) = terms.into_iter().partition(|term| self.rates_inside(*term));
         let [only] = with[..] else { return Err(form) };

@@ -40,6 +40,10 @@ impl<'a> Elaborator<'a> {
         let diagnostic = Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
             .label(span, words)
             .help("energy would not be conserved; write a law in energy variables instead");
+        let diagnostic = match symbol {
+            Some(symbol) => self.label_symbol(diagnostic, symbol),
+            None => diagnostic,
+        };
         self.report(diagnostic);
     }
 

@@ -3,9 +3,8 @@
 //! Looked for only after a refusal, in a field without rounding, so that what takes part is decided exactly.
 
 use super::Known;
-use super::explicit::{
-    Layout, System, dissipator_rows, dissipator_system, solve_structure, storage_sides, storage_system,
-};
+use super::explicit::{Layout, dissipator_rows, solve_structure, storage_sides};
+use super::laws::{System, dissipator_system, storage_system};
 use crate::algebra::{Field, FromExpression, Sharing};
 use crate::causality::Causality;
 use crate::causality::elimination::{Elimination, Row};

@@ -5,6 +5,7 @@
 
 mod defect;
 mod explicit;
+mod laws;
 
 use crate::causality::elimination::Row;
 use crate::elaborate::model::PortId;
