@@ -63,7 +63,7 @@ fn a_given_start_is_the_value_after_the_step_at_the_start() {
     assert_eq!((rows.states[0][0], rows.outputs[0][0]), (1.0, 3.0));
     // A later step moves it all the same.
     let (rows, _) = finished(&system, &[Shape::Pulse(4.0, 2.0, 3.0)], &tight(4.0, 3));
-    let expected = -1.0 * (-2.0_f64 / 8.0).exp() + 1.0;
+    let expected = 1.0 - (-2.0_f64 / 8.0).exp();
     assert!((rows.outputs[1][0] - expected).abs() < 1e-9, "{}", rows.outputs[1][0]);
 }
 
