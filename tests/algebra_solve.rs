@@ -398,6 +398,16 @@ fn a_long_tridiagonal_system_has_no_fill() {
 }
 
 #[test]
+fn rows_that_overflowed_are_refused_like_a_singular_matrix() {
+    let row = |a: f64, b: f64| vec![(0, a), (1, b)];
+    let right = vec![vec![(0, 1.0)], vec![(0, 1.0)]];
+    let infinite = vec![row(f64::INFINITY, f64::INFINITY), row(f64::INFINITY, f64::NEG_INFINITY)];
+    for matrix in [infinite, vec![row(f64::NAN, f64::NAN); 2]] {
+        assert!(solve(&mut Doubles, matrix, right.clone()).is_err());
+    }
+}
+
+#[test]
 fn a_singular_matrix_names_what_is_left() {
     let mut field = RationalFunctions::default();
     // The second and the third row are proportional.

@@ -397,8 +397,13 @@ impl<E: Clone> Work<E> {
                 }
             }
         }
-        let best = best.expect("invariant: the largest entry of a row is an acceptable pivot");
-        Ok((best.row, best.column))
+        if let Some(best) = best {
+            return Ok((best.row, best.column));
+        }
+        // Doubles overflowed: of entries that are no number none is the largest, and nothing can be solved for.
+        let row = self.by_row_count.first().expect("invariant: a row is left").2;
+        let column = self.lines[row as usize].entries[0].0;
+        Err(Singular { row, column })
     }
 
     /// Takes an entry for the pivot where it is better than the best so far.
