@@ -27,7 +27,11 @@ pub fn run(text: &str, sets: &[&str]) -> (Option<Model>, Vec<Diagnostic>, Source
         .iter()
         .map(|set| (set.to_string(), map.add("--set", *set, None)))
         .collect();
-    let (model, more) = elaborate(&program, &map, &Settings { model: None, sets });
+    let settings = Settings {
+        sets,
+        ..Settings::default()
+    };
+    let (model, more) = elaborate(&program, &map, &settings);
     diagnostics.extend(more);
     let failed = lgm::diagnostic::has_errors(&diagnostics);
     (model.filter(|_| !failed), diagnostics, map)

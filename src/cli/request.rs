@@ -118,6 +118,7 @@ impl ModelArguments {
         Settings {
             sets: sets.collect(),
             model: self.model.clone(),
+            ..Settings::default()
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::lookup::{Indices, pair};
 use super::model::{Element, ElementId, JunctionKind, Law, Node, StateChoice};
+use super::recursion::too_large;
 use super::state::{
     Elaborator, Env, EnvId, FrameId, Later, NodeShape, NodeView, Origin, Place, Progress, Record, Thing, ValueSlot,
 };
@@ -9,8 +10,6 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{self, Declared, Instance, Item, JunctionDecl, Name, Statement, StatementKind};
 
-/// The largest number of nodes and instances.
-const LARGEST: u64 = 100_000_000;
 /// How deep components may nest.
 const DEEPEST: u32 = 256;
 
@@ -131,10 +130,10 @@ impl<'a> Elaborator<'a> {
 
     /// Whether so many items more are allowed.
     fn room_for(&mut self, more: u128, span: Span) -> bool {
-        if u128::from(self.expanded).saturating_add(more) <= u128::from(LARGEST) {
+        if u128::from(self.expanded).saturating_add(more) <= u128::from(self.largest) {
             return true;
         }
-        let diagnostic = Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
+        let diagnostic = Diagnostic::error("LGM0129", too_large(self.largest))
             .label(
                 span,
                 format!(

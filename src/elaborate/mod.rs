@@ -60,7 +60,8 @@ pub fn model_names(program: &Program) -> Vec<String> {
 /// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
 /// in `--set`, `LGM0903` for a malformed `--set`.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
-    let mut diagnostics = names::check(program);
+    let largest = settings.largest.min(Settings::LARGEST);
+    let mut diagnostics = names::check(program, largest);
     let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun.
     let endless = diagnostics
@@ -71,6 +72,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
         return (None, diagnostics);
     };
     let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
+    work.largest = largest;
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
     work.run();
     work.blame_options();

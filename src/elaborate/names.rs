@@ -9,7 +9,7 @@ use crate::syntax::ast::{self, Declared, Formal, Item, JunctionDecl, Name, State
 use rustc_hash::FxHashMap;
 
 /// Checks every definition of the user's texts.
-pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
+pub(super) fn check(program: &Program, largest: u64) -> Vec<Diagnostic> {
     let mut checker = Checker {
         program,
         diagnostics: Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
             }
         }
     }
-    super::recursion::check(program, &mut checker.diagnostics);
+    super::recursion::check(program, largest, &mut checker.diagnostics);
     checker.diagnostics
 }
 

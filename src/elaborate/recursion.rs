@@ -5,16 +5,14 @@ use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{self, Expr, ExprKind, Instance, Item, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
 
-/// The largest number of nodes and instances.
-const LARGEST: u64 = 100_000_000;
-
 /// Reports components that hold themselves under no condition, and models that are too large for certain.
-pub(super) fn check(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(program: &Program, largest: u64, diagnostics: &mut Vec<Diagnostic>) {
     let mut weights = Weights {
         program,
         known: FxHashMap::default(),
         open: Vec::new(),
         circle: false,
+        largest,
         diagnostics,
     };
     for (file_index, file) in program.files.iter().enumerate().filter(|entry| !entry.1.library) {
@@ -41,14 +39,15 @@ struct Weights<'a, 'd> {
     /// Components that are being looked at, with the names through which they were reached.
     open: Vec<(ItemRef, &'a Name)>,
     circle: bool,
+    largest: u64,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
 impl<'a> Weights<'a, '_> {
     fn model(&mut self, model: &'a ast::Model) {
         let weight = self.statements(&model.body);
-        if weight > LARGEST && !self.circle {
-            let diagnostic = Diagnostic::error("LGM0129", "the model has more than 100 million parts when expanded")
+        if weight > self.largest && !self.circle {
+            let diagnostic = Diagnostic::error("LGM0129", too_large(self.largest))
                 .label(model.name.span, format!("at least {weight} parts"))
                 .help("lower the number of repetitions");
             self.diagnostics.push(diagnostic);
@@ -118,6 +117,15 @@ impl<'a> Weights<'a, '_> {
         }
         1 + self.component(at)
     }
+}
+
+/// What is wrong with a model of more than so many parts.
+pub(super) fn too_large(largest: u64) -> String {
+    let limit = match largest % 1_000_000 {
+        0 if largest > 0 => format!("{} million", largest / 1_000_000),
+        _ => largest.to_string(),
+    };
+    format!("the model has more than {limit} parts when expanded")
 }
 
 fn literal(expr: &Expr) -> Option<i64> {

@@ -8,13 +8,31 @@ use crate::syntax::ast::{self, Expr, ExprKind, StatementKind};
 use crate::syntax::parse_expression;
 
 /// Choices made outside the model's text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The model to elaborate; by default the only or last one of the root text.
     pub model: Option<String>,
     /// Values of parameters and constants. The text of each source holds the whole option, `name=value`; the
     /// string is the option as the user wrote it.
     pub sets: Vec<(String, SourceId)>,
+    /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
+    /// service that must answer at once gives less.
+    pub largest: u64,
+}
+
+impl Settings {
+    /// The language's own limit of nodes and instances.
+    pub const LARGEST: u64 = 100_000_000;
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            model: None,
+            sets: Vec::new(),
+            largest: Settings::LARGEST,
+        }
+    }
 }
 
 /// One `--set name=value`, parsed.

@@ -211,6 +211,8 @@ pub(super) struct Elaborator<'a> {
     pub bond_ends: super::bonds::BondEnds,
     /// How many nodes and instances there are so far.
     pub expanded: u64,
+    /// The largest number of nodes and instances.
+    pub largest: u64,
     pub stopped: bool,
     pub depth: usize,
     /// Values that are being evaluated: slot and indices, name, and where it was asked for.
@@ -301,6 +303,7 @@ impl<'a> Elaborator<'a> {
             measures: FxHashMap::default(),
             bond_ends: Default::default(),
             expanded: 0,
+            largest: super::Settings::LARGEST,
             stopped: false,
             depth: 0,
             open: Vec::new(),

@@ -19,7 +19,7 @@ mod slips;
 mod symbols;
 #[cfg(test)]
 mod tests;
-mod token;
+pub mod token;
 
 use crate::diagnostic::{Diagnostic, in_source_order};
 use crate::source::{SourceId, Span};

@@ -42,12 +42,36 @@ fn unknown_model() {
     let (program, _) = load(&lgm::source::NoFiles, &mut map, root);
     let settings = Settings {
         model: Some("Pmup".to_string()),
-        sets: Vec::new(),
+        ..Settings::default()
     };
     let (model, diagnostics) = elaborate(&program, &map, &settings);
     assert!(model.is_none());
     assert_eq!(diagnostics[0].code, "LGM0901");
     assert_eq!(diagnostics[0].help.as_deref(), Some("did you mean `Pump`?"));
+}
+
+#[test]
+fn a_smaller_limit_of_parts_is_kept_and_a_larger_one_is_not_granted() {
+    use lgm::elaborate::{Settings, elaborate, load};
+    let refused = |text: &str, largest: u64| {
+        let mut map = lgm::source::SourceMap::default();
+        let root = map.add("model.lgm", text, None);
+        let (program, _) = load(&lgm::source::NoFiles, &mut map, root);
+        let settings = Settings {
+            largest,
+            ..Settings::default()
+        };
+        let (_, diagnostics) = elaborate(&program, &map, &settings);
+        let found = diagnostics.iter().find(|diagnostic| diagnostic.code == "LGM0129");
+        found.map(|diagnostic| diagnostic.message.clone())
+    };
+    let chain = "model M { node v[4] : electrical; for i in 1:4 { c[i] : Capacitor(1) v[i] -> gnd; } }";
+    assert_eq!(refused(chain, 8), None);
+    let message = "the model has more than 7 parts when expanded";
+    assert_eq!(refused(chain, 7).as_deref(), Some(message));
+    let endless = "model M { node v : electrical; for i in 1:200000000 { c[i] : Capacitor(1) v -> gnd; } }";
+    let message = "the model has more than 100 million parts when expanded";
+    assert_eq!(refused(endless, u64::MAX).as_deref(), Some(message));
 }
 
 /// Files held in memory.

@@ -1,0 +1,4 @@
+//! See `lgm_fuzz::checks::formatter`.
+#![no_main]
+
+lgm_fuzz::target!(formatter);

@@ -1,0 +1,97 @@
+//! Inputs that once broke the compiler, found by the fuzz targets of `fuzz/` and cut down to what matters. Each goes
+//! through the check of the target that found it, within the limits of time and memory that the targets keep.
+
+#[path = "../fuzz/src/checks.rs"]
+mod checks;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The fuzzers allow 2 s in an optimised program; the tests' program is slower, and shares the machine.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Bytes that may be in use at any moment.
+const MEMORY: usize = 500 << 20;
+
+/// The command line gives its work as much stack as this (`src/cli/mod.rs`).
+const STACK: usize = 256 << 20;
+
+/// The system's allocator, which also counts.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One input at a time, so that what is counted is its own.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs the check of a target on one of the files in `tests/fuzz_found`.
+fn survives(folder: &str, file: &str, check: fn(&str)) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz_found").join(folder).join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let before = IN_USE.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let started = Instant::now();
+    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || check(&text));
+    assert!(work.unwrap().join().is_ok(), "{folder}/{file} breaks the check of `{folder}`");
+    let took = started.elapsed();
+    assert!(took < LONGEST, "{folder}/{file} takes {took:?}");
+    let most = MOST.load(Ordering::Relaxed).saturating_sub(before);
+    assert!(most < MEMORY, "{folder}/{file} takes {} MB", most >> 20);
+}
+
+/// One test a file: what it once did, the folder (which is the name of the target), its name.
+macro_rules! found {
+    ($($(#[doc = $what:literal])+ $folder:ident $test:ident $file:literal;)*) => {
+        $($(#[doc = $what])+
+        #[test]
+        fn $test() {
+            survives(stringify!($folder), $file, checks::$folder);
+        })*
+
+        const FILES: &[(&str, &str)] = &[$((stringify!($folder), $file)),*];
+    };
+}
+
+found! {
+}
+
+#[test]
+fn every_file_has_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz_found");
+    let mut there = BTreeSet::new();
+    for folder in std::fs::read_dir(root).unwrap() {
+        let folder = folder.unwrap();
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            let name = |name: std::ffi::OsString| name.into_string().unwrap();
+            there.insert((name(folder.file_name()), name(file.unwrap().file_name())));
+        }
+    }
+    let tested: BTreeSet<(String, String)> = FILES
+        .iter()
+        .map(|(folder, file)| (folder.to_string(), file.to_string()))
+        .collect();
+    assert_eq!(there, tested);
+}
