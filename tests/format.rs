@@ -1,6 +1,6 @@
 //! The formatter: the style of docs/language.md, and what it must never do to any text.
 
-#[path = "../fuzz/src/checks.rs"]
+#[path = "../fuzz/src/checks/mod.rs"]
 mod checks;
 #[path = "format/command.rs"]
 mod command;

@@ -3,14 +3,15 @@
 use super::lookup::pair;
 use super::origins::Side;
 use super::state::{Elaborator, Env, EnvId, Place, Thing, ValueSlot};
-use super::values::{DimId, Scalar, Value, decimal};
+use super::values::{DimId, LONGEST_NUMBER, Scalar, Value, decimal};
 use crate::diagnostic::Diagnostic;
 use crate::expr::Relation;
 use crate::source::Span;
 use crate::syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
+use std::ops::RangeInclusive;
 
-/// The longest `sum` that is written out.
-const LONGEST_SUM: i64 = 10_000_000;
+/// The most terms of a `sum` that are written out.
+const LONGEST_SUM: u64 = 100_000;
 
 impl<'a> Elaborator<'a> {
     /// The value of an expression.
@@ -91,8 +92,11 @@ impl<'a> Elaborator<'a> {
         }
         let Some(number) = decimal(text) else {
             let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
-                .label(span, "its power of ten is beyond 5000")
-                .help("numbers lie between 1e-5000 and 1e5000; look for a digit too many in the exponent");
+                .label(
+                    span,
+                    format!("more than {LONGEST_NUMBER} digits, or a power of ten beyond it"),
+                )
+                .help("numbers lie between 1e-400 and 1e400; look for a digit too many in the exponent");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -289,16 +293,30 @@ impl<'a> Elaborator<'a> {
         let (Some(from), Some(to)) = (self.integer(&over.from, place), self.integer(&over.to, place)) else {
             return Value::Error;
         };
-        if to.saturating_sub(from) >= LONGEST_SUM {
+        // Sums within a sum multiply: what counts is the terms of the outermost one together.
+        if self.open_sums == 0 {
+            self.summed = 0;
+        }
+        let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
+        self.summed = self.summed.saturating_add(count);
+        if self.summed > LONGEST_SUM {
             let diagnostic = Diagnostic::error("LGM0125", "this sum has too many terms")
                 .label(over.from.span.to(over.to.span), format!("from {from} to {to}"))
-                .help("at most 10 million terms are written out");
+                .help("at most 100000 terms are written out, those of sums within a sum taken together");
             self.report(diagnostic);
             return Value::Error;
         }
+        self.open_sums += 1;
+        let sum = self.terms(over, from..=to, place);
+        self.open_sums -= 1;
+        sum
+    }
+
+    /// The sum of the body for each value of the index.
+    fn terms(&mut self, over: &'a Over, values: RangeInclusive<i64>, place: Place) -> Value {
         let mark = self.envs.len();
         let mut terms = Vec::new();
-        for value in from..=to {
+        for value in values {
             self.envs.push(Env {
                 parent: place.env,
                 name: &over.index.text,

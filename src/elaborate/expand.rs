@@ -2,7 +2,7 @@
 
 use super::lookup::{Indices, pair};
 use super::model::{Element, ElementId, JunctionKind, Law, Node, StateChoice};
-use super::recursion::too_large;
+use super::recursion::{counted, too_large};
 use super::state::{
     Elaborator, Env, EnvId, FrameId, Later, NodeShape, NodeView, Origin, Place, Progress, Record, Thing, ValueSlot,
 };
@@ -100,7 +100,7 @@ impl<'a> Elaborator<'a> {
         let span = block.from.span.to(block.to.span);
         let count = (i128::from(to) - i128::from(from) + 1) as u128;
         let before = self.expanded;
-        if !self.room_for(count * block.body.len().min(1) as u128, span) {
+        if block.body.is_empty() || !self.room_for(count, span) || !self.rounds_left(count, walk, span) {
             return;
         }
         for value in from..=to {
@@ -126,6 +126,25 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+    }
+
+    /// Whether so many rounds of loops more are allowed: loops that make nothing take their time too.
+    fn rounds_left(&mut self, more: u128, walk: Walk, span: Span) -> bool {
+        let rounds = &mut self.rounds[walk as usize];
+        *rounds = rounds.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+        if *rounds <= self.largest {
+            return true;
+        }
+        let label = format!("with this loop, {rounds} rounds");
+        let diagnostic = Diagnostic::error(
+            "LGM0129",
+            format!("the model's loops have more than {} rounds", counted(self.largest)),
+        )
+        .label(span, label)
+        .help("lower the number of repetitions");
+        self.report(diagnostic);
+        self.stopped = true;
+        false
     }
 
     /// Whether so many items more are allowed.

@@ -213,8 +213,13 @@ pub(super) struct Elaborator<'a> {
     pub expanded: u64,
     /// The largest number of nodes and instances.
     pub largest: u64,
+    /// Rounds of loops so far, in each kind of walk.
+    pub rounds: [u64; 2],
     pub stopped: bool,
     pub depth: usize,
+    /// Sums that are being written out, one inside the other, and their terms so far.
+    pub open_sums: usize,
+    pub summed: u64,
     /// Values that are being evaluated: slot and indices, name, and where it was asked for.
     pub open: Vec<((usize, Option<super::lookup::Indices>), String, Span)>,
     /// The element whose law is being evaluated, and where it is used.
@@ -304,8 +309,11 @@ impl<'a> Elaborator<'a> {
             bond_ends: Default::default(),
             expanded: 0,
             largest: super::Settings::LARGEST,
+            rounds: [0; 2],
             stopped: false,
             depth: 0,
+            open_sums: 0,
+            summed: 0,
             open: Vec::new(),
             law_use: None,
             reshaped: Vec::new(),

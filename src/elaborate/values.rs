@@ -211,16 +211,19 @@ pub(super) struct Arena {
     pub literals: FxHashMap<Span, Scalar>,
 }
 
-/// The exact value of a decimal literal such as `1.5e-3`; `None` where the exponent is beyond reason.
+/// The most digits of a literal, and its largest power of ten: well beyond the range of doubles.
+pub(super) const LONGEST_NUMBER: u32 = 400;
+
+/// The exact value of a decimal literal such as `1.5e-3`; `None` where its digits or its power of ten are beyond reason.
 pub(super) fn decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
         None => (text, 0),
     };
-    if exponent.abs() > 5000 {
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if exponent.unsigned_abs() > LONGEST_NUMBER || whole.len() + fraction.len() > LONGEST_NUMBER as usize {
         return None;
     }
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: num_bigint::BigInt = format!("{whole}{fraction}").parse().ok()?;
     let power = exponent - i32::try_from(fraction.len()).ok()?;
     let ten = BigRational::from_integer(10.into());
@@ -241,5 +244,8 @@ mod tests {
         assert_eq!(decimal("5e-1"), Some(half.clone()));
         assert_eq!(decimal("0.0005E+3"), Some(half));
         assert_eq!(decimal("1e999999"), None);
+        assert_eq!(decimal("1e-2147483648"), None);
+        assert!(decimal(&"1".repeat(400)).is_some());
+        assert_eq!(decimal(&"1".repeat(401)), None);
     }
 }

@@ -129,11 +129,18 @@ fn table(rows: &[Vec<String>], out: &mut String) {
     for row in rows {
         let mut line = String::from(" ");
         for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, " {cell:<width$}");
+            line.push(' ');
+            line.push_str(cell);
+            line.push_str(&blanks(cell, *width));
         }
         out.push_str(line.trim_end());
         out.push('\n');
     }
+}
+
+/// The blanks that a cell lacks. (The width of a format is limited to 65535, and the entries of matrices are not.)
+fn blanks(cell: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
 fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
@@ -440,4 +447,19 @@ fn entry_list<T: Copy>(
         let _ = writeln!(out, "  {name}[{row},{column}] = {}", entry(value));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_may_be_longer_than_any_width_of_a_format() {
+        let long = "x".repeat(70_000);
+        let cells = |first: &str| vec![first.to_string(), "end".to_string()];
+        let mut out = String::new();
+        table(&[cells(&long), cells("short")], &mut out);
+        let ends: Vec<Option<usize>> = out.lines().map(|line| line.find("end")).collect();
+        assert_eq!(ends, [Some(70_003), Some(70_003)]);
+    }
 }

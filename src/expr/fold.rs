@@ -1,9 +1,10 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
-use super::{ExprId, Exprs, Function, Node, Relation, SymbolId};
+use super::{EXACT_BITS, ExprId, Exprs, Folding, Function, Node, Relation, SymbolId, bits};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::convert::Infallible;
 
 /// What an exact evaluation can run into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,16 @@ impl Exprs {
             values.insert(id, value);
         }
         Ok(roots.iter().map(|id| values[id].clone()).collect())
+    }
+
+    /// How many nodes the longest of the roots has when it is written out, those that are shared counted at each
+    /// place. That may be a great deal more than there is room for.
+    pub fn written_size(&self, roots: &[ExprId]) -> u64 {
+        let sizes = self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> u64| {
+            Ok::<u64, Infallible>(node.children().map(get).fold(1, u64::saturating_add))
+        });
+        let Ok(sizes) = sizes;
+        sizes.into_iter().max().unwrap_or(0)
     }
 
     /// Replaces symbols by expressions; `None` keeps the symbol.
@@ -138,7 +149,7 @@ impl Exprs {
     }
 
     /// Exact values: decimals stay exact; the value of a transcendental function is rounded to double once
-    /// and is exact from there on (design: "The linear core, in formulas").
+    /// and is exact from there on (design: "The linear core, in formulas"). So is a value of thousands of digits.
     pub fn evaluate_exact(
         &self,
         roots: &[ExprId],
@@ -152,8 +163,8 @@ impl Exprs {
                 Node::Number(number) => (**number).clone(),
                 Node::Pi => exact(std::f64::consts::PI, None)?,
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
-                Node::Sum(list) => list.iter().fold(BigRational::zero(), |sum, id| sum + get(*id)),
-                Node::Product(list) => list.iter().fold(BigRational::one(), |product, id| product * get(*id)),
+                Node::Sum(list) => combined(Folding::sum(EXACT_BITS), list.iter().map(|id| get(*id)))?,
+                Node::Product(list) => combined(Folding::product(EXACT_BITS), list.iter().map(|id| get(*id)))?,
                 Node::Power(base, exponent) => {
                     let (base, exponent) = (get(*base), get(*exponent));
                     if base.is_zero() && exponent.is_negative() {
@@ -161,9 +172,7 @@ impl Exprs {
                     }
                     match exponent.to_integer().to_i32() {
                         Some(small)
-                            if exponent.is_integer()
-                                && base.numer().bits().max(base.denom().bits()) * u64::from(small.unsigned_abs())
-                                    <= 65_536 =>
+                            if exponent.is_integer() && bits(&base) * u64::from(small.unsigned_abs()) <= EXACT_BITS =>
                         {
                             base.pow(small)
                         }
@@ -220,6 +229,14 @@ impl Exprs {
                 }
             })
         })
+    }
+}
+
+/// The numbers in one; an error where they leave the range of doubles.
+fn combined(mut folding: Folding, mut numbers: impl Iterator<Item = BigRational>) -> Result<BigRational, Evaluated> {
+    match numbers.all(|number| folding.takes(&number)) {
+        true => Ok(folding.number),
+        false => Err(Evaluated::NotFinite(None)),
     }
 }
 

@@ -191,7 +191,7 @@ enum Numbers {
     /// Only one, as it stands.
     One(ExprId),
     /// Their sum or product.
-    Many(BigRational),
+    Many(Folding),
 }
 
 /// The arena of all expressions and symbols of one compilation.
@@ -199,6 +199,95 @@ enum Numbers {
 pub struct Exprs {
     nodes: IndexSet<Node, FxBuildHasher>,
     symbols: Vec<Symbol>,
+}
+
+/// Numbers of more bits than this, above or below the line, are no longer computed exactly but in doubles: a chain of
+/// squares has more digits than any memory. A literal is much shorter, and so is a product of several doubles.
+const EXACT_BITS: u64 = 8192;
+
+/// The same for numbers within expressions, which are read: a product of a few doubles is still exact.
+const FOLDED_BITS: u64 = 2048;
+
+/// Sums within sums and products within products are merged up to this length; beyond, they are shared as they are. A
+/// sum of a sum with itself doubles, and sixty of them in a chain would have more terms than any memory.
+const LONGEST_MERGED: usize = 1000;
+
+/// Word operations for one sum or product of numbers, beyond which the rest is computed in doubles: a sum of a
+/// thousand fractions is exact, one of a hundred thousand is not. They take less than a tenth of a second.
+const EXACT_WORK: u64 = 20_000_000;
+
+/// The bits of a number, above or below the line.
+fn bits(value: &BigRational) -> u64 {
+    value.numer().bits().max(value.denom().bits())
+}
+
+/// Numbers added up or multiplied: exactly while that is no great work, in doubles from there on.
+struct Folding {
+    number: BigRational,
+    is_product: bool,
+    /// The most bits of an exact number.
+    limit: u64,
+    work: u64,
+    is_rounded: bool,
+    /// Whether a number has left the range of doubles, so that those after it are left alone.
+    is_full: bool,
+}
+
+impl Folding {
+    fn sum(limit: u64) -> Folding {
+        Folding {
+            number: BigRational::zero(),
+            is_product: false,
+            limit,
+            work: EXACT_WORK,
+            is_rounded: false,
+            is_full: false,
+        }
+    }
+
+    fn product(limit: u64) -> Folding {
+        Folding {
+            number: BigRational::one(),
+            is_product: true,
+            ..Folding::sum(limit)
+        }
+    }
+
+    /// Whether the number was taken.
+    fn takes(&mut self, number: &BigRational) -> bool {
+        if !self.is_rounded {
+            let exact = match self.is_product {
+                true => &self.number * number,
+                false => &self.number + number,
+            };
+            // Cancelling is a pass over all words for each bit.
+            let size = bits(&exact);
+            match self.work.checked_sub(size * (size / 64 + 1)) {
+                Some(left) if size <= self.limit => {
+                    (self.work, self.number) = (left, exact);
+                    return true;
+                }
+                _ => self.is_rounded = true,
+            }
+        }
+        if !self.is_full {
+            match self.rounded(number) {
+                Some(rounded) => self.number = rounded,
+                None => self.is_full = true,
+            }
+        }
+        !self.is_full
+    }
+
+    /// The number with another, in doubles; none beyond their range, where what is not zero would be.
+    fn rounded(&self, number: &BigRational) -> Option<BigRational> {
+        let (a, b) = (fold::to_f64(&self.number), fold::to_f64(number));
+        if !self.is_product {
+            return BigRational::from_float(a + b);
+        }
+        let is_zero = self.number.is_zero() || number.is_zero();
+        BigRational::from_float(a * b).filter(|product| product.is_zero() == is_zero)
+    }
 }
 
 impl Exprs {
@@ -291,14 +380,14 @@ impl Exprs {
         self.as_number(id).is_some_and(One::is_one)
     }
 
-    /// A sum: flattened, numbers added up, zeros dropped; the order of the other terms is kept.
+    /// A sum: flattened where short, numbers added up, zeros dropped; the order of the other terms is kept.
     pub fn sum(&mut self, terms: impl IntoIterator<Item = ExprId>) -> ExprId {
         let (mut flat, number) = self.flatten(terms, true);
         let number = match number {
             Numbers::None if flat.is_empty() => Some(self.zero()),
             Numbers::None => None,
             Numbers::One(id) => Some(id),
-            Numbers::Many(value) => Some(self.number(value)),
+            Numbers::Many(folding) => Some(self.number(folding.number)),
         };
         if let Some(id) = number
             && (flat.is_empty() || !self.is_zero(id))
@@ -312,27 +401,43 @@ impl Exprs {
     }
 
     /// The terms of a sum, or the factors of a product, without the numbers among them, and these taken together. A number
-    /// that is alone is not computed with: most numbers are.
+    /// that is alone is not computed with: most numbers are. Numbers that cannot be taken along stay among the others.
     fn flatten(&self, parts: impl IntoIterator<Item = ExprId>, is_sum: bool) -> (Vec<ExprId>, Numbers) {
         let mut numbers = Numbers::None;
         let mut flat = Vec::new();
-        let mut take = |id: ExprId| {
-            let Node::Number(value) = self.node(id) else {
-                flat.push(id);
-                return;
-            };
-            let together = |known: &BigRational| if is_sum { known + &**value } else { known * &**value };
-            numbers = match &numbers {
-                Numbers::None => Numbers::One(id),
-                Numbers::One(first) => Numbers::Many(together(self.as_number(*first).expect("invariant: just seen"))),
-                Numbers::Many(known) => Numbers::Many(together(known)),
-            };
-        };
         for part in parts {
-            match self.node(part) {
-                Node::Sum(inner) if is_sum => inner.iter().copied().for_each(&mut take),
-                Node::Product(inner) if !is_sum => inner.iter().copied().for_each(&mut take),
-                _ => take(part),
+            let inner: &[ExprId] = match self.node(part) {
+                Node::Sum(inner) if is_sum && flat.len() + inner.len() <= LONGEST_MERGED => inner,
+                Node::Product(inner) if !is_sum && flat.len() + inner.len() <= LONGEST_MERGED => inner,
+                _ => std::slice::from_ref(&part),
+            };
+            for &id in inner {
+                let Some(value) = self.as_number(id) else {
+                    flat.push(id);
+                    continue;
+                };
+                if let Numbers::One(first) = numbers {
+                    let mut folding = if is_sum {
+                        Folding::sum(FOLDED_BITS)
+                    } else {
+                        Folding::product(FOLDED_BITS)
+                    };
+                    if !self.as_number(first).is_some_and(|first| folding.takes(first)) {
+                        flat.push(first);
+                    }
+                    numbers = Numbers::Many(folding);
+                }
+                if !is_sum && value.is_zero() {
+                    return (Vec::new(), Numbers::One(id));
+                }
+                match &mut numbers {
+                    Numbers::Many(folding) => {
+                        if !folding.takes(value) {
+                            flat.push(id);
+                        }
+                    }
+                    _ => numbers = Numbers::One(id),
+                }
             }
         }
         (flat, numbers)
@@ -355,14 +460,15 @@ impl Exprs {
         self.product([minus_one, a])
     }
 
-    /// A product: flattened, numbers multiplied, ones dropped, 0 absorbs; the order of the other factors is kept.
+    /// A product: flattened where short, numbers multiplied, ones dropped, 0 absorbs; the order of the other factors is
+    /// kept.
     pub fn product(&mut self, factors: impl IntoIterator<Item = ExprId>) -> ExprId {
         let (mut flat, number) = self.flatten(factors, false);
         let number = match number {
             Numbers::None if flat.is_empty() => Some(self.one()),
             Numbers::None => None,
             Numbers::One(id) => Some(id),
-            Numbers::Many(value) => Some(self.number(value)),
+            Numbers::Many(folding) => Some(self.number(folding.number)),
         };
         if let Some(id) = number {
             if self.is_zero(id) {
@@ -404,7 +510,7 @@ impl Exprs {
                 if let (Some(value), Some(small)) = (self.as_number(base), power.to_i32())
                     && small.abs() <= 4096
                     && !(value.is_zero() && small < 0)
-                    && value.numer().bits().max(value.denom().bits()) * u64::from(small.unsigned_abs()) <= 65_536
+                    && bits(value) * u64::from(small.unsigned_abs()) <= FOLDED_BITS
                 {
                     let value = value.pow(small);
                     return self.number(value);

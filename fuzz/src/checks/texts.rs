@@ -19,6 +19,11 @@ pub fn is_blank(text: &str) -> bool {
     true
 }
 
+/// Whether nothing is lost between two tokens, of which the first may be a string without an end.
+pub fn is_gap(text: &str, is_open: bool) -> bool {
+    is_blank(if is_open { text.trim_start() } else { text })
+}
+
 /// The tokens and comments of a text without errors.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -78,6 +83,21 @@ pub fn assert_places(tree: &str, text: &str) {
         let range = number(start)..number(end);
         assert!(text.get(range.clone()).is_some(), "{range:?} is no place in the text");
     }
+}
+
+/// Whether a tree, as `{:?}` shows it, has an expression that is not there. Texts in it stand in quotes, and quotes
+/// within them behind a backslash, so that no comment is taken for one.
+pub fn has_gap(tree: &str) -> bool {
+    let mut outside = true;
+    for part in tree.split('"') {
+        if outside && part.contains("kind: Missing") {
+            return true;
+        }
+        // A quote behind an odd number of backslashes belongs to the text that it stands in.
+        let escaped = !outside && part.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        outside = if escaped { false } else { !outside };
+    }
+    false
 }
 
 /// A tree, as `{:?}` shows it, without its places.
