@@ -397,8 +397,12 @@ impl<E: Clone> Work<E> {
                 }
             }
         }
-        let best = best.expect("invariant: the largest entry of a row is an acceptable pivot");
-        Ok((best.row, best.column))
+        if let Some(best) = best {
+            return Ok((best.row, best.column));
+        }
+        // After an overflow no entry is the largest; what is computed is no number any more, whatever the pivot.
+        let row = self.by_row_count.first().expect("invariant: a row is left").2;
+        Ok((row, self.lines[row as usize].entries[0].0))
     }
 
     /// Takes an entry for the pivot where it is better than the best so far.
