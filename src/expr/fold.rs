@@ -1,6 +1,6 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
-use super::{ExprId, Exprs, Function, Node, Relation, SymbolId};
+use super::{ExprId, Exprs, Function, Node, Relation, SymbolId, doubles};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -115,17 +115,13 @@ impl Exprs {
                     if base == 0.0 && exponent < 0.0 {
                         return Err(Evaluated::DivisionByZero);
                     }
-                    if exponent == exponent.trunc() && exponent.abs() < 1024.0 {
-                        base.powi(exponent as i32)
-                    } else {
-                        base.powf(exponent)
-                    }
+                    doubles::power(base, exponent)
                 }
                 Node::Call(function, list) => {
                     let arguments: Vec<f64> = list.iter().map(|id| get(*id)).collect();
-                    call_f64(*function, &arguments, time)
+                    doubles::call(*function, &arguments, time)
                 }
-                Node::Relation(relation, a, b) => relate(*relation, get(*a), get(*b)),
+                Node::Relation(relation, a, b) => f64::from(doubles::holds(*relation, get(*a), get(*b))),
                 Node::Not(a) => f64::from(get(*a) == 0.0),
                 Node::If(c, a, b) => {
                     if get(*c) != 0.0 {
@@ -193,7 +189,7 @@ impl Exprs {
                         }
                         _ => {
                             let arguments: Vec<f64> = arguments.iter().map(to_f64).collect();
-                            exact(call_f64(*function, &arguments, f64::NAN), Some(*function))?
+                            exact(doubles::call(*function, &arguments, f64::NAN), Some(*function))?
                         }
                     }
                 }
@@ -296,52 +292,4 @@ pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>) -
 /// The nearest double of an exact number; infinite only beyond the range of doubles.
 pub fn to_f64(value: &BigRational) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
-}
-
-fn relate(relation: Relation, a: f64, b: f64) -> f64 {
-    f64::from(match relation {
-        Relation::Less => a < b,
-        Relation::LessEqual => a <= b,
-        Relation::Greater => a > b,
-        Relation::GreaterEqual => a >= b,
-        Relation::Equal => a == b,
-        Relation::NotEqual => a != b,
-        Relation::And => a != 0.0 && b != 0.0,
-        Relation::Or => a != 0.0 || b != 0.0,
-    })
-}
-
-fn call_f64(function: Function, arguments: &[f64], time: f64) -> f64 {
-    let first = arguments.first().copied().unwrap_or(f64::NAN);
-    let second = arguments.get(1).copied().unwrap_or(f64::NAN);
-    match function {
-        Function::Sin => first.sin(),
-        Function::Cos => first.cos(),
-        Function::Tan => first.tan(),
-        Function::Asin => first.asin(),
-        Function::Acos => first.acos(),
-        Function::Atan => first.atan(),
-        Function::Atan2 => first.atan2(second),
-        Function::Sinh => first.sinh(),
-        Function::Cosh => first.cosh(),
-        Function::Tanh => first.tanh(),
-        Function::Exp => first.exp(),
-        Function::Log => first.ln(),
-        Function::Sqrt => first.sqrt(),
-        Function::Abs => first.abs(),
-        Function::Sign => {
-            if first == 0.0 {
-                0.0
-            } else {
-                first.signum()
-            }
-        }
-        Function::Min => arguments.iter().copied().fold(f64::INFINITY, f64::min),
-        Function::Max => arguments.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        Function::Floor => first.floor(),
-        Function::Step => f64::from(time >= first),
-        Function::Pulse => f64::from(time >= first && time < first + second),
-        Function::Ramp => (time - first).max(0.0),
-        Function::Int | Function::Der => f64::NAN,
-    }
 }

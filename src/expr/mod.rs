@@ -8,6 +8,7 @@
 
 mod affine;
 mod derivative;
+pub mod doubles;
 mod fold;
 mod isolate;
 pub mod print;

@@ -1,5 +1,7 @@
 //! What a kernel can do with doubles. Every evaluator, and every emitter that prints programs, follows `apply`.
 
+use crate::expr::doubles;
+
 /// Where a number is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
@@ -54,9 +56,9 @@ pub enum Binary {
     Subtract,
     Multiply,
     Divide,
-    /// NaN where either is.
+    /// NaN where either is; -0 is below 0.
     Minimum,
-    /// NaN where either is.
+    /// NaN where either is; 0 is above -0.
     Maximum,
     Less,
     LessEqual,
@@ -111,7 +113,7 @@ impl Unary {
         match self {
             Unary::Negate => -a,
             Unary::Absolute => a.abs(),
-            Unary::Sign => sign(a),
+            Unary::Sign => doubles::sign(a),
             Unary::Floor => a.floor(),
             Unary::SquareRoot => a.sqrt(),
             Unary::Not => f64::from(a == 0.0),
@@ -165,8 +167,8 @@ impl Binary {
             Binary::Subtract => a - b,
             Binary::Multiply => a * b,
             Binary::Divide => a / b,
-            Binary::Minimum => minimum(a, b),
-            Binary::Maximum => maximum(a, b),
+            Binary::Minimum => doubles::minimum(a, b),
+            Binary::Maximum => doubles::maximum(a, b),
             Binary::Less => f64::from(a < b),
             Binary::LessEqual => f64::from(a <= b),
             Binary::Equal => f64::from(a == b),
@@ -174,38 +176,12 @@ impl Binary {
             Binary::And => f64::from(a != 0.0 && b != 0.0),
             Binary::Or => f64::from(a != 0.0 || b != 0.0),
             Binary::Atan2 => a.atan2(b),
-            Binary::Power => power(a, b),
+            Binary::Power => doubles::power(a, b),
         }
     }
 
     /// Whether it takes a call of a mathematical library.
     pub fn is_library_function(self) -> bool {
         matches!(self, Binary::Atan2 | Binary::Power)
-    }
-}
-
-/// -1, 0 or 1; NaN of NaN.
-pub fn sign(a: f64) -> f64 {
-    if a == 0.0 { 0.0 } else { a.signum() }
-}
-
-/// The smaller; NaN where either is, so that a fault is not hidden.
-#[inline]
-pub fn minimum(a: f64, b: f64) -> f64 {
-    if a < b || a.is_nan() { a } else { b }
-}
-
-/// The greater; NaN where either is.
-#[inline]
-pub fn maximum(a: f64, b: f64) -> f64 {
-    if a > b || a.is_nan() { a } else { b }
-}
-
-/// `a^b`, by multiplications where b is an integer below 1024 in size.
-pub fn power(a: f64, b: f64) -> f64 {
-    if b == b.trunc() && b.abs() < 1024.0 {
-        a.powi(b as i32)
-    } else {
-        a.powf(b)
     }
 }

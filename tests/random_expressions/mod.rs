@@ -137,14 +137,31 @@ fn value_of(node: &Node, x: &[f64], time: f64, symbol: &dyn Fn(SymbolId) -> f64)
             Function::Abs => x[0].abs(),
             Function::Sign if x[0] == 0.0 => 0.0,
             Function::Sign => x[0].signum(),
-            Function::Min => x.iter().copied().reduce(f64::min).unwrap(),
-            Function::Max => x.iter().copied().reduce(f64::max).unwrap(),
+            // The order of IEEE 754's totalOrder: -0 below 0. NaN is told apart before.
+            Function::Min => x.iter().copied().min_by(f64::total_cmp).unwrap(),
+            Function::Max => x.iter().copied().max_by(f64::total_cmp).unwrap(),
             Function::Floor => x[0].floor(),
             Function::Step => truth(time >= x[0]),
             Function::Pulse => truth(time >= x[0] && time < x[0] + x[1]),
             Function::Ramp => (time - x[0]).max(0.0),
             Function::Int | Function::Der => f64::NAN,
         },
+    }
+}
+
+/// Whether a node may jump, or turn, between the few points around its children at which its bound looks: truth that hangs on
+/// whether a number is 0, numbers that are equal by a hair, more than a part of a turn.
+fn jumps_within_reach(node: &Node, children: &[(f64, f64)]) -> bool {
+    let moves = |child: &(f64, f64), most: f64| child.1 > most;
+    match node {
+        Node::Not(_) | Node::Relation(Relation::And | Relation::Or, ..) => children.iter().any(|child| moves(child, 0.0)),
+        Node::If(..) => moves(&children[0], 0.0),
+        Node::Relation(Relation::Equal | Relation::NotEqual, ..) => {
+            let reach = children[0].1 + children[1].1;
+            reach > 0.0 && (children[0].0 - children[1].0).abs() <= 2.0 * reach
+        }
+        Node::Call(Function::Sin | Function::Cos | Function::Tan, _) => moves(&children[0], 0.1),
+        _ => false,
     }
 }
 
@@ -158,15 +175,21 @@ pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(Symbo
             return Ok((value_of(node, &middle, time, symbol), f64::INFINITY));
         }
         if middle.iter().any(|value| value.is_nan()) {
-            // A kernel lets it through where `f64::min` would hide it.
             return Ok((f64::NAN, f64::INFINITY));
         }
         let value = value_of(node, &middle, time, symbol);
+        if jumps_within_reach(node, &children) {
+            return Ok((value, f64::INFINITY));
+        }
         let size = match node {
             Node::Sum(_) => middle.iter().map(|term| term.abs()).sum(),
             _ => value.abs(),
         };
         let mut error = 4.0 * f64::EPSILON * size * (1.0 + children.len() as f64);
+        if let Node::Relation(..) | Node::Not(_) = node {
+            // Truth is not rounded.
+            error = 0.0;
+        }
         if let Node::Power(..) = node {
             error *= 1.0 + middle[1].abs();
         }

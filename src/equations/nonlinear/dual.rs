@@ -1,6 +1,6 @@
 //! Values with their rates: forward differentiation of expressions, independent of their symbolic derivatives.
 
-use crate::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, SymbolKind, to_f64};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, doubles, to_f64};
 use rustc_hash::FxHashMap;
 
 /// A value with its rate.
@@ -32,8 +32,8 @@ pub(super) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point) -> Option<Ve
                 let arguments: Vec<Dual> = list.iter().map(|id| get(*id)).collect();
                 call(*function, &arguments, clock).ok_or(())?
             }
-            Node::Relation(relation, a, b) => (f64::from(u8::from(holds(*relation, get(*a).0, get(*b).0))), 0.0),
-            Node::Not(a) => (f64::from(u8::from(get(*a).0 == 0.0)), 0.0),
+            Node::Relation(relation, a, b) => (f64::from(doubles::holds(*relation, get(*a).0, get(*b).0)), 0.0),
+            Node::Not(a) => (f64::from(get(*a).0 == 0.0), 0.0),
             Node::If(condition, a, b) => {
                 if get(*condition).0 != 0.0 {
                     get(*a)
@@ -55,17 +55,10 @@ fn clock(exprs: &Exprs, point: &Point) -> f64 {
 }
 
 fn power(base: Dual, exponent: Dual) -> Dual {
-    let value = if exponent.0 == exponent.0.trunc() && exponent.0.abs() < 1024.0 {
-        base.0.powi(exponent.0 as i32)
-    } else {
-        base.0.powf(exponent.0)
-    };
-    let mut rate = exponent.0 * base.0.powf(exponent.0 - 1.0) * base.1;
-    if exponent.0 == exponent.0.trunc() && exponent.0.abs() < 1024.0 {
-        rate = exponent.0 * base.0.powi(exponent.0 as i32 - 1) * base.1;
-    }
-    if base.1 == 0.0 {
-        rate = 0.0;
+    let value = doubles::power(base.0, exponent.0);
+    let mut rate = 0.0;
+    if base.1 != 0.0 {
+        rate = exponent.0 * doubles::power(base.0, exponent.0 - 1.0) * base.1;
     }
     if exponent.1 != 0.0 {
         rate += value * base.0.ln() * exponent.1;
@@ -73,64 +66,43 @@ fn power(base: Dual, exponent: Dual) -> Dual {
     (value, rate)
 }
 
-fn holds(relation: Relation, a: f64, b: f64) -> bool {
-    match relation {
-        Relation::Less => a < b,
-        Relation::LessEqual => a <= b,
-        Relation::Greater => a > b,
-        Relation::GreaterEqual => a >= b,
-        Relation::Equal => a == b,
-        Relation::NotEqual => a != b,
-        Relation::And => a != 0.0 && b != 0.0,
-        Relation::Or => a != 0.0 || b != 0.0,
-    }
-}
-
 fn call(function: Function, arguments: &[Dual], time: f64) -> Option<Dual> {
     let (x, rate) = *arguments.first()?;
-    let chain = |value: f64, slope: f64| (value, if rate == 0.0 { 0.0 } else { slope * rate });
-    Some(match function {
-        Function::Sin => chain(x.sin(), x.cos()),
-        Function::Cos => chain(x.cos(), -x.sin()),
-        Function::Tan => chain(x.tan(), 1.0 / x.cos().powi(2)),
-        Function::Asin => chain(x.asin(), 1.0 / (1.0 - x * x).sqrt()),
-        Function::Acos => chain(x.acos(), -1.0 / (1.0 - x * x).sqrt()),
-        Function::Atan => chain(x.atan(), 1.0 / (1.0 + x * x)),
-        Function::Sinh => chain(x.sinh(), x.cosh()),
-        Function::Cosh => chain(x.cosh(), x.sinh()),
-        Function::Tanh => chain(x.tanh(), 1.0 - x.tanh().powi(2)),
-        Function::Exp => chain(x.exp(), x.exp()),
-        Function::Log => chain(x.ln(), 1.0 / x),
-        Function::Sqrt => chain(x.sqrt(), 0.5 / x.sqrt()),
-        Function::Abs => chain(x.abs(), if x < 0.0 { -1.0 } else { 1.0 }),
-        Function::Sign => (if x == 0.0 { 0.0 } else { x.signum() }, 0.0),
-        Function::Floor => (x.floor(), 0.0),
+    let values: Vec<f64> = arguments.iter().map(|argument| argument.0).collect();
+    let value = doubles::call(function, &values, time);
+    let along = |slope: f64| if rate == 0.0 { 0.0 } else { slope * rate };
+    let rate = match function {
+        Function::Sin => along(x.cos()),
+        Function::Cos => along(-x.sin()),
+        Function::Tan => along(1.0 / x.cos().powi(2)),
+        Function::Asin => along(1.0 / (1.0 - x * x).sqrt()),
+        Function::Acos => along(-1.0 / (1.0 - x * x).sqrt()),
+        Function::Atan => along(1.0 / (1.0 + x * x)),
+        Function::Sinh => along(x.cosh()),
+        Function::Cosh => along(x.sinh()),
+        Function::Tanh => along(1.0 - value * value),
+        Function::Exp => along(value),
+        Function::Log => along(1.0 / x),
+        Function::Sqrt => along(0.5 / value),
+        Function::Abs => along(doubles::sign(x)),
         Function::Atan2 => {
             let (y, other) = *arguments.get(1)?;
-            (x.atan2(y), (y * rate - x * other) / (x * x + y * y))
+            (y * rate - x * other) / (x * x + y * y)
         }
-        Function::Min | Function::Max => {
-            let less = |a: &Dual, b: &Dual| (a.0 < b.0) == (function == Function::Min);
-            let mut best = arguments[0];
-            for next in &arguments[1..] {
-                if less(next, &best) {
-                    best = *next;
-                }
-            }
-            best
-        }
-        Function::Step => (f64::from(u8::from(time >= x)), 0.0),
-        Function::Pulse => {
-            let width = arguments.get(1)?.0;
-            (f64::from(u8::from(time >= x && time < x + width)), 0.0)
-        }
+        // The rate of the argument in force; of equal ones the first. Of NaN there is none.
+        Function::Min | Function::Max => arguments
+            .iter()
+            .find(|argument| argument.0 == value)
+            .map_or(f64::NAN, |argument| argument.1),
         Function::Ramp => {
-            let running = time >= x;
-            (
-                if running { time - x } else { 0.0 },
-                if running { 1.0 - rate } else { 0.0 },
-            )
+            if time >= x {
+                1.0 - rate
+            } else {
+                0.0
+            }
         }
+        Function::Sign | Function::Floor | Function::Step | Function::Pulse => 0.0,
         Function::Int | Function::Der => return None,
-    })
+    };
+    Some((value, rate))
 }
