@@ -1,40 +1,12 @@
 //! Sources in conflict: the source of each case with what is said of it, the chain of assignments step by step.
 
-use lgm::diagnostic::{Diagnostic, render};
+#[macro_use]
+mod faulty;
+
+use faulty::check;
+use lgm::diagnostic::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::time::{Duration, Instant};
-
-fn check(text: &str, sets: &[&str]) -> (Vec<Diagnostic>, SourceMap) {
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", text, None);
-    let mut request = lgm::Request::default();
-    request.settings.sets = sets
-        .iter()
-        .map(|set| (set.to_string(), map.add("--set", *set, None)))
-        .collect();
-    (lgm::check(&NoFiles, &mut map, root, &request), map)
-}
-
-/// The text and what is said of it.
-fn said(text: &str) -> String {
-    let (diagnostics, map) = check(text, &[]);
-    let rendered: String = render(&map, &diagnostics, false)
-        .lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect();
-    format!("{}\n\n{rendered}", text.trim())
-}
-
-macro_rules! cases {
-    ($($name:ident: $text:expr;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                insta::assert_snapshot!(said($text));
-            }
-        )*
-    };
-}
 
 cases! {
     two_across_sources_in_parallel: "
@@ -301,7 +273,7 @@ i3 : CurrentSource(3) c -> gnd; }";
         (loops, ["s1", "s2", "s3"], "other"),
         (cuts, ["i1", "i2", "i3"], "other"),
     ] {
-        let (found, map) = check(text, &[]);
+        let (found, map) = check(text, &[], false);
         assert_eq!(found.len(), 1, "{}", render(&map, &found, false));
         assert!(!found[0].message.contains(not), "{}", found[0].message);
         for party in parties {
@@ -316,7 +288,7 @@ i3 : CurrentSource(3) c -> gnd; }";
                     _ => format!("{line}\n"),
                 })
                 .collect();
-            let (found, map) = check(&mended, &[]);
+            let (found, map) = check(&mended, &[], false);
             assert!(found.is_empty(), "without {party}\n{}", render(&map, &found, false));
         }
     }
@@ -336,7 +308,7 @@ fn the_factors_told_are_those_of_the_equations() {
                r : Resistor(1) b -> gnd; output y = across(b);"
         );
         let conflict = format!("{text} t : VoltageSource(3) b -> gnd; }}");
-        let (found, _) = check(&conflict, &[]);
+        let (found, _) = check(&conflict, &[], false);
         let words = format!("is {factor} times the voltage of `a`");
         let told = found[0].labels.iter().any(|label| label.message.contains(&words));
         assert!(told, "{coupler}: {:?}", found[0].labels);
@@ -365,7 +337,7 @@ model Line {
   end : VoltageSource(3) v[N + 1] -> gnd;
 }";
     let start = Instant::now();
-    let (found, _) = check(text, &[]);
+    let (found, _) = check(text, &[], false);
     assert_eq!(found.len(), 1);
     assert!(found[0].labels.len() < 20, "nobody reads a chain of thousands");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());

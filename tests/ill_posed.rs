@@ -1,48 +1,10 @@
 //! Values that make a model ill-posed: the source of each case with what is said of it, element, value and place.
 
-use lgm::diagnostic::{Diagnostic, has_errors, render};
-use lgm::source::{NoFiles, SourceMap};
+#[macro_use]
+mod faulty;
 
-fn check(text: &str, sets: &[&str], symbolic_only: bool) -> (Vec<Diagnostic>, SourceMap) {
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", text, None);
-    let mut request = lgm::Request::default();
-    request.equations.numeric = !symbolic_only;
-    request.settings.sets = sets
-        .iter()
-        .map(|set| (set.to_string(), map.add("--set", *set, None)))
-        .collect();
-    (lgm::check(&NoFiles, &mut map, root, &request), map)
-}
-
-/// The text and what is said of it; the same whether numbers are asked for or only equations.
-fn said(text: &str, sets: &[&str]) -> String {
-    let (diagnostics, map) = check(text, sets, false);
-    let (symbolic, _) = check(text, sets, true);
-    let plain = |list: &[Diagnostic]| {
-        list.iter()
-            .map(|found| (found.code, found.message.clone()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(plain(&symbolic), plain(&diagnostics), "without numbers");
-    let rendered: String = render(&map, &diagnostics, false)
-        .lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect();
-    let sets: String = sets.iter().map(|set| format!("--set {set}\n")).collect();
-    format!("{}\n{sets}\n{rendered}", text.trim())
-}
-
-macro_rules! cases {
-    ($($name:ident $(with $set:literal)*: $text:expr;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                insta::assert_snapshot!(said($text, &[$($set),*]));
-            }
-        )*
-    };
-}
+use faulty::check;
+use lgm::diagnostic::{has_errors, render};
 
 cases! {
     a_mass_of_zero: "

@@ -162,25 +162,21 @@ impl<'a, E> Search<'a, E> {
 
     /// The unknown columns of some rows, but for one.
     fn open_columns(&self, rows: &[u32], except: u32) -> Vec<u32> {
-        let mut seen = FxHashSet::default();
-        let columns = rows
-            .iter()
-            .flat_map(|row| &self.rows[*row as usize])
-            .map(|entry| entry.0);
-        columns
-            .filter(|column| *column != except && !self.knows(*column) && seen.insert(*column))
-            .collect()
+        self.columns(rows, |column| column != except && !self.knows(column))
     }
 
     /// The known columns of some rows.
     fn known_columns(&self, rows: &[u32]) -> Vec<u32> {
+        self.columns(rows, |column| self.knows(column))
+    }
+
+    /// The wanted ones of the columns of some rows, each once, in order.
+    fn columns(&self, rows: &[u32], wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut seen = FxHashSet::default();
-        let columns = rows
-            .iter()
+        rows.iter()
             .flat_map(|row| &self.rows[*row as usize])
-            .map(|entry| entry.0);
-        columns
-            .filter(|column| self.knows(*column) && seen.insert(*column))
+            .map(|entry| entry.0)
+            .filter(|column| wanted(*column) && seen.insert(*column))
             .collect()
     }
 

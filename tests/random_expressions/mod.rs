@@ -154,7 +154,9 @@ fn value_of(node: &Node, x: &[f64], time: f64, symbol: &dyn Fn(SymbolId) -> f64)
 fn jumps_within_reach(node: &Node, children: &[(f64, f64)]) -> bool {
     let moves = |child: &(f64, f64), most: f64| child.1 > most;
     match node {
-        Node::Not(_) | Node::Relation(Relation::And | Relation::Or, ..) => children.iter().any(|child| moves(child, 0.0)),
+        Node::Not(_) | Node::Relation(Relation::And | Relation::Or, ..) => {
+            children.iter().any(|child| moves(child, 0.0))
+        }
         Node::If(..) => moves(&children[0], 0.0),
         Node::Relation(Relation::Equal | Relation::NotEqual, ..) => {
             let reach = children[0].1 + children[1].1;

@@ -1,0 +1,48 @@
+//! Faulty models as text: what is said of them, source and rendered diagnostics together.
+
+use lgm::diagnostic::{Diagnostic, render};
+use lgm::source::{NoFiles, SourceMap};
+
+/// What the whole program says of a text with `--set` options; with `symbolic_only`, no numbers are asked for.
+pub fn check(text: &str, sets: &[&str], symbolic_only: bool) -> (Vec<Diagnostic>, SourceMap) {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", text, None);
+    let mut request = lgm::Request::default();
+    request.equations.numeric = !symbolic_only;
+    request.settings.sets = sets
+        .iter()
+        .map(|set| (set.to_string(), map.add("--set", *set, None)))
+        .collect();
+    (lgm::check(&NoFiles, &mut map, root, &request), map)
+}
+
+/// The text, its options and what is said of it; the same faults whether numbers are asked for or only equations.
+pub fn said(text: &str, sets: &[&str]) -> String {
+    let (diagnostics, map) = check(text, sets, false);
+    let (symbolic, _) = check(text, sets, true);
+    let plain = |list: &[Diagnostic]| {
+        list.iter()
+            .map(|found| (found.code, found.message.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(plain(&symbolic), plain(&diagnostics), "without numbers");
+    let rendered: String = render(&map, &diagnostics, false)
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect();
+    let sets: String = sets.iter().map(|set| format!("--set {set}\n")).collect();
+    format!("{}\n{sets}\n{rendered}", text.trim())
+}
+
+/// One snapshot test a case: `name with "a=1" with "b=2": "model ..";`.
+#[macro_export]
+macro_rules! cases {
+    ($($name:ident $(with $set:literal)*: $text:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(faulty::said($text, &[$($set),*]));
+            }
+        )*
+    };
+}
