@@ -2,11 +2,11 @@
 
 use super::model::JunctionKind;
 use super::quantities::argument_for;
-use super::state::{Elaborator, NodeView, Place, Thing};
+use super::state::{Elaborator, NodeShape, NodeView, Place, Thing};
 use super::values::{DimId, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::ExprId;
-use crate::syntax::ast::{self, Attribute, Expr, Formal, Instance, Name, PortDecl, StatementKind};
+use crate::syntax::ast::{self, Attribute, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
 
 impl<'a> Elaborator<'a> {
     /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
@@ -162,7 +162,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         port: &'a PortDecl,
         instance: &'a Instance,
-        shape: &super::state::NodeShape,
+        shape: &NodeShape,
         domain: Option<super::model::DomainId>,
         outer: Place,
     ) -> Thing {
@@ -206,10 +206,34 @@ impl<'a> Elaborator<'a> {
         &mut self,
         bound: &'a Expr,
         port: &'a PortDecl,
-        shape: &super::state::NodeShape,
+        shape: &NodeShape,
         domain: Option<super::model::DomainId>,
         outer: Place,
     ) -> Thing {
+        if let ExprKind::List(nodes, None) = &bound.kind {
+            return self.bound_list(bound, nodes, port, shape, domain, outer);
+        }
+        if let ExprKind::Name(name) = &bound.kind
+            && let Some(slot) = self.thing_slot(&name.text, outer.frame)
+            && let Thing::Indexed(map) = &self.things[slot]
+            && map.values().all(|entry| matches!(entry, Thing::Nodes(_)))
+        {
+            // A port of the outer component that was itself bound to a list, handed on whole.
+            let given: Vec<NodeView> = (1..=map.len() as i64)
+                .filter_map(|at| match map.get(&(at, 0)) {
+                    Some(Thing::Nodes(view)) => Some(*view),
+                    _ => None,
+                })
+                .collect();
+            let entries = self.entry_shape(bound, given.len(), port, shape);
+            let Some(each) = entries else {
+                return Thing::Failed;
+            };
+            let views = given
+                .into_iter()
+                .map(|view| self.fits(view, bound, port, &each, domain));
+            return listed(views.collect());
+        }
         let view = match self.thing(bound, outer) {
             Thing::Nodes(view) => view,
             Thing::Failed | Thing::Absent => return Thing::Failed,
@@ -222,6 +246,67 @@ impl<'a> Elaborator<'a> {
                 return Thing::Failed;
             }
         };
+        self.fits(view, bound, port, shape, domain)
+    }
+
+    /// A port that is an array, bound to a list of nodes: `point = [a, b]`.
+    fn bound_list(
+        &mut self,
+        bound: &'a Expr,
+        nodes: &'a [Expr],
+        port: &'a PortDecl,
+        shape: &NodeShape,
+        domain: Option<super::model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        let Some(each) = self.entry_shape(bound, nodes.len(), port, shape) else {
+            return Thing::Failed;
+        };
+        let bound = nodes.iter().map(|node| self.bound(node, port, &each, domain, outer));
+        listed(bound.collect())
+    }
+
+    /// The shape of each entry of a port that is an array of so many; a fault is reported.
+    fn entry_shape(
+        &mut self,
+        bound: &'a Expr,
+        count: usize,
+        port: &'a PortDecl,
+        shape: &NodeShape,
+    ) -> Option<NodeShape> {
+        if let [size] = shape.sizes[..]
+            && size == count as i64
+        {
+            return Some(NodeShape {
+                sizes: Vec::new(),
+                ..shape.clone()
+            });
+        }
+        let given = match count {
+            1 => "a list of one node".to_string(),
+            _ => format!("a list of {count} nodes"),
+        };
+        let wanted = shape_words(shape);
+        let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
+            .label(bound.span, format!("this is {given}"))
+            .label(port.declared.span, format!("the port is {wanted}"))
+            .help(match shape.sizes[..] {
+                [size] => format!("name as many nodes as the port has entries: {size}"),
+                _ => "a list of nodes is bound to a port with one size, such as `port p[2] : electrical`".to_string(),
+            });
+        self.report(diagnostic);
+        None
+    }
+
+    /// The node as the port, if it has its shape and its domain; a fault is reported.
+    fn fits(
+        &mut self,
+        view: NodeView,
+        bound: &'a Expr,
+        port: &'a PortDecl,
+        shape: &NodeShape,
+        domain: Option<super::model::DomainId>,
+    ) -> Thing {
         if view.is_ground() {
             return Thing::Nodes(view);
         }
@@ -346,6 +431,17 @@ fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
     own.chain(alone)
 }
 
+/// The entries of a port that was bound to a list, by their indices.
+fn listed(entries: Vec<Thing>) -> Thing {
+    if entries.iter().any(|entry| matches!(entry, Thing::Failed)) {
+        return Thing::Failed;
+    }
+    let entries = entries.into_iter().enumerate();
+    Thing::Indexed(Box::new(
+        entries.map(|(at, entry)| ((at as i64 + 1, 0), entry)).collect(),
+    ))
+}
+
 /// The names of a component's ports, those in conditions included.
 pub(super) fn port_names(component: &ast::Component) -> Vec<&str> {
     fn collect<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
@@ -369,7 +465,7 @@ pub(super) fn port_names(component: &ast::Component) -> Vec<&str> {
 }
 
 /// The shape of a node as a person reads it.
-pub(super) fn shape_words(shape: &super::state::NodeShape) -> String {
+pub(super) fn shape_words(shape: &NodeShape) -> String {
     let each = match shape.vector {
         true => format!("a vector node of width {}", shape.width),
         false => "a scalar node".to_string(),

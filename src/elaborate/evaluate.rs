@@ -280,11 +280,12 @@ impl<'a> Elaborator<'a> {
             }
         };
         if row < 1 || row > rows as i64 || column < 1 || column > columns as i64 {
-            let asked = match list.len() {
-                2 => format!("row {row}, column {column}"),
-                _ => format!("the index is {}", list[0]),
+            let (asked, outside) = match list.len() {
+                2 => (format!("row {row}, column {column}"), format!("row {row}, column {column} lies")),
+                _ => (format!("the index is {}", list[0]), format!("the index {} lies", list[0])),
             };
-            let diagnostic = Diagnostic::error("LGM0121", "the index lies outside")
+            let message = format!("{outside} outside of {}", value.shape_text());
+            let diagnostic = Diagnostic::error("LGM0121", message)
                 .label(span, asked)
                 .label(base.span, format!("this is {}", value.shape_text()))
                 .help("indices start at 1");

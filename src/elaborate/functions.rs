@@ -79,7 +79,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {
+    pub(super) fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {
         let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes {wanted}", name.text))
             .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
             .help(format!("give it {wanted}: `{}`", call_example(&name.text)));

@@ -87,13 +87,14 @@ impl<'a> Elaborator<'a> {
     /// The words of a unit where they are SI, otherwise the dimension's own text.
     fn unit_text(&mut self, assigned: &Assigned, dim: DimId) -> Option<String> {
         let dimension = self.dims.get(dim)?;
-        let written = assigned
-            .unit
-            .as_ref()
-            .or(match assigned.value.as_ref().map(|value| &value.kind) {
-                Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
-                _ => None,
-            });
+        let mut value = assigned.value.as_ref().map(|value| &value.kind);
+        while let Some(ExprKind::Negate(inner)) = value {
+            value = Some(&inner.kind);
+        }
+        let written = assigned.unit.as_ref().or(match value {
+            Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
+            _ => None,
+        });
         if let Some(written) = written
             && let Some(unit) = self.unit(written)
             && unit.factor.is_one()
@@ -440,14 +441,14 @@ impl<'a> Elaborator<'a> {
                 self.state_without_integral(indexed);
                 continue;
             };
-            let [argument] = &arguments[..] else {
-                self.state_without_integral(indexed);
-                continue;
-            };
             if &*function.text != "int" {
                 self.state_without_integral(indexed);
                 continue;
             }
+            let [argument] = &arguments[..] else {
+                self.wrong_count(function, "one argument", arguments.len(), indexed.value.span);
+                continue;
+            };
             let rate = self.eval(&argument.value, place);
             if rate.is_error() || symbols.is_error() {
                 continue;
@@ -490,12 +491,36 @@ impl<'a> Elaborator<'a> {
 
     fn state_without_integral(&mut self, indexed: &ast::Indexed) {
         let name = &indexed.declared.name.text;
+        let (label, help) = match integral_inside(&indexed.value) {
+            Some(integral) => {
+                let integral = self.sources.slice(integral);
+                (
+                    "`int(..)` must stand alone here",
+                    format!(
+                        "write `state {name} = {integral};`, with `, start = ..` for a value that it starts at, and a \
+                         `signal` for what is computed from it"
+                    ),
+                )
+            }
+            None => (
+                "this is not `int(..)`",
+                format!("write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"),
+            ),
+        };
         let diagnostic = Diagnostic::error("LGM0408", format!("the state `{name}` must be an integral"))
-            .label(indexed.value.span, "this is not `int(..)`")
-            .help(format!(
-                "write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"
-            ));
+            .label(indexed.value.span, label)
+            .help(help);
         self.report(diagnostic);
+    }
+}
+
+/// The first `int(..)` in a sum, a product or under a sign.
+fn integral_inside(expr: &Expr) -> Option<Span> {
+    match &expr.kind {
+        ExprKind::Call(name, _) if &*name.text == "int" => Some(expr.span),
+        ExprKind::Sum(list) | ExprKind::Product(list) => list.iter().find_map(|term| integral_inside(&term.1)),
+        ExprKind::Negate(inner) => integral_inside(inner),
+        _ => None,
     }
 }
 

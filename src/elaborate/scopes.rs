@@ -221,6 +221,7 @@ impl<'a> Walk<'_, 'a> {
                 self.thing(tail);
                 self.thing(head);
             }
+            ExprKind::List(nodes, _) => nodes.iter().for_each(|node| self.thing(node)),
             // What is no name at all is reported where it is evaluated.
             _ => {}
         }

@@ -34,4 +34,6 @@ pub(super) const MODULES: &[Module] = &[
     module!("generic", true),
     module!("bond", true),
     module!("nonlinear", false),
+    module!("planar", false),
+    module!("spatial", false),
 ];

@@ -65,6 +65,8 @@ pub(crate) enum Obstacle {
     SecondRateInModel,
     /// An algebraic loop that no single element closes has no solution.
     SingularLoop,
+    /// The rate of a declared integral depends on itself, and no element takes part; index of the integral.
+    SingularIntegral(usize),
     /// A second derivative of an input would be needed by a controlled source.
     SecondRate(ElementId),
     /// The loop that a controlled source closes has no solution.

@@ -89,9 +89,13 @@ impl Failure {
             Failure::Reduction(Refusal::TooManyEntries) => {
                 unreachable!("invariant: rows that are too long to be written out are shared")
             }
-            Failure::Reduction(Refusal::Undetermined(index)) => {
-                let (_, measure) = model.measures[*index];
-                let place = measure_span(model, measure).unwrap_or(model.span);
+            Failure::Reduction(Refusal::Undetermined(_) | Refusal::UndeterminedColumn(_)) => {
+                let measured = match self {
+                    Failure::Reduction(Refusal::Undetermined(index)) => model.measures.get(*index),
+                    _ => None,
+                };
+                let place = measured.and_then(|(_, measure)| measure_span(model, *measure));
+                let place = place.unwrap_or(model.span);
                 Diagnostic::error(
                     "LGM0321",
                     "this variable is not determined: it can circulate in an ideal loop",
@@ -127,6 +131,26 @@ impl Failure {
                 Diagnostic::error("LGM0424", "an algebraic loop of this model has no unique solution")
                     .label(model.span, "in this model")
                     .help("look for values that depend on themselves with a gain of exactly one")
+            }
+            Failure::Assembly(Obstacle::SingularIntegral(index)) => {
+                let path = model.integrals[*index].path;
+                Diagnostic::error(
+                    "LGM0424",
+                    format!("the rate of `{}` has no unique value", model.path_name(path)),
+                )
+                .label(
+                    model.paths[path.index()].span,
+                    "what is integrated depends on itself with a gain of exactly one",
+                )
+                .help("integrate something that does not hold the state's own rate")
+            }
+            Failure::Assembly(Obstacle::SecondRate(id)) if model.inputs.is_empty() => {
+                Diagnostic::error("LGM0502", format!("`{}` would need a second derivative", name(*id)))
+                    .label(
+                        span(*id),
+                        "its value depends on a variable that is a rate already, and its own rate is needed",
+                    )
+                    .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
             }
             Failure::Assembly(Obstacle::SecondRate(id)) => Diagnostic::error(
                 "LGM0502",

@@ -43,8 +43,16 @@ pub struct Verification {
 impl Verification {
     /// What to tell the user: the failures, or what was checked.
     pub fn into_diagnostics(self, model: &Model) -> Vec<Diagnostic> {
-        if !self.diagnostics.is_empty() || self.points == 0 {
+        if !self.diagnostics.is_empty() {
             return self.diagnostics;
+        }
+        if self.points == 0 {
+            return vec![
+                Diagnostic::warning("LGM0713", format!("the equations of `{}` were not verified", model.name))
+                    .label(model.span, "at none of the points that were tried do they have values")
+                    .note("a law has no value there, or an algebraic loop no solution that is found")
+                    .help("give states a `start` at which all laws have values; other points lie around it"),
+            ];
         }
         vec![
             Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))

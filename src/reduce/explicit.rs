@@ -27,6 +27,8 @@ pub enum Refusal {
     SingularStorage(ElementId),
     /// A variable that was asked for is not determined: a circulating flow of an ideal loop. Index of the request.
     Undetermined(usize),
+    /// The same of a column of the junction structure that stands for no measured variable.
+    UndeterminedColumn(u32),
     /// The size limit of the field was passed.
     TooLarge,
     /// Written out, the rows have more entries than is allowed.

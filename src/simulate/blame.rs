@@ -184,7 +184,7 @@ impl Motion<'_> {
         let lookup = |symbol: SymbolId| Some(values.get(&symbol).copied().unwrap_or(f64::NAN));
         let value = |id: ExprId| {
             let found = exprs.evaluate_f64(&[id], time, &lookup);
-            found.map_or_else(|_| "no number".to_string(), |list| list[0].to_string())
+            found.map_or_else(|_| "no number".to_string(), |list| in_digits(list[0]))
         };
         match exprs.node(id) {
             Node::Call(function, list) => {
@@ -207,6 +207,12 @@ impl Motion<'_> {
             _ => "a sum or a product beyond all doubles".to_string(),
         }
     }
+}
+
+/// A number in digits, or with a power of ten where that is shorter to read.
+fn in_digits(value: f64) -> String {
+    let plain = value.to_string();
+    if plain.len() > 20 { format!("{value:e}") } else { plain }
 }
 
 fn shortened(mut text: String) -> String {

@@ -105,6 +105,15 @@ impl<'a> Reader<'a> {
         if name == "pi" {
             return std::f64::consts::PI;
         }
+        let function: Option<fn(f64) -> f64> = match name.as_str() {
+            "sin" => Some(f64::sin),
+            "cos" => Some(f64::cos),
+            _ => None,
+        };
+        if let Some(function) = function {
+            // The argument stands in parentheses.
+            return function(self.primary());
+        }
         let value = self.bindings.get(&name);
         *value.unwrap_or_else(|| panic!("`{name}` has no value in `{}`", self.text))
     }

@@ -15,7 +15,7 @@ use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
-use crate::reduce::{Reduced, Solve, reduce};
+use crate::reduce::{Reduced, Refusal, Solve, reduce};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -155,7 +155,11 @@ impl Definitions {
             Solve::Conjugates,
             Sharing::nothing(),
             usize::MAX,
-        )?;
+        )
+        .map_err(|refusal| match refusal {
+            Refusal::Undetermined(index) if index >= conjugates => Refusal::UndeterminedColumn(wanted[index]),
+            other => other,
+        })?;
         for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
             if signed.negative {
                 row.iter_mut().for_each(|entry| entry.1 = field.neg(&entry.1));

@@ -338,20 +338,21 @@ impl Resolver<'_> {
         }
     }
 
-    /// The element to name for a cycle: the one whose equation has no pivot, or any that is a member.
+    /// What to name for a cycle: the element whose equation has no pivot, or any that is a member, or a declared integral.
     fn blame(&self, members: &[SymbolId], row: usize) -> Blame {
         let own = members.get(row).map(|symbol| self.map[symbol].blame);
         let others = members.iter().map(|symbol| self.map[symbol].blame);
-        own.into_iter()
-            .chain(others)
-            .find(|blame| matches!(blame, Blame::Element(_)))
-            .unwrap_or(Blame::Model)
+        let all: Vec<Blame> = own.into_iter().chain(others).collect();
+        let element = all.iter().find(|blame| matches!(blame, Blame::Element(_)));
+        let integral = || all.iter().find(|blame| matches!(blame, Blame::Integral(_)));
+        element.or_else(integral).copied().unwrap_or(Blame::Model)
     }
 }
 
 fn singular(blame: Blame) -> Failure {
     Failure::Assembly(match blame {
         Blame::Element(id) => Obstacle::SingularControl(id),
+        Blame::Integral(index) => Obstacle::SingularIntegral(index),
         _ => Obstacle::SingularLoop,
     })
 }

@@ -8,19 +8,28 @@
 use super::dual::{Dual, Point, duals};
 use super::prepare::Prepared;
 use crate::algebra::PrimeField;
-use crate::causality::structure::{Coefficient, port_column};
+use crate::causality::structure::{Coefficient, column_port, port_column};
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
+use crate::elaborate::model::{Dissipator, DomainId, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
+use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::equations::verify::Verification;
 use crate::expr::{ExprId, Node, SymbolId, to_f64};
+use crate::reduce::Refusal;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// The largest residual, relative to the terms of its equation, that still counts as rounding.
 const TOLERANCE: f64 = 1e-9;
+
+/// The size of a residual that counts as one, relative to the largest variable of its kind: with [`TOLERANCE`], a few hundred units
+/// in the last place.
+const ROUNDING: f64 = 1e-4;
+
+/// The largest last step of Newton's method, relative to the unknown, that counts as a solution.
+const SOLVED: f64 = 1e-10;
 
 /// Points that are tried.
 const POINTS: u64 = 5;
@@ -34,21 +43,27 @@ pub(in crate::equations) fn verify(
 ) -> Verification {
     let mut result = Verification::default();
     let mut columns_of = RefCell::new(Vec::new());
-    let extra = |prepared: &Prepared| -> Vec<u32> {
-        let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
-            .filter(|column| !prepared.causality.free.contains(column))
-            .collect();
-        columns_of.borrow_mut().clone_from(&columns);
-        columns
-    };
+    let mut undetermined: Vec<u32> = Vec::new();
     let limit = crate::algebra::RationalFunctions::DEFAULT_OPERATIONS;
-    let mut notes = Vec::new();
-    let built = match super::build(model, states, limit, retain, &extra, &mut notes) {
-        Ok(Some(built)) => built,
-        Ok(None) => return result,
-        Err(failure) => {
-            result.diagnostics.push(failure.diagnostic(model));
-            return result;
+    let built = loop {
+        let extra = |prepared: &Prepared| -> Vec<u32> {
+            let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
+                .filter(|column| !prepared.causality.free.contains(column) && !undetermined.contains(column))
+                .collect();
+            columns_of.borrow_mut().clone_from(&columns);
+            columns
+        };
+        match super::build(model, states, limit, retain, &extra, &mut Vec::new()) {
+            Ok(Some(built)) => break built,
+            Ok(None) => return result,
+            // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
+            Err(Failure::Reduction(Refusal::UndeterminedColumn(column))) if !undetermined.contains(&column) => {
+                undetermined.push(column);
+            }
+            Err(failure) => {
+                result.diagnostics.push(failure.diagnostic(model));
+                return result;
+            }
         }
     };
     let prepared = super::prepare::prepare(model, retain, &mut Vec::new());
@@ -61,8 +76,14 @@ pub(in crate::equations) fn verify(
         let Some(values) = port_values(&built.system, &built.columns, system, &point, &derivatives) else {
             continue;
         };
+        let mut sizes: FxHashMap<Kind, f64> = FxHashMap::default();
+        for (column, value) in columns.iter().zip(&values) {
+            let size = sizes.entry(kind_of(&prepared.model, *column)).or_default();
+            *size = size.max(value.0.abs());
+        }
         let mut checker = Checker {
             prepared: &prepared,
+            sizes,
             at: columns.iter().copied().zip(values).collect(),
             point: with_symbols(&prepared, system, &point),
             worst: Vec::new(),
@@ -182,7 +203,13 @@ fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()> {
         }
     }
     // The unknowns' rates keep the residuals zero along the point's rates.
-    let (_, jacobian) = columns(point)?;
+    let (values, jacobian) = columns(point)?;
+    let left = solve(jacobian.clone(), values)?;
+    let is_solved = |(unknown, step): (&SymbolId, &f64)| step.abs() <= SOLVED * point[unknown].0.abs().max(1e-3);
+    if !unknowns.iter().zip(&left).all(is_solved) {
+        // The laws of the loop have no solution at this point, or none that is found from here.
+        return None;
+    }
     for unknown in &unknowns {
         point.insert(*unknown, (point[unknown].0, 0.0));
     }
@@ -277,9 +304,19 @@ fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Poin
     known
 }
 
+/// Which variables are comparable: those of one domain, efforts or flows.
+type Kind = (Option<DomainId>, Variable);
+
+fn kind_of(model: &Model, column: u32) -> Kind {
+    let (port, variable) = column_port(column);
+    (model.ports.get(port.index()).and_then(|port| port.domain), variable)
+}
+
 /// Puts the variables of the ports into the equations of the flat graph.
 struct Checker<'a> {
     prepared: &'a Prepared,
+    /// The largest variable of each kind.
+    sizes: FxHashMap<Kind, f64>,
     at: FxHashMap<u32, Dual>,
     point: Point,
     worst: Vec<(f64, String, Span)>,
@@ -288,9 +325,14 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn note(&mut self, terms: &[f64], what: &str, span: Span) {
+        self.note_within(terms, 0.0, what, span);
+    }
+
+    /// Notes an equation whose terms are themselves sums of terms up to a size.
+    fn note_within(&mut self, terms: &[f64], size: f64, what: &str, span: Span) {
         self.equations += 1;
         let sum: f64 = terms.iter().sum();
-        let scale = terms.iter().map(|term| term.abs()).fold(0.0, f64::max);
+        let scale = terms.iter().map(|term| term.abs()).fold(size, f64::max);
         let residual = if sum == 0.0 { 0.0 } else { sum.abs() / scale.max(1e-12) };
         // A residual that is no number says that the point lies outside the domain of a law.
         if residual.is_nan() {
@@ -343,7 +385,8 @@ impl Checker<'_> {
                 }
             }
             if terms.len() == row.len() {
-                self.note(&terms, "a junction or a coupler", span);
+                let size = row.iter().map(|entry| self.rounding(entry.0)).fold(0.0, f64::max);
+                self.note_within(&terms, size, "a junction or a coupler", span);
             }
         }
     }
@@ -356,10 +399,23 @@ impl Checker<'_> {
             let span = model.element_span(id);
             for row in 0..element.ports.len() {
                 if let Some(terms) = self.law_terms(id, row) {
-                    self.note(&terms, &what, span);
+                    let size = match &element.law {
+                        Law::Storage { co_energy, .. } => model
+                            .ports_of(id)
+                            .nth(row)
+                            .map_or(0.0, |port| self.rounding(port_column(port, co_energy.conjugate()))),
+                        _ => 0.0,
+                    };
+                    self.note_within(&terms, size, &what, span);
                 }
             }
         }
+    }
+
+    /// The size below which a sum of a column's variable is rounding: every variable is computed from those of its kind, and carries
+    /// their rounding even where it vanishes itself, as the force on a joint without mass does.
+    fn rounding(&self, column: u32) -> f64 {
+        ROUNDING * self.sizes.get(&kind_of(&self.prepared.model, column)).copied().unwrap_or(0.0)
     }
 
     fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {

@@ -1,0 +1,258 @@
+//! Random open chains of links in a plane, written as models and as Lagrangians.
+
+use super::jet::{Jet, lagrange};
+use super::model::Compiled;
+use proptest::prelude::*;
+use std::fmt::Write;
+
+const GRAVITY: f64 = 9.81;
+
+/// A link, with the joint to the one before it.
+#[derive(Clone, Debug)]
+struct Link {
+    length: f64,
+    /// Distance of the centre of mass from the joint.
+    centre: f64,
+    mass: f64,
+    inertia: Option<f64>,
+    spring: Option<f64>,
+    damper: Option<f64>,
+    /// Written with the library's body, else with transformers of its own.
+    from_library: bool,
+}
+
+/// What the first link hangs on.
+#[derive(Clone, Debug)]
+enum Base {
+    Ground,
+    /// A cart on a level rail: its mass, and the stiffness of a spring that holds it.
+    Cart(f64, Option<f64>),
+}
+
+#[derive(Clone, Debug)]
+struct Chain {
+    base: Base,
+    links: Vec<Link>,
+}
+
+/// A number with two decimals.
+fn between(low: u32, high: u32) -> impl Strategy<Value = f64> {
+    (low..high).prop_map(|hundredths| f64::from(hundredths) / 100.0)
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let body = (between(30, 150), between(20, 140), between(30, 300));
+    let inertia = proptest::option::of(between(5, 60));
+    let joint = (
+        proptest::option::of(between(50, 900)),
+        proptest::option::of(between(5, 80)),
+    );
+    (body, inertia, joint, any::<bool>()).prop_map(
+        |((length, centre, mass), inertia, (spring, damper), from_library)| Link {
+            length,
+            centre,
+            mass,
+            inertia,
+            spring,
+            damper,
+            from_library,
+        },
+    )
+}
+
+fn chain() -> impl Strategy<Value = Chain> {
+    let cart = (between(40, 400), proptest::option::of(between(100, 2000)));
+    let base = prop_oneof![
+        Just(Base::Ground),
+        cart.prop_map(|(mass, spring)| Base::Cart(mass, spring))
+    ];
+    (base, proptest::collection::vec(link(), 1..=4)).prop_map(|(base, links)| Chain { base, links })
+}
+
+impl Chain {
+    fn on_cart(&self) -> bool {
+        matches!(self.base, Base::Cart(..))
+    }
+
+    fn coordinates(&self) -> usize {
+        self.links.len() + usize::from(self.on_cart())
+    }
+
+    fn text(&self) -> String {
+        let n = self.links.len();
+        let mut text = format!("import planar;\nmodel Chain {{\n  node w[{n}] : rotational;\n");
+        let mut before = "gnd".to_string();
+        if let Base::Cart(mass, spring) = &self.base {
+            text += "  node cart[2] vector : translational;\n  rail : VelocitySource(0) cart[2] -> gnd;\n";
+            writeln!(text, "  trolley : Mass({mass:?}) cart[1] -> gnd;").unwrap();
+            if let Some(stiffness) = spring {
+                writeln!(text, "  tie : Spring({stiffness:?}) cart[1] -> gnd;").unwrap();
+            }
+            before = "cart".to_string();
+        }
+        for (at, link) in self.links.iter().enumerate() {
+            let k = at + 1;
+            let is_last = k == n;
+            let Link { length, centre, .. } = link;
+            writeln!(text, "  node c{k}[2] vector : translational;").unwrap();
+            if !is_last {
+                writeln!(text, "  node e{k}[2] vector : translational;").unwrap();
+            }
+            if link.from_library {
+                let (count, marks, points) = match is_last {
+                    true => (1, format!("[[-{centre:?}, 0]]"), format!("[{before}]")),
+                    false => (
+                        2,
+                        format!("[[-{centre:?}, 0], [{:?}, 0]]", length - centre),
+                        format!("[{before}, e{k}]"),
+                    ),
+                };
+                writeln!(
+                    text,
+                    "  f{k} : PlanarFrame(n = {count}, marks = {marks}) (turn = w[{k}], centre = c{k}, point = {points});"
+                )
+                .unwrap();
+            } else {
+                writeln!(text, "  state a{k} = int(across(w[{k}]));").unwrap();
+                let mut arm = |name: &str, reach: f64| {
+                    writeln!(
+                        text,
+                        "  {name}_arm{k} : Transformer([[-{reach:?}*sin(a{k})], [{reach:?}*cos(a{k})]]) w[{k}] -> gnd, {name}{k} -> {before};"
+                    )
+                    .unwrap();
+                };
+                arm("c", *centre);
+                if !is_last {
+                    arm("e", *length);
+                }
+            }
+            writeln!(text, "  m{k} : Mass({:?}) c{k} -> gnd;", link.mass).unwrap();
+            writeln!(
+                text,
+                "  g{k} : ForceSource([0, -{:?}]) gnd -> c{k};",
+                link.mass * GRAVITY
+            )
+            .unwrap();
+            let joint = match at {
+                0 => format!("w[{k}] -> gnd"),
+                _ => format!("w[{k}] -> w[{at}]"),
+            };
+            if let Some(inertia) = link.inertia {
+                writeln!(text, "  J{k} : Inertia({inertia:?}) w[{k}] -> gnd;").unwrap();
+            }
+            if let Some(stiffness) = link.spring {
+                writeln!(text, "  k{k} : TorsionSpring({stiffness:?}) {joint};").unwrap();
+            }
+            if let Some(damping) = link.damper {
+                writeln!(text, "  b{k} : RotaryDamper({damping:?}) {joint};").unwrap();
+            }
+            before = format!("e{k}");
+        }
+        text + "}\n"
+    }
+
+    /// The states of the velocities, in the order of the coordinates: the links' angles, then the cart's place.
+    fn velocities(&self) -> Vec<String> {
+        let links = self.links.iter().enumerate();
+        let mut names: Vec<String> = links
+            .map(|(at, link)| match link.inertia {
+                Some(_) => format!("J{}.w", at + 1),
+                None => format!("w[{}].w", at + 1),
+            })
+            .collect();
+        if self.on_cart() {
+            names.push("trolley.v".to_string());
+        }
+        names
+    }
+
+    /// The other states at given coordinates.
+    fn states(&self, q: &[f64]) -> Vec<(String, f64)> {
+        let mut states = Vec::new();
+        for (at, link) in self.links.iter().enumerate() {
+            let name = if link.from_library { "f" } else { "a" };
+            let tail = if link.from_library { ".angle" } else { "" };
+            states.push((format!("{name}{}{tail}", at + 1), q[at]));
+            if let Some(stiffness) = link.spring {
+                let turned = q[at] - if at > 0 { q[at - 1] } else { 0.0 };
+                states.push((format!("k{}.tau", at + 1), stiffness * turned));
+            }
+        }
+        if let Base::Cart(_, Some(stiffness)) = self.base {
+            states.push(("tie.F".to_string(), stiffness * q[self.links.len()]));
+        }
+        states
+    }
+
+    fn lagrangian(&self, q: &[Jet], v: &[Jet]) -> Jet {
+        let zero = Jet::constant(0.0);
+        let n = self.links.len();
+        // Velocity of the joint, and its height.
+        let (mut across, mut up, mut height) = (zero, zero, zero);
+        let mut sum = zero;
+        if let Base::Cart(mass, spring) = &self.base {
+            across = v[n];
+            sum = v[n].square() * (mass / 2.0) - q[n].square() * (spring.unwrap_or(0.0) / 2.0);
+        }
+        for (at, link) in self.links.iter().enumerate() {
+            let (sine, cosine) = (q[at].sin(), q[at].cos());
+            let (x_rate, y_rate) = (-(sine * v[at]), cosine * v[at]);
+            let centre = (across + x_rate * link.centre).square() + (up + y_rate * link.centre).square();
+            sum = sum + centre * (link.mass / 2.0) + v[at].square() * (link.inertia.unwrap_or(0.0) / 2.0);
+            sum = sum - (height + sine * link.centre) * (link.mass * GRAVITY);
+            let turned = if at > 0 { q[at] - q[at - 1] } else { q[at] };
+            sum = sum - turned.square() * (link.spring.unwrap_or(0.0) / 2.0);
+            across = across + x_rate * link.length;
+            up = up + y_rate * link.length;
+            height = height + sine * link.length;
+        }
+        sum
+    }
+
+    fn forces(&self, v: &[f64]) -> Vec<f64> {
+        let mut forces = vec![0.0; v.len()];
+        for (at, link) in self.links.iter().enumerate() {
+            let torque = link.damper.unwrap_or(0.0) * (v[at] - if at > 0 { v[at - 1] } else { 0.0 });
+            forces[at] -= torque;
+            if at > 0 {
+                forces[at - 1] += torque;
+            }
+        }
+        forces
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_chains_move_as_lagrange_says(
+        chain in chain(),
+        points in proptest::collection::vec((proptest::collection::vec(-3.0..3.0_f64, 5), proptest::collection::vec(-3.0..3.0_f64, 5)), 4),
+    ) {
+        let text = chain.text();
+        let compiled = Compiled::of_text("random chain", text.clone(), &[]);
+        let n = chain.coordinates();
+        for (q, v) in &points {
+            let (q, v) = (&q[..n], &v[..n]);
+            let mut states = compiled.starts();
+            for (name, value) in chain.states(q) {
+                states[compiled.position(&name)] = value;
+            }
+            let names = chain.velocities();
+            for (name, value) in names.iter().zip(v) {
+                states[compiled.position(name)] = *value;
+            }
+            let found = compiled.evaluate(&states);
+            let wanted = lagrange(|q, v| chain.lagrangian(q, v), &chain.forces(v), q, v);
+            let scale = wanted.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+            for (name, wanted) in names.iter().zip(&wanted) {
+                let found = found[compiled.position(name)];
+                prop_assert!(
+                    (found - wanted).abs() <= 1e-9 * scale,
+                    "{text}\n{name} at {q:?}, {v:?}: {found} instead of {wanted}"
+                );
+            }
+        }
+    }
+}
