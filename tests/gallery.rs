@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The name of each picture, and how it is made in the package's folder.
-const PICTURES: [(&str, &[&str]); 6] = [
+const PICTURES: [(&str, &[&str]); 8] = [
     (
         "oscillator",
         &["examples/oscillator.lgm", "--input", "F=step(1)", "--show", "F,v,y"],
@@ -38,6 +38,8 @@ const PICTURES: [(&str, &[&str]); 6] = [
         "speed_loop_gains",
         &["examples/speed_loop.lgm", "--sweep", "Ki=0.5:8:5:log", "--show", "w"],
     ),
+    ("tumbling_body", &["examples/tumbling_body.lgm"]),
+    ("governor", &["examples/governor.lgm"]),
 ];
 
 /// A text without its numbers, and the numbers.

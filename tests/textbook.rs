@@ -58,7 +58,11 @@ impl Run {
                 let (mut low, mut high) = (times[row], times[row + 1]);
                 for _ in 0..60 {
                     let middle = (low + high) / 2.0;
-                    if cubic(middle) < 0.0 { low = middle } else { high = middle }
+                    if cubic(middle) < 0.0 {
+                        low = middle
+                    } else {
+                        high = middle
+                    }
                 }
                 low
             })
@@ -82,7 +86,12 @@ fn mean(mut a: f64, mut b: f64) -> f64 {
 }
 
 /// A step of the classical Runge-Kutta method.
-fn runge_kutta<const N: usize>(state: [f64; N], time: f64, h: f64, rate: impl Fn(f64, [f64; N]) -> [f64; N]) -> [f64; N] {
+fn runge_kutta<const N: usize>(
+    state: [f64; N],
+    time: f64,
+    h: f64,
+    rate: impl Fn(f64, [f64; N]) -> [f64; N],
+) -> [f64; N] {
     let moved = |by: &[f64; N], h: f64| -> [f64; N] { std::array::from_fn(|k| state[k] + h * by[k]) };
     let a = rate(time, state);
     let b = rate(time + h / 2.0, moved(&a, h / 2.0));
@@ -101,12 +110,19 @@ fn a_pendulum_has_the_period_of_the_elliptic_integral() {
     let period = (crossings[5] - crossings[0]) / 5.0;
     let wanted = 2.0 * std::f64::consts::PI * (0.5_f64 / 9.81).sqrt() / mean(1.0, 1.25_f64.cos());
     close("period of the pendulum", period, wanted, 1e-7);
-    let rows = free.column("angle").iter().zip(free.column("rod_x")).zip(free.column("rod_y"));
+    let rows = free
+        .column("angle")
+        .iter()
+        .zip(free.column("rod_x"))
+        .zip(free.column("rod_y"));
     for ((angle, x), y) in rows {
         // Towards the joint: up where the angle is zero.
         let tension = -x * angle.sin() + y * angle.cos();
         let wanted = 9.81 * (3.0 * angle.cos() - 2.0 * 2.5_f64.cos());
-        assert!((tension - wanted).abs() < 1e-6, "{tension} instead of {wanted} at {angle}");
+        assert!(
+            (tension - wanted).abs() < 1e-6,
+            "{tension} instead of {wanted} at {angle}"
+        );
         let along = x * angle.cos() + y * angle.sin();
         assert!(along.abs() < 1e-6, "the rod pushes across by {along}");
     }
@@ -128,7 +144,10 @@ fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
         let value = |name: &str| pushed.column(name)[row];
         let momentum = 1.6 * value("cart.v") + 0.4 * 0.3 * value("rod.inertia.w") * value("angle").cos();
         let wanted = 4.0 * ((time - 0.5).clamp(0.0, 0.5) - (time - 1.5).clamp(0.0, 0.5));
-        assert!((momentum - wanted).abs() < 1e-8, "momentum {momentum} instead of {wanted} at {time}");
+        assert!(
+            (momentum - wanted).abs() < 1e-8,
+            "momentum {momentum} instead of {wanted} at {time}"
+        );
         match *time {
             time if time < 0.5 => before.push(energy(row)),
             time if time > 2.0 => after.push(energy(row)),
@@ -143,11 +162,20 @@ fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
     // A short swing without friction has the frequency of the two bodies about their common centre of mass.
     let small = run(
         "cart_pendulum.lgm",
-        &["--set", "b=0", "--set", "theta_0=1e-3", "--input", "F=0", "--points", "3001"],
+        &[
+            "--set",
+            "b=0",
+            "--set",
+            "theta_0=1e-3",
+            "--input",
+            "F=0",
+            "--points",
+            "3001",
+        ],
     );
     let crossings = small.upward_crossings("angle");
     let omega = 2.0 * std::f64::consts::PI * 3.0 / (crossings[3] - crossings[0]);
-    let (mass, arm) = (1.6, 0.4 * 0.3);
+    let (mass, arm) = (1.6_f64, 0.4 * 0.3);
     let inertia = 0.012 + 0.4 * 0.09 - arm * arm / mass;
     close("frequency of a short swing", omega, (arm * 9.81 / inertia).sqrt(), 1e-5);
 }
@@ -157,11 +185,19 @@ fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
 fn a_bead_on_a_turning_hoop_finds_its_angle() {
     let (omega, radius, g) = (12.0_f64, 0.2, 9.81);
     let rest = (g / (radius * omega * omega)).acos();
-    let damped = run("bead_on_hoop.lgm", &["--stop", "60", "--points", "601"]);
-    close("angle of the bead", damped.last("angle"), rest, 1e-6);
-    assert!(damped.last("torque").abs() < 1e-7, "at rest on the hoop the bead asks for no torque");
+    // It may rest on either side.
+    let settle = ["--set", "b=2e-3", "--stop", "60", "--points", "601"];
+    let damped = run("bead_on_hoop.lgm", &settle);
+    close("angle of the bead", damped.last("angle").abs(), rest, 1e-9);
+    assert!(
+        damped.last("torque").abs() < 1e-7,
+        "at rest on the hoop the bead asks for no torque"
+    );
     // A slow hoop leaves it at the bottom.
-    let slow = run("bead_on_hoop.lgm", &["--stop", "60", "--points", "61", "--input", "Omega=6"]);
+    let slow = run(
+        "bead_on_hoop.lgm",
+        &[&settle[..], &["--input", "Omega=6*(ramp(0) - ramp(1))"]].concat(),
+    );
     assert!(slow.last("angle").abs() < 1e-5);
     // Without friction: short swings about the angle of rest, and the energy that the drive puts in.
     let start = format!("{:?}", rest + 1e-3);
@@ -169,7 +205,11 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
     let text = text.replace("start = 0.1;", &format!("start = {start};"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bead.lgm");
-    std::fs::write(&file, text.replacen("output angle", "output work = int(-power(drive));\n  output angle", 1)).unwrap();
+    std::fs::write(
+        &file,
+        text.replacen("output angle", "output work = int(-power(drive));\n  output angle", 1),
+    )
+    .unwrap();
     let free = run(
         file.to_str().unwrap(),
         &["--set", "b=0", "--input", "Omega=12", "--stop", "4", "--points", "4001"],
@@ -177,7 +217,12 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
     let mut shifted = Run {
         columns: free.columns.clone(),
     };
-    shifted.columns.get_mut("angle").unwrap().iter_mut().for_each(|angle| *angle -= rest);
+    shifted
+        .columns
+        .get_mut("angle")
+        .unwrap()
+        .iter_mut()
+        .for_each(|angle| *angle -= rest);
     let crossings = shifted.upward_crossings("angle");
     let found = 2.0 * std::f64::consts::PI * 5.0 / (crossings[5] - crossings[0]);
     close("frequency about the angle of rest", found, omega * rest.sin(), 1e-5);
@@ -186,8 +231,10 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
         let speed = w * w + (omega * angle.sin()).powi(2);
         0.05 * radius * radius * speed / 2.0 - 0.05 * g * radius * angle.cos()
     };
+    // At the start the hoop is set turning at once: the drive puts in what that takes, too.
+    let before = -0.05 * g * radius * (rest + 1e-3).cos();
     for (row, work) in free.column("work").iter().enumerate() {
-        let gained = energy(row) - energy(0);
+        let gained = energy(row) - before;
         assert!((gained - work).abs() < 1e-10, "{gained} gained, {work} put in");
     }
 }
@@ -195,7 +242,10 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
 /// In the steady state the balls stand where `cos(theta)` is `(m + M)*g/(m*L*w^2)`, and the throttle gives what the load takes.
 #[test]
 fn a_governor_drops_in_speed_with_its_load() {
-    let governed = run("governor.lgm", &["--stop", "40", "--input", "load=20 + 10*step(20)", "--points", "401"]);
+    let governed = run(
+        "governor.lgm",
+        &["--stop", "40", "--input", "load=20 + 10*step(20)", "--points", "401"],
+    );
     for (time, load) in [(20.0, 20.0), (40.0, 30.0)] {
         // Half of a row before the step, the values of the steady state hold.
         let time = if time == 20.0 { 19.9 } else { time };
@@ -244,11 +294,20 @@ fn a_motor_drive_keeps_its_current_limit() {
     let settled = k * limit / b;
     let wanted = settled + (drive.at("speed", from) - settled) * (-b / j * (to - from)).exp();
     close("speed at the current limit", drive.at("speed", to), wanted, 1e-5);
-    let most = drive.column("current").iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let most = drive
+        .column("current")
+        .iter()
+        .fold(0.0_f64, |most, value| most.max(value.abs()));
     assert!(most < limit * 1.001, "the current reaches {most}");
-    assert!(drive.column("wanted").iter().any(|value| *value > 2.0 * limit), "more is asked for");
+    assert!(
+        drive.column("wanted").iter().any(|value| *value > 2.0 * limit),
+        "more is asked for"
+    );
     // Anti-windup: the speed shoots over by little, although the error stood for long.
-    let over = drive.column("speed").iter().fold(0.0_f64, |most, value| most.max(*value));
+    let over = drive
+        .column("speed")
+        .iter()
+        .fold(0.0_f64, |most, value| most.max(*value));
     assert!(over < 202.0, "the speed reaches {over}");
     close("speed under load", drive.last("speed"), 200.0, 1e-7);
     close("current under load", drive.last("current"), (0.4 + b * 200.0) / k, 1e-6);
@@ -268,7 +327,10 @@ fn a_hydraulic_servo_moves_as_its_orifices_let_it() {
     close("speed of the open servo", servo.at("velocity", 0.4), speed, 1e-4);
     close("load pressure", servo.at("pressure", 0.4), damping * speed / area, 1e-2);
     close("position", servo.last("position"), 0.1, 1e-3);
-    let back = run("hydraulic_servo.lgm", &["--stop", "6", "--points", "601", "--input", "command=-0.05*step(0.1)"]);
+    let back = run(
+        "hydraulic_servo.lgm",
+        &["--stop", "6", "--points", "601", "--input", "command=-0.05*step(0.1)"],
+    );
     close("position on the other side", back.last("position"), -0.05, 1e-4);
 }
 
@@ -290,25 +352,35 @@ fn a_rectifier_obeys_its_diode_and_keeps_its_charge() {
     let (times, volts) = (rectifier.column("time"), rectifier.column("v"));
     for (row, found) in rectifier.column("i").iter().enumerate() {
         let wanted = current(mains(times[row]) - volts[row]);
-        assert!((found - wanted).abs() < 1e-7, "{found} A instead of {wanted} A at {}", times[row]);
+        assert!(
+            (found - wanted).abs() < 1e-7,
+            "{found} A instead of {wanted} A at {}",
+            times[row]
+        );
     }
     // The same circuit as one equation for the voltage, with the current from the bisection.
     let mut state = [0.0];
     let mut worst: f64 = 0.0;
     for row in (0..times.len() - 1).step_by(2) {
         let h = times[row + 2] - times[row];
-        state = runge_kutta(state, times[row], h, |time, [v]| [(current(mains(time) - v) - v / 100.0) / 1e-3]);
+        state = runge_kutta(state, times[row], h, |time, [v]| {
+            [(current(mains(time) - v) - v / 100.0) / 1e-3]
+        });
         worst = worst.max((state[0] - volts[row + 2]).abs());
     }
     assert!(worst < 1e-5, "the voltage differs by {worst}");
-    let (least, most) = volts[10_000..].iter().fold((f64::MAX, 0.0_f64), |(least, most), v| (least.min(*v), most.max(*v)));
+    let (least, most) = volts[10_000..]
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(least, most), v| (least.min(*v), most.max(*v)));
     assert!(most < 12.0 && least > 9.0, "smoothed between {least} and {most}");
 }
 
 /// Free and hard on both sides, the oscillator has the period of an elliptic integral; driven, the work balances.
 #[test]
 fn a_duffing_oscillator_has_the_period_of_the_elliptic_integral() {
-    let set = ["--set", "b=0", "--set", "k1=2", "--set", "k3=3", "--input", "F=0", "--points", "12001"];
+    let set = [
+        "--set", "b=0", "--set", "k1=2", "--set", "k3=3", "--input", "F=0", "--points", "12001",
+    ];
     let free = run("duffing.lgm", &set);
     let crossings = free.upward_crossings("spring.int_v");
     let period = (crossings[8] - crossings[0]) / 8.0;
@@ -343,7 +415,12 @@ fn van_der_pols_oscillator_comes_to_its_limit_cycle() {
     assert!(worst < 1e-6, "the voltage differs by {worst}");
     let crossings = cycle.upward_crossings("voltage");
     let last = crossings.len() - 1;
-    close("period for mu = 3", (crossings[last] - crossings[last - 5]) / 5.0, 8.859_095_499_7, 1e-6);
+    close(
+        "period for mu = 3",
+        (crossings[last] - crossings[last - 5]) / 5.0,
+        8.859_095_499_7,
+        1e-6,
+    );
     let most = volts[30_000..].iter().fold(0.0_f64, |most, value| most.max(*value));
     close("amplitude for mu = 3", most, 2.023_30, 1e-4);
 }

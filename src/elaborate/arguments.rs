@@ -366,7 +366,7 @@ impl<'a> Elaborator<'a> {
             _ => {
                 let diagnostic = Diagnostic::error(
                     "LGM0202",
-                    format!("{} starts a storage of width {width}", value.shape_text()),
+                    format!("{} starts a state of width {width}", value.shape_text()),
                 )
                 .label(attribute.value.span, format!("this is {}", value.shape_text()))
                 .help(format!(

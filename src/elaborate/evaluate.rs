@@ -281,14 +281,20 @@ impl<'a> Elaborator<'a> {
         };
         if row < 1 || row > rows as i64 || column < 1 || column > columns as i64 {
             let (asked, outside) = match list.len() {
-                2 => (format!("row {row}, column {column}"), format!("row {row}, column {column} lies")),
-                _ => (format!("the index is {}", list[0]), format!("the index {} lies", list[0])),
+                2 => (
+                    format!("row {row}, column {column}"),
+                    format!("row {row}, column {column} lies"),
+                ),
+                _ => (
+                    format!("the index is {}", list[0]),
+                    format!("the index {} lies", list[0]),
+                ),
             };
             let message = format!("{outside} outside of {}", value.shape_text());
             let diagnostic = Diagnostic::error("LGM0121", message)
                 .label(span, asked)
                 .label(base.span, format!("this is {}", value.shape_text()))
-                .help("indices start at 1");
+                .help("indices run from 1 to the size of the value: give it more entries, or ask for fewer");
             self.report(diagnostic);
             return Value::Error;
         }

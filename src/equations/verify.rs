@@ -48,10 +48,13 @@ impl Verification {
         }
         if self.points == 0 {
             return vec![
-                Diagnostic::warning("LGM0713", format!("the equations of `{}` were not verified", model.name))
-                    .label(model.span, "at none of the points that were tried do they have values")
-                    .note("a law has no value there, or an algebraic loop no solution that is found")
-                    .help("give states a `start` at which all laws have values; other points lie around it"),
+                Diagnostic::warning(
+                    "LGM0713",
+                    format!("the equations of `{}` were not verified", model.name),
+                )
+                .label(model.span, "at none of the points that were tried do they have values")
+                .note("a law has no value there, or an algebraic loop no solution that is found")
+                .help("give states a `start` at which all laws have values; other points lie around it"),
             ];
         }
         vec![

@@ -98,11 +98,16 @@ impl Compiled {
 
     /// The rows of a run from the starts, with inputs of zero, at tolerances of a known answer.
     pub fn run(&self, stop: f64, points: usize) -> Rows {
+        self.run_within(stop, points, 1e-12)
+    }
+
+    /// The same with another relative tolerance.
+    pub fn run_within(&self, stop: f64, points: usize, rtol: f64) -> Rows {
         let plan = Plan {
             stop,
             points,
-            rtol: 1e-12,
-            atol: 1e-14,
+            rtol,
+            atol: 0.01 * rtol,
             ..Plan::default()
         };
         finished(&self.system, &vec![Shape::Zero; self.system.inputs.len()], &plan).0

@@ -14,7 +14,7 @@ fn a_free_body_keeps_energy_and_momentum_over_ten_thousand_turns() {
     let start = compiled.evaluate(&compiled.starts());
     let start = &start[compiled.system.states.len()..];
     let slowest = (2.0 * start[energy] / compiled.parameter("I3")).sqrt();
-    let rows = compiled.run(1e4 * 2.0 * std::f64::consts::PI / slowest, 5001);
+    let rows = compiled.run_within(1e4 * 2.0 * std::f64::consts::PI / slowest, 5001, 1e-11);
     let size = momentum.iter().map(|at| start[*at] * start[*at]).sum::<f64>().sqrt();
     let (mut drift, mut turned, mut flips) = ([0.0_f64; 2], 0.0, 0);
     let mut side = 1.0;

@@ -501,10 +501,12 @@ pub(super) fn check_starts(
             continue;
         }
         let name = model.element_name(model.ports[port.index()].element);
+        let entry = model.ports[port.index()].entry;
+        let of = entry.map_or(String::new(), |entry| format!("entry {entry} of "));
         diagnostics.push(
             Diagnostic::error(
                 "LGM0425",
-                format!("`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
+                format!("{of}`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
             )
             .label(element.start_span.unwrap_or(element.law_span), "this start")
             .note(format!(

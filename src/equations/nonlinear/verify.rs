@@ -415,7 +415,12 @@ impl Checker<'_> {
     /// The size below which a sum of a column's variable is rounding: every variable is computed from those of its kind, and carries
     /// their rounding even where it vanishes itself, as the force on a joint without mass does.
     fn rounding(&self, column: u32) -> f64 {
-        ROUNDING * self.sizes.get(&kind_of(&self.prepared.model, column)).copied().unwrap_or(0.0)
+        ROUNDING
+            * self
+                .sizes
+                .get(&kind_of(&self.prepared.model, column))
+                .copied()
+                .unwrap_or(0.0)
     }
 
     fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {
