@@ -86,6 +86,26 @@ macro_rules! found {
 found! {
     /// The least exponent of 32 bits has no opposite; taking its absolute value was an overflow.
     pipeline a_power_of_ten_that_has_no_opposite "a_power_of_ten_that_has_no_opposite.lgm";
+    /// Each parameter is the square of the one before: exact values doubled their digits sixty times.
+    pipeline a_chain_of_squares "a_chain_of_squares.lgm";
+    /// The same with constants, which are multiplied as soon as they are read.
+    pipeline a_chain_of_squares_of_constants "a_chain_of_squares_of_constants.lgm";
+    /// A sum within a sum was merged with it, and so doubled its terms with each signal of the chain.
+    pipeline a_chain_of_signals_that_double "a_chain_of_signals_that_double.lgm";
+    /// The sum of so many fractions has a denominator of a hundred thousand bits, and each step cancelled in it.
+    pipeline a_sum_of_very_many_fractions "a_sum_of_very_many_fractions.lgm";
+    /// Each sum was within the limit of terms, their product was not.
+    pipeline sums_within_sums "sums_within_sums.lgm";
+    /// Loops of a hundred rounds inside each other, with nothing made in any of them, did not count as anything.
+    pipeline rounds_that_make_nothing "rounds_that_make_nothing.lgm";
+    /// A loop without a body was not counted either, and its rounds were run through.
+    pipeline rounds_around_nothing "rounds_around_nothing.lgm";
+    /// A small graph of shared expressions was written out to see whether it is shorter than another.
+    pipeline functions_of_functions_of_sums "functions_of_functions_of_sums.lgm";
+    /// Exact elimination had no limit on the digits of its numbers; in doubles, these overflow, and no row had a pivot.
+    pipeline resistors_of_very_many_digits "resistors_of_very_many_digits.lgm";
+    /// The report of a conflict quoted a modulus whole: its words doubled with each component around it.
+    pipeline a_modulus_of_very_many_words "a_modulus_of_very_many_words.lgm";
 }
 
 #[test]

@@ -65,7 +65,9 @@ impl Budget {
             return if a.is_one() { b.clone() } else { a.clone() };
         }
         let (m, n) = (a.term_count() as u64, b.term_count() as u64);
-        if !self.charge(m.saturating_mul(n).saturating_add(1)) || !a.is_safe_factor() || !b.is_safe_factor() {
+        // A product of words of long coefficients takes a small part of what a term does.
+        let words = a.long_words().saturating_mul(b.long_words()) / 64;
+        if !self.charge(m.saturating_mul(n).saturating_add(1 + words)) || !a.is_safe_factor() || !b.is_safe_factor() {
             self.exhausted = true;
             return Polynomial::zero();
         }
@@ -92,7 +94,8 @@ impl Budget {
 
     /// a / b where it is exact and within the allowance.
     pub fn divide(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
-        if !self.charge(a.term_count() as u64 + 1) {
+        let words = a.long_words().saturating_mul(b.long_words()) / 64;
+        if !self.charge(a.term_count() as u64 + 1 + words) {
             return None;
         }
         let quotient = a.divide_within(b, &mut self.remaining);
@@ -115,7 +118,11 @@ pub fn gcd(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
             other.clone()
         };
     }
-    budget.charge((a.term_count() + b.term_count()) as u64);
+    // The divisor of two long numbers takes a pass over their words for each of their bits.
+    let longest = a.longest_words().max(b.longest_words());
+    if !budget.charge((a.term_count() + b.term_count()) as u64 + longest.saturating_mul(longest)) {
+        return Polynomial::one();
+    }
     let content = Polynomial::from_integer(a.integer_content().gcd(&b.integer_content()));
     if a.is_constant() || b.is_constant() {
         return content;

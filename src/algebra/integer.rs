@@ -40,6 +40,14 @@ impl Integer {
         }
     }
 
+    /// How many words the integer takes, 0 where it fits one.
+    pub(super) fn long_words(&self) -> u64 {
+        match self {
+            Integer::Small(_) => 0,
+            Integer::Big(big) => big.bits().div_ceil(64),
+        }
+    }
+
     pub(super) fn is_zero(&self) -> bool {
         *self == Integer::Small(0)
     }

@@ -432,6 +432,16 @@ impl Polynomial {
         result
     }
 
+    /// The words of all coefficients that do not fit one, together.
+    pub(super) fn long_words(&self) -> u64 {
+        self.coefficients.iter().map(Integer::long_words).sum()
+    }
+
+    /// The words of the longest coefficient, 0 where each fits one.
+    pub(super) fn longest_words(&self) -> u64 {
+        self.coefficients.iter().map(Integer::long_words).max().unwrap_or(0)
+    }
+
     /// The greatest common divisor of the coefficients, positive; 0 of the zero polynomial.
     pub(super) fn integer_content(&self) -> Integer {
         let mut content = Integer::Small(0);

@@ -6,21 +6,89 @@ use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Exact rational numbers, each symbol having a value.
-#[derive(Clone, Debug, Default)]
+/// Exact rational numbers, each symbol having a value, with a limit on the work that their digits make.
+#[derive(Clone, Debug)]
 pub struct ExactValues {
     /// The values; changing one does not change what was already read.
     pub values: FxHashMap<SymbolId, BigRational>,
     memo: FxHashMap<ExprId, BigRational>,
+    /// Word operations that are left; none when more were asked for.
+    work: Option<u64>,
 }
 
 impl ExactValues {
+    /// Word operations that take about a second.
+    const WORK: u64 = 500_000_000;
+
     /// The field with these values.
     pub fn new(values: FxHashMap<SymbolId, BigRational>) -> ExactValues {
         ExactValues {
             values,
             memo: FxHashMap::default(),
+            work: Some(ExactValues::WORK),
         }
+    }
+
+    /// Takes the work of an operation from what is left; whether there was enough. Cancelling takes the most of it: one
+    /// pass over all words for each bit.
+    fn has_work(&mut self, a: &BigRational, b: &BigRational) -> bool {
+        let bits = |value: &BigRational| value.numer().bits() + value.denom().bits();
+        let all = bits(a) + bits(b);
+        self.work = self.work.and_then(|left| left.checked_sub(all * (all / 64 + 1)));
+        self.work.is_some()
+    }
+}
+
+impl Field for ExactValues {
+    type Element = BigRational;
+
+    fn zero(&self) -> BigRational {
+        Rationals.zero()
+    }
+    fn one(&self) -> BigRational {
+        Rationals.one()
+    }
+    fn is_zero(&self, a: &BigRational) -> bool {
+        Rationals.is_zero(a)
+    }
+    fn add(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
+        match self.has_work(a, b) {
+            true => Rationals.add(a, b),
+            false => self.zero(),
+        }
+    }
+    fn sub(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
+        match self.has_work(a, b) {
+            true => Rationals.sub(a, b),
+            false => self.zero(),
+        }
+    }
+    fn mul(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
+        match self.has_work(a, b) {
+            true => Rationals.mul(a, b),
+            false => self.zero(),
+        }
+    }
+    fn neg(&mut self, a: &BigRational) -> BigRational {
+        Rationals.neg(a)
+    }
+    fn invert(&mut self, a: &BigRational) -> BigRational {
+        match self.exhausted() {
+            true => self.one(),
+            false => Rationals.invert(a),
+        }
+    }
+    fn div(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
+        match self.has_work(a, b) {
+            true => Rationals.div(a, b),
+            false => self.zero(),
+        }
+    }
+    fn pivot_cost(&self, a: &BigRational) -> f64 {
+        Rationals.pivot_cost(a)
+    }
+    fn exhausted(&self) -> bool {
+        self.work.is_none()
     }
 }
 
@@ -45,51 +113,43 @@ impl DoubleValues {
     }
 }
 
-/// Implements a field by that of its elements, which has no context.
-macro_rules! delegate {
-    ($context:ty, $element:ty, $field:expr) => {
-        impl Field for $context {
-            type Element = $element;
+impl Field for DoubleValues {
+    type Element = f64;
 
-            fn zero(&self) -> $element {
-                $field.zero()
-            }
-            fn one(&self) -> $element {
-                $field.one()
-            }
-            fn is_zero(&self, a: &$element) -> bool {
-                $field.is_zero(a)
-            }
-            fn add(&mut self, a: &$element, b: &$element) -> $element {
-                $field.add(a, b)
-            }
-            fn sub(&mut self, a: &$element, b: &$element) -> $element {
-                $field.sub(a, b)
-            }
-            fn mul(&mut self, a: &$element, b: &$element) -> $element {
-                $field.mul(a, b)
-            }
-            fn neg(&mut self, a: &$element) -> $element {
-                $field.neg(a)
-            }
-            fn invert(&mut self, a: &$element) -> $element {
-                $field.invert(a)
-            }
-            fn div(&mut self, a: &$element, b: &$element) -> $element {
-                $field.div(a, b)
-            }
-            fn pivot_cost(&self, a: &$element) -> f64 {
-                $field.pivot_cost(a)
-            }
-            fn magnitude(&self, a: &$element) -> Option<f64> {
-                $field.magnitude(a)
-            }
-        }
-    };
+    fn zero(&self) -> f64 {
+        Doubles.zero()
+    }
+    fn one(&self) -> f64 {
+        Doubles.one()
+    }
+    fn is_zero(&self, a: &f64) -> bool {
+        Doubles.is_zero(a)
+    }
+    fn add(&mut self, a: &f64, b: &f64) -> f64 {
+        Doubles.add(a, b)
+    }
+    fn sub(&mut self, a: &f64, b: &f64) -> f64 {
+        Doubles.sub(a, b)
+    }
+    fn mul(&mut self, a: &f64, b: &f64) -> f64 {
+        Doubles.mul(a, b)
+    }
+    fn neg(&mut self, a: &f64) -> f64 {
+        Doubles.neg(a)
+    }
+    fn invert(&mut self, a: &f64) -> f64 {
+        Doubles.invert(a)
+    }
+    fn div(&mut self, a: &f64, b: &f64) -> f64 {
+        Doubles.div(a, b)
+    }
+    fn pivot_cost(&self, a: &f64) -> f64 {
+        Doubles.pivot_cost(a)
+    }
+    fn magnitude(&self, a: &f64) -> Option<f64> {
+        Doubles.magnitude(a)
+    }
 }
-
-delegate!(ExactValues, BigRational, Rationals);
-delegate!(DoubleValues, f64, Doubles);
 
 impl FromExpression for ExactValues {
     fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<BigRational, Evaluated> {

@@ -60,7 +60,7 @@ pub fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
 }
 
 /// Indices of independent rows: pivots on the diagonal, largest first, which a semidefinite matrix always has. None where a
-/// value cannot be computed; reduction reports that.
+/// value cannot be computed, or has too many digits; reduction reports that.
 fn independent_rows(model: &Model, value: &Matrix) -> Option<Vec<usize>> {
     let values = model
         .parameters
@@ -91,15 +91,15 @@ fn independent_rows(model: &Model, value: &Matrix) -> Option<Vec<usize>> {
         left.remove(position);
         kept.push(pivot);
         for &row in &left {
-            let factor = &matrix[row][pivot] / &matrix[pivot][pivot];
+            let factor = field.div(&matrix[row][pivot], &matrix[pivot][pivot]);
             for &column in &left {
-                let change = &factor * &matrix[pivot][column];
-                matrix[row][column] -= change;
+                let change = field.mul(&factor, &matrix[pivot][column]);
+                matrix[row][column] = field.sub(&matrix[row][column], &change);
             }
         }
     }
     kept.sort_unstable();
-    Some(kept)
+    Some(kept).filter(|_| !field.exhausted())
 }
 
 /// Moves the field's ports to a coupler and leaves the kept ones as ports of the storage behind it.

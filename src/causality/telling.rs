@@ -215,7 +215,7 @@ impl<'a> Telling<'a> {
         let scalar = matrix.rows == 1 && matrix.columns == 1;
         match inputs {
             [] if scalar => {
-                let modulus = expr::print::text(&model.exprs, matrix.get(0, 0));
+                let modulus = expr::print::brief(&model.exprs, matrix.get(0, 0));
                 match model.exprs.as_number(matrix.get(0, 0)) {
                     Some(_) => format!("the modulus of {name} is zero, so that {what} is zero"),
                     None => format!("the modulus `{modulus}` of {name} is zero, so that {what} is zero"),
@@ -280,7 +280,7 @@ impl<'a> Telling<'a> {
         let factor = if negative { exprs.neg(factor) } else { factor };
         match exprs.as_number(factor) {
             Some(number) => expr::print::number(number),
-            None => format!("`{}`", expr::print::text(&exprs, factor)),
+            None => format!("`{}`", expr::print::brief(&exprs, factor)),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::lookup::pair;
 use super::origins::Side;
 use super::state::{Elaborator, Env, EnvId, Place, Thing, ValueSlot};
-use super::values::{DimId, Scalar, Value, decimal};
+use super::values::{DimId, LARGEST_EXPONENT, LONGEST_LITERAL, Scalar, Value, decimal};
 use crate::diagnostic::Diagnostic;
 use crate::expr::Relation;
 use crate::source::Span;
@@ -93,8 +93,15 @@ impl<'a> Elaborator<'a> {
         }
         let Some(number) = decimal(text) else {
             let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
-                .label(span, "its power of ten is beyond 5000, or it has more than 5000 digits")
-                .help("numbers lie between 1e-5000 and 1e5000; look for a digit too many in the exponent");
+                .label(
+                    span,
+                    format!(
+                        "its power of ten is beyond {LARGEST_EXPONENT}, or it has more than {LONGEST_LITERAL} digits"
+                    ),
+                )
+                .help(
+                    "a number is computed with between 1e-308 and 1.8e308; look for a digit too many in its exponent",
+                );
             self.report(diagnostic);
             return Value::Error;
         };

@@ -3,7 +3,7 @@
 use super::lookup::{Indices, pair};
 use super::model::{Element, ElementId, JunctionKind, Law, Node, StateChoice};
 use super::postponed::Postponed;
-use super::recursion::too_large;
+use super::recursion::{counted, too_large};
 use super::state::{
     Elaborator, Env, EnvId, FrameId, Later, NodeShape, NodeView, Origin, Place, Progress, Record, Thing, ValueSlot,
 };
@@ -22,6 +22,9 @@ enum Walk {
     /// Makes elements and components, and puts chains and measures aside.
     Build,
 }
+
+/// A round of a loop in which nothing is made counts as this part of a part.
+const ROUNDS: u64 = 10;
 
 /// Whether statements declare values, nodes or ports.
 fn declares(statements: &[Statement]) -> bool {
@@ -114,9 +117,11 @@ impl<'a> Elaborator<'a> {
             let before_round = self.expanded;
             let inner = self.round(place, &block.index.text, value);
             self.at(inner, |work| work.walk(&block.body, inner, walk, false));
-            // A round that makes nothing takes its time too.
-            self.expanded += u64::from(self.expanded == before_round);
-            if self.stopped {
+            // What makes nothing and is referred to by nothing leaves nothing behind.
+            if self.kept_envs <= inner.env.0 as usize {
+                self.envs.truncate(inner.env.0 as usize);
+            }
+            if self.stopped || (self.expanded == before_round && self.is_one_too_many(span)) {
                 return;
             }
             if value == from {
@@ -141,6 +146,25 @@ impl<'a> Elaborator<'a> {
             frame: place.frame,
             env,
         }
+    }
+
+    /// Counts a round that makes nothing: it takes its time too.
+    fn is_one_too_many(&mut self, span: Span) -> bool {
+        self.empty_rounds += 1;
+        let most = self.largest / ROUNDS;
+        if self.empty_rounds <= most {
+            return false;
+        }
+        let message = format!(
+            "the model's loops have more than {} rounds in which nothing is made",
+            counted(most)
+        );
+        let diagnostic = Diagnostic::error("LGM0129", message)
+            .label(span, "the rounds of this loop are among them")
+            .help("let the loop run over the indices at which something is made, instead of asking with `if`");
+        self.report(diagnostic);
+        self.stopped = true;
+        true
     }
 
     /// Whether so many items more are allowed.
@@ -174,6 +198,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub fn declare_value(&mut self, statement: &'a Statement, place: Place) {
+        self.keep_envs();
         let (name, declared, origin) = match &statement.kind {
             StatementKind::Param(assigned) => (&assigned.name, None, Origin::Param(assigned)),
             StatementKind::Const(assigned) => (&assigned.name, None, Origin::Const(assigned)),
@@ -377,8 +402,14 @@ impl<'a> Elaborator<'a> {
     fn build(&mut self, statement: &'a Statement, place: Place) {
         match &statement.kind {
             StatementKind::Instance(instance) => self.instance(instance, place),
-            StatementKind::Chain(list) => self.chains.push(Later { what: list, place }),
-            StatementKind::Output(indexed) => self.outputs.push(Later { what: indexed, place }),
+            StatementKind::Chain(list) => {
+                self.keep_envs();
+                self.chains.push(Later { what: list, place });
+            }
+            StatementKind::Output(indexed) => {
+                self.keep_envs();
+                self.outputs.push(Later { what: indexed, place });
+            }
             StatementKind::Experiment(attributes) => self.experiments.push(attributes),
             StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
                 // A parameter that nothing uses still belongs to the model.
@@ -392,6 +423,7 @@ impl<'a> Elaborator<'a> {
 
     fn instance(&mut self, instance: &'a Instance, place: Place) {
         if self.must_wait(instance, place) {
+            self.keep_envs();
             let before = self.model.elements.len();
             self.postponed.push(Postponed {
                 instance,
@@ -498,6 +530,7 @@ impl<'a> Elaborator<'a> {
                 StateChoice::CoEnergy
             },
         });
+        self.keep_envs();
         self.records.push(Record {
             instance,
             definition: at,

@@ -6,7 +6,7 @@ use super::values::Value;
 use crate::diagnostic::Diagnostic;
 use crate::expr::SymbolKind;
 use crate::source::Span;
-use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::ast::{Comparison, Expr, ExprKind};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
@@ -79,6 +79,32 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Whether a comparison of such numbers holds: loops ask it in every round.
+    fn quick_truth(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
+        match &expr.kind {
+            ExprKind::Compare(comparison, a, b) => {
+                let (a, b) = (self.quick_integer(a, place)?, self.quick_integer(b, place)?);
+                Some(match comparison {
+                    Comparison::Less => a < b,
+                    Comparison::LessEqual => a <= b,
+                    Comparison::Greater => a > b,
+                    Comparison::GreaterEqual => a >= b,
+                    Comparison::Equal => a == b,
+                    Comparison::NotEqual => a != b,
+                })
+            }
+            ExprKind::Not(inner) => Some(!self.quick_truth(inner, place)?),
+            // Every part is looked at, so that what is wrong with one is found whatever the others are.
+            ExprKind::And(list) => list
+                .iter()
+                .try_fold(true, |all, part| Some(self.quick_truth(part, place)? && all)),
+            ExprKind::Or(list) => list
+                .iter()
+                .try_fold(false, |any, part| Some(self.quick_truth(part, place)? || any)),
+            _ => None,
+        }
+    }
+
     /// A number that is fixed when compiling.
     pub fn structural(&mut self, expr: &'a Expr, place: Place, what: &str) -> Option<BigRational> {
         let value = self.eval(expr, place);
@@ -137,6 +163,9 @@ impl<'a> Elaborator<'a> {
 
     /// A condition of an `if` block.
     pub fn condition(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
+        if let Some(truth) = self.quick_truth(expr, place) {
+            return Some(truth);
+        }
         let value = self.structural(expr, place, "the condition of an `if` block")?;
         Some(!value.is_zero())
     }

@@ -223,11 +223,16 @@ impl<'a> Elaborator<'a> {
         let value = self.assigned(assigned, place);
         let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
         let symbols = self.arena.exprs.symbols_of(&exprs);
+        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
         let Some(symbol) = symbols.first() else {
-            return value;
+            // What is a number already has a value; the rest may divide by zero, or be beyond all bounds.
+            let is_number = exprs.iter().all(|id| self.arena.exprs.as_number(*id).is_some());
+            return match is_number || self.exact(&exprs, span).is_some() {
+                true => value,
+                false => Value::Error,
+            };
         };
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
-        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
         let diagnostic = Diagnostic::error(
             "LGM0402",
             format!("the `const` `{}` must be known when compiling", assigned.name.text),

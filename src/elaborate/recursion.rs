@@ -121,11 +121,15 @@ impl<'a> Weights<'a, '_> {
 
 /// What is wrong with a model of more than so many parts.
 pub(super) fn too_large(largest: u64) -> String {
-    let limit = match largest % 1_000_000 {
-        0 if largest > 0 => format!("{} million", largest / 1_000_000),
-        _ => largest.to_string(),
-    };
-    format!("the model has more than {limit} parts when expanded")
+    format!("the model has more than {} parts when expanded", counted(largest))
+}
+
+/// A limit as a person says it.
+pub(super) fn counted(limit: u64) -> String {
+    match limit % 1_000_000 {
+        0 if limit > 0 => format!("{} million", limit / 1_000_000),
+        _ => limit.to_string(),
+    }
 }
 
 fn literal(expr: &Expr) -> Option<i64> {

@@ -220,6 +220,10 @@ pub(super) struct Elaborator<'a> {
     pub expanded: u64,
     /// The largest number of nodes and instances.
     pub largest: u64,
+    /// Rounds of loops so far in which nothing was made.
+    pub empty_rounds: u64,
+    /// How many entries of `envs` something else refers to.
+    pub kept_envs: usize,
     pub stopped: bool,
     /// Instances of the body that is built now which wait for others.
     pub postponed: Vec<Postponed<'a>>,
@@ -322,6 +326,8 @@ impl<'a> Elaborator<'a> {
             bond_ends: Default::default(),
             expanded: 0,
             largest: super::Settings::LARGEST,
+            empty_rounds: 0,
+            kept_envs: 0,
             stopped: false,
             postponed: Vec::new(),
             counts: Counts::default(),
@@ -516,6 +522,11 @@ impl<'a> Elaborator<'a> {
         self.bodies.len() as u32 - 1
     }
 
+    /// The values of loop indices so far are needed later on: something is put down that refers to them.
+    pub fn keep_envs(&mut self) {
+        self.kept_envs = self.envs.len();
+    }
+
     /// A new frame with empty slots.
     pub fn frame(
         &mut self,
@@ -525,6 +536,7 @@ impl<'a> Elaborator<'a> {
         instance: Option<&'a ast::Instance>,
         depth: u32,
     ) -> FrameId {
+        self.keep_envs();
         let names = &self.bodies[body as usize];
         let id = FrameId(self.frames.len() as u32);
         let values = self.values.len();

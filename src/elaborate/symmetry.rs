@@ -103,7 +103,7 @@ impl<'a> Elaborator<'a> {
                     format!("the value of the storage `{name}` is zero"),
                     match number {
                         Some(_) => "this is 0".to_string(),
-                        None => format!("`{}` is 0", crate::expr::print::text(exprs, value.entries[0])),
+                        None => format!("`{}` is 0", crate::expr::print::brief(exprs, value.entries[0])),
                     },
                     "leave the element out, or give it a value".to_string(),
                 ),

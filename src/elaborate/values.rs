@@ -211,9 +211,9 @@ pub(super) struct Arena {
     pub literals: FxHashMap<Span, Scalar>,
 }
 
-/// The largest power of ten, and the most letters, of a literal that is read.
-const LARGEST_EXPONENT: u32 = 5000;
-const LONGEST_LITERAL: usize = 5000;
+/// The largest power of ten, and the most letters, of a literal that is read: beyond the range and the digits of doubles.
+pub(super) const LARGEST_EXPONENT: u32 = 400;
+pub(super) const LONGEST_LITERAL: usize = 1000;
 
 /// The exact value of a decimal literal such as `1.5e-3`; `None` where it is beyond reason.
 pub(super) fn decimal(text: &str) -> Option<BigRational> {
@@ -251,6 +251,7 @@ mod tests {
         assert_eq!(decimal("12e3"), Some(BigRational::from_integer(12_000.into())));
         assert_eq!(decimal("1e999999"), None);
         assert_eq!(decimal("1e-2147483648"), None);
-        assert_eq!(decimal(&"9".repeat(6000)), None);
+        assert!(decimal(&"9".repeat(LONGEST_LITERAL)).is_some());
+        assert_eq!(decimal(&"9".repeat(LONGEST_LITERAL + 1)), None);
     }
 }

@@ -40,8 +40,8 @@ impl<'a> Blame<'a> {
         let exprs = &self.model.exprs;
         match (exprs.as_number(id), self.exact(id)) {
             (Some(number), _) => shown(number),
-            (None, Ok(value)) => format!("`{}`, which is {}", expr::print::text(exprs, id), shown(&value)),
-            (None, Err(_)) => format!("`{}`", expr::print::text(exprs, id)),
+            (None, Ok(value)) => format!("`{}`, which is {}", expr::print::brief(exprs, id), shown(&value)),
+            (None, Err(_)) => format!("`{}`", expr::print::brief(exprs, id)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The report on dependent storage: what determines it, and the equivalent parameter (design 2.4, McCalla 1991 eq. 18).
 
-use super::matrices::Present;
+use super::matrices::{LONGEST_WRITTEN, Present};
 use super::states::storage_row;
 use super::system::DependentStorage;
 use crate::causality::Causality;
@@ -44,8 +44,8 @@ pub(crate) fn report<F: Present>(
     let mut reports: Vec<DependentStorage> = Vec::new();
     let mut done: FxHashMap<u32, usize> = FxHashMap::default();
     // Many may hang on one: its equivalent is the same for all of them.
-    let mut written: FxHashMap<(u32, u32), String> = FxHashMap::default();
-    for (d, row) in couplings.iter().enumerate() {
+    let mut written: FxHashMap<(u32, u32), Option<String>> = FxHashMap::default();
+    'reports: for (d, row) in couplings.iter().enumerate() {
         let element = model.ports[dependent[d].index()].element;
         let on: Vec<u32> = row
             .iter()
@@ -92,9 +92,12 @@ pub(crate) fn report<F: Present>(
                 let text = written.entry((*i, *j)).or_insert_with(|| {
                     let entry = equivalent(model, field, independent, dependent, couplings, &followers, *i, *j);
                     let id = field.present(exprs, &entry);
-                    crate::expr::text(exprs, id)
+                    (exprs.written_size(&[id]) <= LONGEST_WRITTEN).then(|| crate::expr::text(exprs, id))
                 });
-                row.push(text.clone());
+                match text {
+                    Some(text) => row.push(text.clone()),
+                    None => continue 'reports,
+                }
             }
             rows.push(row);
         }

@@ -1,6 +1,6 @@
 //! The drivers: one run of reduction and assembly for each number system that is needed.
 
-use super::assemble::{Assembled, Columns, assemble};
+use super::assemble::{Assembled, Columns, Obstacle, assemble};
 use super::matrices;
 use super::outputs::{OutputRow, Plan, integrands, is_affine, outputs};
 use super::refusal::Failure;
@@ -17,7 +17,7 @@ use crate::causality::structure::{Signed, Structure, port_column};
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{ElementId, Law, Measure, Model, Variable};
-use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
+use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use crate::reduce::{Refusal, Solve, reduce};
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -464,10 +464,15 @@ fn numeric_run(
     let Problem { model, causality, .. } = problem;
     let values = parameter_values(model);
     if is_small(model, causality) {
-        let mut field = ExactValues::new(values);
-        let exact = run(problem, exprs, &mut field, plan, &[])?;
-        let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
-        return Ok((exact.map(to_f64), dependent));
+        let mut field = ExactValues::new(values.clone());
+        let attempt = run(problem, exprs, &mut field, plan, &[]).map(|exact| {
+            let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
+            (exact.map(to_f64), dependent)
+        });
+        // Numbers of very many digits are for doubles; what the field said after it gave up means nothing.
+        if !field.exhausted() {
+            return attempt.and_then(finite);
+        }
     }
     let values = values
         .into_iter()
@@ -491,7 +496,20 @@ fn numeric_run(
         run(problem, exprs, &mut field, plan, &[])?
     };
     let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
-    Ok((run, dependent))
+    finite((run, dependent))
+}
+
+/// Refuses numbers beyond the range of doubles, which parameters of hundreds of digits lead to.
+fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
+    let rows = found
+        .0
+        .rates
+        .iter()
+        .chain(found.0.outputs.iter().filter_map(|output| output.row.as_ref()));
+    match rows.flatten().all(|entry| entry.1.is_finite()) {
+        true => Ok(found),
+        false => Err(Failure::Assembly(Obstacle::Value(Evaluated::NotFinite(None)))),
+    }
 }
 
 /// Fully cancelled entries, or shared uncancelled ones with a note where those are too large.
@@ -513,6 +531,9 @@ fn symbolic_run(
             system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
             system.exprs = exprs;
             system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
+            if matrices::is_too_long(system) {
+                share(model, system, "written out", diagnostics);
+            }
             return Ok(());
         }
         Ok(_) => {}
@@ -530,19 +551,23 @@ fn symbolic_run(
     let run = attempt?;
     matrices::symbolic(model, system, &run, &mut field);
     system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
-    if field.is_cancelled() {
-        return Ok(());
+    if !field.is_cancelled() || matrices::is_too_long(system) {
+        share(model, system, "cancelled", diagnostics);
     }
-    matrices::share(system);
-    diagnostics.push(
-        Diagnostic::information(
-            "LGM0503",
-            "the exact symbolic entries are too large to be cancelled; equations are given with shared subexpressions",
-        )
-        .label(model.span, "this model")
-        .help("use `--numeric` for numbers, or fix some parameters with `const`"),
-    );
     Ok(())
+}
+
+/// Names what the equations share, and says that they are too large for something.
+fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut Vec<Diagnostic>) {
+    matrices::share(system);
+    let message = format!(
+        "the exact symbolic entries are too large to be {what}; equations are given with shared subexpressions"
+    );
+    diagnostics.push(
+        Diagnostic::information("LGM0503", message)
+            .label(model.span, "this model")
+            .help("use `--numeric` for numbers, or fix some parameters with `const`"),
+    );
 }
 
 impl<E> Run<E> {

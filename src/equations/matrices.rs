@@ -71,6 +71,10 @@ impl Present for SharedArena {
     }
 }
 
+/// Expressions of more nodes than this are written with shared subexpressions. An expression that is small as a graph
+/// may be longer than any memory when it is written out: a function of a function of a sum, sixty times over.
+pub(crate) const LONGEST_WRITTEN: u64 = 100_000;
+
 /// Rows with more entries than this are not tried over one denominator.
 const COMMON_DENOMINATOR: usize = 8;
 
@@ -242,6 +246,8 @@ impl<F: Present> Writer<'_, F> {
         }
         // A person writes whichever of the two is shorter.
         match self.over_one_denominator(&factors, rest) {
+            Some(together) if self.exprs.written_size(&[together]) > LONGEST_WRITTEN => apart,
+            Some(together) if self.exprs.written_size(&[apart]) > LONGEST_WRITTEN => together,
             Some(together) if text(self.exprs, together).len() <= text(self.exprs, apart).len() => together,
             _ => apart,
         }
@@ -477,6 +483,19 @@ fn short_decimal(text: &str) -> Option<BigRational> {
     }
     let numerator = BigInt::from(numerator) * sign;
     Some(BigRational::new_raw(numerator, BigInt::from(denominator)))
+}
+
+/// Whether an equation or an entry of a matrix is too long to be written out as it is.
+pub(crate) fn is_too_long(system: &StateSystem) -> bool {
+    let equations = system.derivatives.iter().chain(&system.output_values);
+    let entries = system.symbolic.iter().flat_map(|form| {
+        let matrices = [&form.a, &form.b, &form.c, &form.d, &form.e, &form.f];
+        let entries = matrices.into_iter().flat_map(|matrix| matrix.rows.iter().flatten());
+        let offsets = form.x_offset.iter().chain(&form.y_offset).flatten();
+        entries.map(|entry| &entry.1).chain(offsets)
+    });
+    let roots: Vec<ExprId> = equations.chain(entries).copied().collect();
+    system.exprs.written_size(&roots) > LONGEST_WRITTEN
 }
 
 /// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.

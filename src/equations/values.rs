@@ -238,7 +238,7 @@ impl Work<'_> {
         self.said.insert(cause, self.diagnostics.len());
         let (message, words, help) = match (fault, exprs.node(part)) {
             (Evaluated::DivisionByZero, Node::Power(base, _)) => {
-                let divisor = print::text(exprs, *base);
+                let divisor = print::brief(exprs, *base);
                 (
                     format!("{what} divides by zero: `{divisor}` is 0"),
                     format!("this holds a division by `{divisor}`"),
@@ -253,7 +253,7 @@ impl Work<'_> {
                         function.name(),
                         list.join(" and ")
                     ),
-                    format!("this holds `{}`", print::text(exprs, part)),
+                    format!("this holds `{}`", print::brief(exprs, part)),
                     format!(
                         "keep the argument of `{}` where it has a finite real value",
                         function.name()
@@ -263,7 +263,7 @@ impl Work<'_> {
             _ => (
                 format!(
                     "{what} is not a number: `{}` has no finite real value",
-                    print::text(exprs, part)
+                    print::brief(exprs, part)
                 ),
                 "this has no value".to_string(),
                 "check the numbers that it is computed from".to_string(),

@@ -300,6 +300,9 @@ fn check_point<F: Numbers>(
     checker.laws(&time, &symbols);
     checker.outputs(&time, &symbols, &outputs);
     checker.power();
+    if checker.field.exhausted() {
+        return Err(Failure::Reduction(Refusal::TooLarge));
+    }
     checker.finish(result);
     Ok(())
 }

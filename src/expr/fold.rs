@@ -61,6 +61,23 @@ impl Exprs {
         Ok(roots.iter().map(|id| values[id].clone()).collect())
     }
 
+    /// How many nodes each expression, and each of its parts, has when it is written out: those that are shared count
+    /// at each place. That may be a great deal more than there is room for.
+    pub fn written_sizes(&self, roots: &[ExprId]) -> FxHashMap<ExprId, u64> {
+        let mut sizes: FxHashMap<ExprId, u64> = FxHashMap::default();
+        for id in self.reachable(roots) {
+            let size = self.node(id).children().map(|child| sizes[&child]);
+            sizes.insert(id, size.fold(1, u64::saturating_add));
+        }
+        sizes
+    }
+
+    /// The same of the longest of the roots alone.
+    pub fn written_size(&self, roots: &[ExprId]) -> u64 {
+        let sizes = self.written_sizes(roots);
+        roots.iter().map(|id| sizes[id]).max().unwrap_or(0)
+    }
+
     /// Replaces symbols by expressions; `None` keeps the symbol.
     pub fn substitute(
         &mut self,
@@ -135,7 +152,7 @@ impl Exprs {
     }
 
     /// Exact values: decimals stay exact; the value of a transcendental function is rounded to double once
-    /// and is exact from there on (design: "The linear core, in formulas").
+    /// and is exact from there on (design: "The linear core, in formulas"). So is a value of thousands of digits.
     pub fn evaluate_exact(
         &self,
         roots: &[ExprId],
@@ -151,11 +168,11 @@ impl Exprs {
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
                 Node::Sum(list) => {
                     let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
-                    exact_sum(values.iter()).ok_or(Evaluated::NotFinite(None))?
+                    exact_sum(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
                 }
                 Node::Product(list) => {
                     let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
-                    exact_product(values.iter()).ok_or(Evaluated::NotFinite(None))?
+                    exact_product(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
                 }
                 Node::Power(base, exponent) => {
                     let (base, exponent) = (get(*base), get(*exponent));
@@ -164,9 +181,7 @@ impl Exprs {
                     }
                     match exponent.to_integer().to_i32() {
                         Some(small)
-                            if exponent.is_integer()
-                                && base.numer().bits().max(base.denom().bits()) * u64::from(small.unsigned_abs())
-                                    <= 65_536 =>
+                            if exponent.is_integer() && length(&base) * u64::from(small.unsigned_abs()) <= LONGEST =>
                         {
                             base.pow(small)
                         }
@@ -226,9 +241,19 @@ impl Exprs {
     }
 }
 
-/// The longest numerator and denominator of an exact number, in bits: beyond every literal, but short enough that
+/// The longest numerator and denominator of an exact value, in bits: beyond every literal, but short enough that
 /// arithmetic on them stays quick.
-const LONGEST: u64 = 65_536;
+const LONGEST: u64 = 8192;
+
+/// The same of the numbers within expressions, which are written down, and which elimination multiplies. A product of
+/// two literals, and of a few doubles, is still exact.
+pub(super) const LONGEST_FOLDED: u64 = 4096;
+
+/// The bits of the longer part of an exact number.
+pub(super) fn length(value: &BigRational) -> u64 {
+    value.numer().bits().max(value.denom().bits())
+}
+
 /// What may be spent on the common denominators of one sum, in squared bits: some thousands of different ones.
 const LONGEST_WORK: u64 = 2_000_000_000;
 
@@ -244,7 +269,7 @@ fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRational> {
 }
 
 /// The exact sum, as long as it is worth it, beyond that in doubles; `None` where these are not finite.
-pub(super) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
+pub(super) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
     let mut sum = BigRational::zero();
     let mut work = 0;
     let mut values = values.into_iter();
@@ -252,7 +277,7 @@ pub(super) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>) -> Op
         sum += value;
         let length = sum.denom().bits();
         work += length * length;
-        if sum.numer().bits().max(length) > LONGEST || work > LONGEST_WORK {
+        if sum.numer().bits().max(length) > longest || work > LONGEST_WORK {
             let rest: f64 = values.map(to_f64).sum();
             return match rest == 0.0 {
                 true => rounded(sum.numer(), sum.denom()),
@@ -264,7 +289,7 @@ pub(super) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>) -> Op
 }
 
 /// The exact product, as long as it is worth it, beyond that in doubles; `None` where these are 0 or not finite.
-pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
+pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
     let mut values = values.into_iter();
     let Some(first) = values.next() else {
         return Some(BigRational::one());
@@ -275,15 +300,21 @@ pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>) -
     // Common factors are looked for once, in the end.
     let (mut numerator, mut denominator) = (first.numer() * second.numer(), first.denom() * second.denom());
     for value in values.by_ref() {
-        if numerator.bits().max(denominator.bits()) > LONGEST {
-            let begun = rounded(&numerator, &denominator)?;
-            let product = values.fold(to_f64(&begun) * to_f64(value), |product, value| product * to_f64(value));
+        if numerator.bits().max(denominator.bits()) > longest {
+            let begun = rounded(&numerator, &denominator);
+            let mut product = begun.as_ref().map_or(f64::NAN, to_f64);
+            for value in std::iter::once(value).chain(values) {
+                if value.is_zero() {
+                    return Some(BigRational::zero());
+                }
+                product *= to_f64(value);
+            }
             return BigRational::from_float(product).filter(|product| !product.is_zero());
         }
         numerator *= value.numer();
         denominator *= value.denom();
     }
-    match numerator.bits().max(denominator.bits()) > LONGEST {
+    match numerator.bits().max(denominator.bits()) > longest {
         false => Some(BigRational::new(numerator, denominator)),
         true => rounded(&numerator, &denominator),
     }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub use affine::Affine;
 pub use derivative::{Gradient, GradientRow, NoDerivative};
 pub use fold::{Evaluated, to_f64};
-pub use print::text;
+pub use print::{brief, text};
 
 /// An expression in an [`Exprs`] arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -196,6 +196,10 @@ enum Numbers {
     Many(BigRational),
 }
 
+/// How many terms of sums within a sum, or factors of products within a product, are merged with it; beyond, they are
+/// shared as they are. A sum of a sum with itself doubles, and sixty of them in a chain have more terms than any memory.
+const LONGEST_MERGED: usize = 256;
+
 /// The arena of all expressions and symbols of one compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Exprs {
@@ -314,42 +318,59 @@ impl Exprs {
     }
 
     /// The terms of a sum, or the factors of a product, without the numbers among them, and these taken together. A number
-    /// that is alone is not computed with: most numbers are.
+    /// that is alone is not computed with: most numbers are. Sums within a sum, and products within a product, are merged
+    /// with it up to a length.
     fn flatten(&self, parts: impl IntoIterator<Item = ExprId>, is_sum: bool) -> (Vec<ExprId>, Numbers) {
-        let mut alone = None;
-        let mut numbers = Vec::new();
-        let mut flat = Vec::new();
-        let mut take = |id: ExprId| match self.node(id) {
-            Node::Number(_) if alone.is_none() => alone = Some(id),
-            Node::Number(_) => numbers.push(id),
-            _ => flat.push(id),
+        let parts: Vec<ExprId> = parts.into_iter().collect();
+        let within = |part: &ExprId| match self.node(*part) {
+            Node::Sum(list) if is_sum => Some(list),
+            Node::Product(list) if !is_sum => Some(list),
+            _ => None,
         };
-        for part in parts {
-            match self.node(part) {
-                Node::Sum(inner) if is_sum => inner.iter().copied().for_each(&mut take),
-                Node::Product(inner) if !is_sum => inner.iter().copied().for_each(&mut take),
-                _ => take(part),
+        let is_merged = parts.iter().any(|part| within(part).is_some());
+        let (mut flat, unmerged) = match is_merged {
+            false => (parts, None),
+            true => {
+                let mut all = Vec::new();
+                let mut merged = 0;
+                for part in &parts {
+                    match within(part) {
+                        Some(list) if merged + list.len() <= LONGEST_MERGED => {
+                            merged += list.len();
+                            all.extend_from_slice(list);
+                        }
+                        _ => all.push(*part),
+                    }
+                }
+                (all, Some(parts))
             }
-        }
-        let Some(first) = alone else {
-            return (flat, Numbers::None);
         };
-        if numbers.is_empty() {
-            return (flat, Numbers::One(first));
+        let mut numbers = Vec::new();
+        flat.retain(|id| match self.node(*id) {
+            Node::Number(_) => {
+                numbers.push(*id);
+                false
+            }
+            _ => true,
+        });
+        if let [] | [_] = numbers[..] {
+            return (flat, numbers.pop().map_or(Numbers::None, Numbers::One));
         }
-        numbers.insert(0, first);
         let values = numbers.iter().filter_map(|id| self.as_number(*id));
         let together = match is_sum {
-            true => fold::exact_sum(values),
-            false => fold::exact_product(values),
+            true => fold::exact_sum(values, fold::LONGEST_FOLDED),
+            false => fold::exact_product(values, fold::LONGEST_FOLDED),
         };
         match together {
             Some(number) => (flat, Numbers::Many(number)),
-            // Together they are out of range: they stay apart, and whoever needs their value finds it so.
-            None => {
-                flat.append(&mut numbers);
-                (flat, Numbers::None)
-            }
+            // Together they are out of range: all stay as they are, and whoever needs their value finds it so.
+            None => match unmerged {
+                Some(parts) => (parts, Numbers::None),
+                None => {
+                    flat.append(&mut numbers);
+                    (flat, Numbers::None)
+                }
+            },
         }
     }
 
@@ -419,7 +440,7 @@ impl Exprs {
                 if let (Some(value), Some(small)) = (self.as_number(base), power.to_i32())
                     && small.abs() <= 4096
                     && !(value.is_zero() && small < 0)
-                    && value.numer().bits().max(value.denom().bits()) * u64::from(small.unsigned_abs()) <= 65_536
+                    && fold::length(value) * u64::from(small.unsigned_abs()) <= fold::LONGEST_FOLDED
                 {
                     let value = value.pow(small);
                     return self.number(value);

@@ -37,10 +37,30 @@ enum Piece<'a> {
 
 /// Writes an expression in the language's syntax.
 pub fn text(exprs: &Exprs, id: ExprId) -> String {
+    written(exprs, id, usize::MAX)
+}
+
+/// The same for a sentence: only the beginning of what is long. What is small as a graph may be longer than any memory.
+pub fn brief(exprs: &Exprs, id: ExprId) -> String {
+    const SHOWN: usize = 120;
+    let mut text = written(exprs, id, SHOWN);
+    if text.len() > SHOWN {
+        let mut end = SHOWN;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str(" ..");
+    }
+    text
+}
+
+/// Writes an expression, until there are more bytes than this.
+fn written(exprs: &Exprs, id: ExprId, enough: usize) -> String {
     let mut output = String::new();
     let mut stack = vec![Piece::Expression(id, Level::If)];
     let mut pieces = Vec::new();
-    while let Some(piece) = stack.pop() {
+    while let Some(piece) = stack.pop().filter(|_| output.len() <= enough) {
         match piece {
             Piece::Text(text) => output.push_str(text),
             Piece::Owned(text) => output.push_str(&text),
@@ -131,7 +151,10 @@ impl Fraction {
         };
         for factor in list {
             match exprs.node(*factor) {
-                Node::Number(value) => {
+                // A second number is there where the two together are beyond the range of numbers.
+                Node::Number(value)
+                    if fraction.number.is_none() && fraction.divisor.is_none() && !fraction.negative =>
+                {
                     fraction.negative = value.is_negative();
                     (fraction.number, fraction.divisor) = number_parts(&value.abs());
                 }

@@ -2,11 +2,8 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind, Motion};
-use crate::expr::{ExprId, Function, Node, SymbolId, text};
+use crate::expr::{ExprId, Function, Node, SymbolId, brief};
 use rustc_hash::FxHashMap;
-
-/// The longest expression that is shown.
-const SHOWN: usize = 120;
 
 impl Motion<'_> {
     /// What is told of a fault.
@@ -108,7 +105,7 @@ impl Motion<'_> {
             if let (Node::Symbol(_), Some(assigned)) = (system.exprs.node(id), first_fault) {
                 id = assigned;
             }
-            blame.expression = shortened(text(&system.exprs, id));
+            blame.expression = brief(&system.exprs, id);
             return Some((self.in_words(id, fault.time, &values), blame));
         }
         None
@@ -213,16 +210,4 @@ impl Motion<'_> {
 fn in_digits(value: f64) -> String {
     let plain = value.to_string();
     if plain.len() > 20 { format!("{value:e}") } else { plain }
-}
-
-fn shortened(mut text: String) -> String {
-    if text.len() > SHOWN {
-        let mut end = SHOWN;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text.push_str(" ..");
-    }
-    text
 }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 const READABLE: usize = 400;
 
 /// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
-const LARGE: f64 = 4_000.0;
+const LARGE: u64 = 4_000;
 
 /// Each of at most this many names is tried to be done without.
 const TRIED: usize = 16;
@@ -39,7 +39,7 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
         .chain(whole.loops.iter().flat_map(|each| &each.residuals))
         .copied()
         .collect();
-    let sizes = tree_sizes(&exprs, &shown);
+    let sizes = exprs.written_sizes(&shown);
     let is_short = |id: &ExprId| sizes[id] <= LARGE;
     let mut chosen = None;
     if shown.iter().all(is_short) {
@@ -69,7 +69,7 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
         set_form(system, form);
     }
-    let long = |id: &ExprId| tree_sizes(&system.exprs, &[*id])[id] > LARGE / 4.0;
+    let long = |id: &ExprId| system.exprs.written_size(&[*id]) > LARGE / 4;
     if system.derivatives.iter().chain(&system.output_values).any(long)
         || system.assignments.iter().any(|assignment| long(&assignment.value))
     {
@@ -167,7 +167,7 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
         .chain(resolved.loops.iter().flat_map(|each| &each.residuals))
         .copied()
         .collect();
-    let sizes = tree_sizes(exprs, &all);
+    let sizes = exprs.written_sizes(&all);
     if all.iter().any(|id| sizes[id] > LARGE) {
         return None;
     }
@@ -190,11 +190,11 @@ fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
         }
     }
     let values: Vec<ExprId> = resolved.assignments.iter().map(|entry| entry.1).collect();
-    let sizes = tree_sizes(exprs, &values);
+    let sizes = exprs.written_sizes(&values);
     resolved
         .assignments
         .iter()
-        .filter(|(symbol, value)| uses.get(symbol).copied().unwrap_or(0) > 1 && sizes[value] > 5.0)
+        .filter(|(symbol, value)| uses.get(symbol).copied().unwrap_or(0) > 1 && sizes[value] > 5)
         .map(|entry| entry.0)
         .collect()
 }
@@ -215,7 +215,7 @@ fn reduced(exprs: &mut Exprs, mut resolved: Resolved, cancelled: bool) -> Resolv
 }
 
 fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    if tree_sizes(exprs, &[id])[&id] > LARGE {
+    if exprs.written_size(&[id]) > LARGE {
         return id;
     }
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
@@ -227,21 +227,11 @@ fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
     let lowest = field.to_expression(exprs, &value);
     let lowest = angles::joined(exprs, lowest);
-    if tree_sizes(exprs, &[lowest])[&lowest] <= LARGE && text(exprs, lowest).len() <= text(exprs, id).len() {
+    if exprs.written_size(&[lowest]) <= LARGE && text(exprs, lowest).len() <= text(exprs, id).len() {
         lowest
     } else {
         id
     }
-}
-
-/// The nodes of each expression, and of each of its parts, were they written out as a tree.
-fn tree_sizes(exprs: &Exprs, roots: &[ExprId]) -> FxHashMap<ExprId, f64> {
-    let mut sizes: FxHashMap<ExprId, f64> = FxHashMap::default();
-    for id in exprs.reachable(roots) {
-        let below: f64 = exprs.node(id).children().map(|child| sizes[&child]).sum();
-        sizes.insert(id, 1.0 + below);
-    }
-    sizes
 }
 
 /// A..F of equations that turn out to be affine with constant coefficients: laws by residuals may be linear ones.
