@@ -242,3 +242,35 @@ fn a_start_that_contradicts_the_mechanism_is_refused() {
     );
     assert!(diagnostics.iter().any(|found| found.code == "LGM0425"), "{shown}");
 }
+
+/// Verification compares sums of forces with what they are made of: where a force vanishes, its rounding is no fault.
+#[test]
+fn forces_that_vanish_are_verified_too() {
+    let joint_without_mass = "model M { param m = 1; param L = 0.5; param b = 0.02;
+        node joint : rotational; node p[2] vector : translational;
+        state theta = int(across(joint)), start = 2.5;
+        arm : Transformer([[L*cos(theta)], [L*sin(theta)]]) joint -> gnd, p -> gnd;
+        bob : Mass(m) p -> gnd; weight : ForceSource([0, -9.81*theta]) gnd -> p;
+        bearing : RotaryDamper(b) joint -> gnd; }";
+    let nothing_but_a_track = "model M { param a = 2; node h, v : translational; state s = int(across(h));
+        vertical : Mass(2.7) v -> gnd; track : Transformer(-a*sin(0.7*s/1 [m]) - 0.13) h -> gnd, v -> gnd;
+        output force = -through(track.b); }";
+    let free_fall = "model M { param a = 2; node h, v : translational; state s = int(across(h));
+        vertical : Mass(2.7) v -> gnd; track : Transformer(-a*sin(0.7*s/1 [m]) - 0.13) h -> gnd, v -> gnd;
+        weight : ForceSource(-26) gnd -> v; output force = -through(track.b); }";
+    for text in [joint_without_mass, nothing_but_a_track, free_fall] {
+        equations(text);
+    }
+}
+
+/// A loop that has no solution at any point is no fault of the equations, and does not pass for verified.
+#[test]
+fn a_loop_without_solution_is_not_verified() {
+    let (system, diagnostics, shown) = answer(
+        "element Square(a) : bond { flow = a*effort^2; }
+         model M { one a; m : I(1), start = -3; k : Square(1); a -> m; a -> k; output x = effort(k); }",
+    );
+    assert!(system.is_some(), "{shown}");
+    let codes: Vec<&str> = diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, ["LGM0713"], "{shown}");
+}

@@ -16,6 +16,7 @@
 //! all that as a person would.
 
 mod angles;
+mod checker;
 mod definitions;
 mod dual;
 mod energies;

@@ -5,28 +5,19 @@
 //! derivative is trusted. All of them are put into every junction, coupler, storage, dissipator, nonlinear law and source
 //! equation, and the power over all ports is added up.
 
+use super::checker;
 use super::dual::{Dual, Point, duals};
 use super::prepare::Prepared;
 use crate::algebra::PrimeField;
-use crate::causality::structure::{Coefficient, column_port, port_column};
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Dissipator, DomainId, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
+use crate::elaborate::model::{ElementId, Model};
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::equations::verify::Verification;
-use crate::expr::{ExprId, Node, SymbolId, to_f64};
+use crate::expr::{ExprId, SymbolId, to_f64};
 use crate::reduce::Refusal;
-use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-
-/// The largest residual, relative to the terms of its equation, that still counts as rounding.
-const TOLERANCE: f64 = 1e-9;
-
-/// The size of a residual that counts as one, relative to the largest variable of its kind: with [`TOLERANCE`], a few hundred units
-/// in the last place.
-const ROUNDING: f64 = 1e-4;
 
 /// The largest last step of Newton's method, relative to the unknown, that counts as a solution.
 const SOLVED: f64 = 1e-10;
@@ -76,25 +67,10 @@ pub(in crate::equations) fn verify(
         let Some(values) = port_values(&built.system, &built.columns, system, &point, &derivatives) else {
             continue;
         };
-        let mut sizes: FxHashMap<Kind, f64> = FxHashMap::default();
-        for (column, value) in columns.iter().zip(&values) {
-            let size = sizes.entry(kind_of(&prepared.model, *column)).or_default();
-            *size = size.max(value.0.abs());
-        }
-        let mut checker = Checker {
-            prepared: &prepared,
-            sizes,
-            at: columns.iter().copied().zip(values).collect(),
-            point: with_symbols(&prepared, system, &point),
-            worst: Vec::new(),
-            equations: 0,
-        };
-        checker.structure();
-        checker.laws();
-        checker.outputs(system, &point);
-        checker.power();
+        let at = columns.iter().copied().zip(values).collect();
+        let symbols = with_symbols(&prepared, system, &point);
         result.points += 1;
-        checker.finish(&mut result);
+        checker::check(&prepared, at, symbols, (system, &point), &mut result);
         if !result.diagnostics.is_empty() {
             break;
         }
@@ -302,235 +278,4 @@ fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Poin
         known.insert(integral.symbol, point[&state.symbol]);
     }
     known
-}
-
-/// Which variables are comparable: those of one domain, efforts or flows.
-type Kind = (Option<DomainId>, Variable);
-
-fn kind_of(model: &Model, column: u32) -> Kind {
-    let (port, variable) = column_port(column);
-    (model.ports.get(port.index()).and_then(|port| port.domain), variable)
-}
-
-/// Puts the variables of the ports into the equations of the flat graph.
-struct Checker<'a> {
-    prepared: &'a Prepared,
-    /// The largest variable of each kind.
-    sizes: FxHashMap<Kind, f64>,
-    at: FxHashMap<u32, Dual>,
-    point: Point,
-    worst: Vec<(f64, String, Span)>,
-    equations: usize,
-}
-
-impl Checker<'_> {
-    fn note(&mut self, terms: &[f64], what: &str, span: Span) {
-        self.note_within(terms, 0.0, what, span);
-    }
-
-    /// Notes an equation whose terms are themselves sums of terms up to a size.
-    fn note_within(&mut self, terms: &[f64], size: f64, what: &str, span: Span) {
-        self.equations += 1;
-        let sum: f64 = terms.iter().sum();
-        let scale = terms.iter().map(|term| term.abs()).fold(size, f64::max);
-        let residual = if sum == 0.0 { 0.0 } else { sum.abs() / scale.max(1e-12) };
-        // A residual that is no number says that the point lies outside the domain of a law.
-        if residual.is_nan() {
-            return;
-        }
-        let text = if residual > TOLERANCE {
-            what.to_string()
-        } else {
-            String::new()
-        };
-        self.worst.push((residual, text, span));
-    }
-
-    fn port(&self, port: PortId, variable: Variable) -> Option<Dual> {
-        self.at.get(&port_column(port, variable)).copied()
-    }
-
-    fn value(&self, id: ExprId) -> Option<f64> {
-        Some(duals(&self.prepared.model.exprs, &[id], &self.point)?[0].0)
-    }
-
-    /// Measured variables of ports are known at once; junctions and bonds follow from the ports that share them.
-    fn structure(&mut self) {
-        let model = &self.prepared.model;
-        let signed = crate::equations::formulate::measure_columns(
-            model,
-            &self.prepared.graph,
-            &self.prepared.causality.structure,
-        );
-        for ((symbol, _), signed) in model.measures.iter().zip(signed) {
-            if let Some(value) = self.at.get(&signed.column) {
-                let sign = if signed.negative { -1.0 } else { 1.0 };
-                self.point.insert(*symbol, (sign * value.0, sign * value.1));
-            }
-        }
-        let rows = self.prepared.causality.structure.rows.clone();
-        let span = model.span;
-        for row in rows {
-            let mut terms = Vec::with_capacity(row.len());
-            for (column, coefficient) in &row {
-                let factor = match coefficient {
-                    Coefficient::Unit(negative) => Some(if *negative { -1.0 } else { 1.0 }),
-                    Coefficient::Modulus(id, negative) => {
-                        self.value(*id).map(|value| if *negative { -value } else { value })
-                    }
-                };
-                match (factor, self.at.get(column)) {
-                    (Some(factor), Some(value)) => terms.push(factor * value.0),
-                    _ => break,
-                }
-            }
-            if terms.len() == row.len() {
-                let size = row.iter().map(|entry| self.rounding(entry.0)).fold(0.0, f64::max);
-                self.note_within(&terms, size, "a junction or a coupler", span);
-            }
-        }
-    }
-
-    fn laws(&mut self) {
-        let model = &self.prepared.model;
-        for (index, element) in model.elements.iter().enumerate() {
-            let id = ElementId(index as u32);
-            let what = format!("the law of `{}`", model.element_name(id));
-            let span = model.element_span(id);
-            for row in 0..element.ports.len() {
-                if let Some(terms) = self.law_terms(id, row) {
-                    let size = match &element.law {
-                        Law::Storage { co_energy, .. } => model
-                            .ports_of(id)
-                            .nth(row)
-                            .map_or(0.0, |port| self.rounding(port_column(port, co_energy.conjugate()))),
-                        _ => 0.0,
-                    };
-                    self.note_within(&terms, size, &what, span);
-                }
-            }
-        }
-    }
-
-    /// The size below which a sum of a column's variable is rounding: every variable is computed from those of its kind, and carries
-    /// their rounding even where it vanishes itself, as the force on a joint without mass does.
-    fn rounding(&self, column: u32) -> f64 {
-        ROUNDING
-            * self
-                .sizes
-                .get(&kind_of(&self.prepared.model, column))
-                .copied()
-                .unwrap_or(0.0)
-    }
-
-    fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {
-        let model = &self.prepared.model;
-        let ports: Vec<PortId> = model.ports_of(id).collect();
-        let of = |matrix: &Matrix, values: Vec<Option<f64>>| -> Option<Vec<f64>> {
-            let mut terms = Vec::new();
-            for (column, value) in values.into_iter().enumerate() {
-                let factor = self.value(matrix.get(row, column))?;
-                terms.push(if factor == 0.0 { 0.0 } else { factor * value? });
-            }
-            Some(terms)
-        };
-        let list = |variable: Variable, rate: bool| -> Vec<Option<f64>> {
-            let pick = |value: Dual| if rate { value.1 } else { value.0 };
-            ports.iter().map(|port| self.port(*port, variable).map(pick)).collect()
-        };
-        let equal = |first: Option<f64>, terms: Option<Vec<f64>>| -> Option<Vec<f64>> {
-            let mut all: Vec<f64> = terms?.iter().map(|term| -term).collect();
-            all.push(first?);
-            Some(all)
-        };
-        match &model.elements[id.index()].law {
-            Law::Coupler { .. } => None,
-            Law::Storage { co_energy, value, form } => match form {
-                StorageForm::Direct => equal(
-                    list(co_energy.conjugate(), false)[row],
-                    of(value, list(*co_energy, true)),
-                ),
-                StorageForm::Inverse => equal(
-                    list(*co_energy, true)[row],
-                    of(value, list(co_energy.conjugate(), false)),
-                ),
-            },
-            Law::Dissipator(Dissipator::Resistance(matrix)) => equal(
-                list(Variable::Effort, false)[row],
-                of(matrix, list(Variable::Flow, false)),
-            ),
-            Law::Dissipator(Dissipator::Conductance(matrix)) => equal(
-                list(Variable::Flow, false)[row],
-                of(matrix, list(Variable::Effort, false)),
-            ),
-            Law::Dissipator(Dissipator::Implicit(efforts, flows)) => {
-                let mut terms = of(efforts, list(Variable::Effort, false))?;
-                terms.extend(of(flows, list(Variable::Flow, false))?);
-                Some(terms)
-            }
-            Law::Source { given, values } => {
-                let value = self.value(values[row])?;
-                Some(vec![self.port(ports[row], *given)?.0, -value])
-            }
-            Law::Nonlinear(law) => {
-                // The terms of the residual, so that it is compared with the largest of them.
-                let terms: Vec<ExprId> = match model.exprs.node(law.residuals[row]) {
-                    Node::Sum(list) => list.to_vec(),
-                    _ => vec![law.residuals[row]],
-                };
-                terms.into_iter().map(|term| self.value(term)).collect()
-            }
-        }
-    }
-
-    fn outputs(&mut self, system: &StateSystem, point: &Point) {
-        let model = &self.prepared.model;
-        for (output, emitted) in model.outputs.iter().zip(&system.output_values) {
-            let emitted = duals(&system.exprs, &[*emitted], point).map(|list| list[0].0);
-            if let (Some(value), Some(emitted)) = (self.value(output.value), emitted) {
-                self.note(&[value, -emitted], &format!("output `{}`", output.name), output.span);
-            }
-        }
-    }
-
-    fn power(&mut self) {
-        let model = &self.prepared.model;
-        let mut terms = Vec::new();
-        for (index, port) in model.ports.iter().enumerate() {
-            if matches!(model.elements[port.element.index()].law, Law::Coupler { .. }) {
-                continue;
-            }
-            let id = PortId(index as u32);
-            match (self.port(id, Variable::Effort), self.port(id, Variable::Flow)) {
-                (Some(effort), Some(flow)) => terms.push(effort.0 * flow.0),
-                _ => return,
-            }
-        }
-        let size: f64 = terms.iter().map(|term| term.abs()).sum();
-        let sum: f64 = terms.iter().sum();
-        let balance = if sum == 0.0 { 0.0 } else { sum.abs() / size };
-        let text = if balance > TOLERANCE {
-            "the power balance over all ports"
-        } else {
-            ""
-        };
-        self.worst.push((balance, text.to_string(), model.span));
-    }
-
-    fn finish(self, result: &mut Verification) {
-        result.equations = result.equations.max(self.equations);
-        if let Some((balance, _, _)) = self.worst.last() {
-            result.power = result.power.max(*balance);
-        }
-        for (residual, text, span) in self.worst {
-            result.residual = result.residual.max(residual);
-            if residual > TOLERANCE && result.diagnostics.len() < 10 {
-                result.diagnostics.push(
-                    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
-                        .label(span, format!("off by {residual:.1e} of its largest term"))
-                        .help("this is a fault of lgm, not of the model: please report it with the model"),
-                );
-            }
-        }
-    }
 }
