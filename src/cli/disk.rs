@@ -112,7 +112,7 @@ fn as_text(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// What went wrong, without the number that the system gives it.
-fn sentence(error: &io::Error) -> String {
+pub(super) fn sentence(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_string(),
         ErrorKind::PermissionDenied => "permission denied".to_string(),

@@ -5,9 +5,11 @@
 
 mod check;
 mod disk;
+mod emit;
 mod equations;
 mod explain;
 mod fmt;
+mod folder;
 mod import;
 mod report;
 mod request;
@@ -37,6 +39,7 @@ enum Command {
     Equations(equations::Arguments),
     Response(response::Arguments),
     Simulate(Box<simulate::Arguments>),
+    Emit(emit::Arguments),
     Import(import::Arguments),
     Fmt(fmt::Arguments),
     Explain(explain::Arguments),
@@ -84,6 +87,7 @@ pub fn main() -> ExitCode {
             Command::Equations(arguments) => equations::run(&arguments),
             Command::Response(arguments) => response::run(&arguments),
             Command::Simulate(arguments) => simulate::run(&arguments),
+            Command::Emit(arguments) => emit::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),
             Command::Fmt(arguments) => fmt::run(&arguments),
             Command::Explain(arguments) => explain::run(&arguments),

@@ -2,6 +2,7 @@
 //!
 //! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
 
+pub mod code;
 mod json;
 mod latex;
 mod latex_lines;

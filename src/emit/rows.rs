@@ -184,7 +184,7 @@ impl TableWriter {
 }
 
 /// Text as a field of a CSV file, in quotes where it needs them.
-fn csv_field(text: &str) -> String {
+pub(crate) fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

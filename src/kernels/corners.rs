@@ -97,6 +97,21 @@ impl Corners {
         &self.crossings
     }
 
+    /// Instants at which `step`, `pulse` and `ramp` of constant arguments change, over the parameters.
+    pub fn instants(&self) -> &Kernel {
+        &self.instants
+    }
+
+    /// Values that are constant between corners, over time and parameters: what [`Corners::times`] looks at.
+    pub fn switches(&self) -> &Kernel {
+        &self.switches
+    }
+
+    /// Phases of oscillations, over time and parameters.
+    pub fn phases(&self) -> &Kernel {
+        &self.phases
+    }
+
     /// Instants at which what depends on time alone steps or bends, both ends included, in order and each once: at each the
     /// value after the corner holds, and just before it ([`f64::next_down`]) the one before.
     ///

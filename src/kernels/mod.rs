@@ -296,6 +296,11 @@ impl Kernels {
         }
     }
 
+    /// The parameter entries that follow from others, by their positions, each after all that it is computed from.
+    pub fn derived(&self) -> &[(usize, Kernel)] {
+        &self.derived
+    }
+
     /// All parameter entries, with some set by their positions: those that follow from others are computed anew, unless they are
     /// set themselves.
     pub fn parameters(&self, set: &[(usize, f64)]) -> Vec<f64> {

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod arithmetic;
+pub mod emitted;
 pub mod linear;
 pub mod program;
 pub mod records;

@@ -1,0 +1,116 @@
+//! `lgm emit`
+
+use super::folder::write_folder;
+use super::request::{ModelArguments, StateArguments};
+use super::{Outcome, report};
+use crate::emit::code::{self, CodeOptions, Origin, Target};
+use crate::equations::Options;
+use crate::source::SourceMap;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// Writes simulation code of a model: a folder with a README.
+///
+/// The code computes what `lgm simulate` does; every `param` can be changed when it runs. The folder appears under its name
+/// when it is complete.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lgm emit examples/oscillator.lgm --target c -o oscillator")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// What to write
+    #[arg(long, value_name = "TARGET", value_parser = targets())]
+    target: Target,
+    /// The folder to make
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Replace a folder that an earlier `lgm emit` has made
+    #[arg(long)]
+    force: bool,
+    /// Numbers in single precision
+    #[arg(long)]
+    float: bool,
+    /// Also a run in steps of this length in seconds, with a bound on the operations of a step
+    #[arg(long, value_name = "H", value_parser = step)]
+    fixed_step: Option<f64>,
+}
+
+fn targets() -> impl TypedValueParser<Value = Target> {
+    PossibleValuesParser::new(Target::ALL.iter().map(|entry| entry.1)).map(|word| {
+        let found = Target::ALL.iter().find(|entry| entry.1 == word);
+        found.expect("invariant: the word is one of the list").0
+    })
+}
+
+fn step(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("a step is a number of seconds above zero".to_string()),
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    // Parameters stay symbols, so that they can be changed when the code runs.
+    let wanted = Options {
+        symbolic: true,
+        numeric: false,
+        ..Options::default()
+    };
+    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, wanted);
+    report::print(&map, &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    let (Some(system), Outcome::Success) = (system, outcome) else {
+        return outcome;
+    };
+    let options = CodeOptions {
+        float: arguments.float,
+        fixed_step: arguments.fixed_step,
+    };
+    let origin = Origin {
+        file: file_name(&map),
+        version: env!("CARGO_PKG_VERSION"),
+        hash: hash(&map),
+    };
+    let written = code::package(&system, &origin, arguments.target, &options)
+        .and_then(|package| write_folder(&arguments.output, &package.files, arguments.force).map(|()| package.remarks));
+    // The process ends soon: to give a large system's memory back piece by piece would take long.
+    std::mem::forget(system);
+    match written {
+        Ok(remarks) => {
+            for remark in remarks {
+                eprintln!("{remark}");
+            }
+            Outcome::Success
+        }
+        Err(diagnostic) => {
+            let diagnostics = [diagnostic];
+            report::print(&map, &diagnostics);
+            report::outcome(&diagnostics)
+        }
+    }
+}
+
+/// The name of the model's file without its folder, so that the same text gives the same code wherever it lies.
+fn file_name(map: &SourceMap) -> String {
+    let root = map.iter().find(|(_, source)| source.path.is_some());
+    let name = root.and_then(|(_, source)| source.path.as_deref().and_then(Path::file_name));
+    name.map_or_else(
+        || "standard input".to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// A hash of all texts that the model was made of: its own, those that it imports, and what options say.
+fn hash(map: &SourceMap) -> String {
+    let mut hash = Sha256::new();
+    for (_, source) in map.iter() {
+        hash.update((source.text.len() as u64).to_le_bytes());
+        hash.update(source.text.as_bytes());
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,327 @@
+//! How C writes expressions.
+
+use super::super::names::Rules;
+use super::super::program::{Array, Binding, Dialect, Lane, Text};
+use crate::kernels::operation::{Binary, Unary};
+
+/// Names that C, C++ or the templates take.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "alignas",
+        "alignof",
+        "and",
+        "and_eq",
+        "asm",
+        "auto",
+        "bitand",
+        "bitor",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "char16_t",
+        "char32_t",
+        "char8_t",
+        "class",
+        "co_await",
+        "co_return",
+        "co_yield",
+        "compl",
+        "complex",
+        "concept",
+        "const",
+        "const_cast",
+        "consteval",
+        "constexpr",
+        "constinit",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "dynamic_cast",
+        "else",
+        "enum",
+        "errno",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "I",
+        "if",
+        "imaginary",
+        "inline",
+        "int",
+        "linux",
+        "long",
+        "main",
+        "mutable",
+        "namespace",
+        "NAN",
+        "new",
+        "noexcept",
+        "not",
+        "not_eq",
+        "NULL",
+        "nullptr",
+        "operator",
+        "or",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "reinterpret_cast",
+        "requires",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "static_assert",
+        "static_cast",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typeid",
+        "typename",
+        "typeof",
+        "union",
+        "unix",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "wchar_t",
+        "while",
+        "xor",
+        "xor_eq",
+        "HUGE_VAL",
+        "INFINITY",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// C99 with one kind of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct C {
+    pub(super) float: bool,
+}
+
+/// A string of C: what is beyond ASCII as bytes, each in three octal digits.
+pub(super) fn string(text: &str) -> String {
+    let mut literal = "\"".to_string();
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => {
+                literal.push('\\');
+                literal.push(char::from(byte));
+            }
+            // No three characters become another one.
+            b'?' => literal.push_str("\\?"),
+            b' '..=b'~' => literal.push(char::from(byte)),
+            _ => literal.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    literal + "\""
+}
+
+impl C {
+    /// The distance from 1 to the next number.
+    pub(super) fn epsilon(self) -> f64 {
+        if self.float {
+            f64::from(f32::EPSILON)
+        } else {
+            f64::EPSILON
+        }
+    }
+
+    /// A number as it stands alone.
+    pub(super) fn literal(self, value: f64) -> String {
+        let (text, is_finite, is_negative) = match self.float {
+            true => {
+                let value = value as f32;
+                (format!("{value:?}F"), value.is_finite(), value < 0.0)
+            }
+            false => (format!("{value:?}"), value.is_finite(), value < 0.0),
+        };
+        match (value.is_nan(), is_finite) {
+            (true, _) => "NAN".to_string(),
+            (_, true) => text,
+            (_, false) => if is_negative { "-INFINITY" } else { "INFINITY" }.to_string(),
+        }
+    }
+
+    /// A function of the mathematical library.
+    pub(super) fn function(self, name: &str) -> String {
+        if self.float {
+            format!("{name}f")
+        } else {
+            name.to_string()
+        }
+    }
+}
+
+impl Dialect for C {
+    fn number(&self, value: f64) -> Text {
+        let binding = if value.is_sign_negative() {
+            Binding::Sign
+        } else {
+            Binding::Atom
+        };
+        Text::new(binding, self.literal(value))
+    }
+
+    fn element(&self, array: Array, index: &str) -> Text {
+        let name = match array {
+            Array::Time => return Text::atom("t"),
+            Array::Parameters => "p",
+            Array::States => "x",
+            Array::Inputs => "u",
+            Array::Rates => "du",
+            Array::Unknowns => "w",
+            Array::Numbers => "numbers",
+            Array::Temporaries => "s",
+            Array::Output => "out",
+        };
+        Text::atom(format!("{name}[{index}]"))
+    }
+
+    fn unary(&self, operation: Unary, a: &Text) -> Text {
+        let name = match operation {
+            Unary::Absolute => self.function("fabs"),
+            Unary::Sign => "sign_of".to_string(),
+            Unary::Floor => self.function("floor"),
+            Unary::SquareRoot => self.function("sqrt"),
+            Unary::Sin => self.function("sin"),
+            Unary::Cos => self.function("cos"),
+            Unary::Tan => self.function("tan"),
+            Unary::Asin => self.function("asin"),
+            Unary::Acos => self.function("acos"),
+            Unary::Atan => self.function("atan"),
+            Unary::Sinh => self.function("sinh"),
+            Unary::Cosh => self.function("cosh"),
+            Unary::Tanh => self.function("tanh"),
+            Unary::Exp => self.function("exp"),
+            Unary::Log => self.function("log"),
+            Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+        };
+        Text::atom(format!("{name}({})", a.text))
+    }
+
+    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let name = match operation {
+            Binary::Minimum => "minimum".to_string(),
+            Binary::Maximum => "maximum".to_string(),
+            Binary::Power => "power".to_string(),
+            Binary::Atan2 => self.function("atan2"),
+            _ => unreachable!("invariant: operators are no functions"),
+        };
+        Text::atom(format!("{name}({}, {})", a.text, b.text))
+    }
+
+    fn holds(&self, a: &Text) -> Text {
+        let zero = self.literal(0.0);
+        Text::new(Binding::Loose, format!("{} != {zero}", a.within(Binding::Sum)))
+    }
+
+    fn as_number(&self, condition: &Text) -> Text {
+        let (one, zero) = (self.literal(1.0), self.literal(0.0));
+        Text::new(Binding::Loose, format!("({}) ? {one} : {zero}", condition.text))
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        let text = format!(
+            "({}) ? {} : {}",
+            condition.text,
+            a.within(Binding::Sum),
+            b.within(Binding::Sum)
+        );
+        Text::new(Binding::Loose, text)
+    }
+
+    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let operator = match operation {
+            Binary::Less => "<",
+            Binary::LessEqual => "<=",
+            Binary::Equal => "==",
+            Binary::NotEqual => "!=",
+            Binary::And => "&&",
+            Binary::Or => "||",
+            _ => unreachable!("invariant: conditions are relations or logic"),
+        };
+        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
+        Text::new(Binding::Loose, text)
+    }
+
+    fn negation(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("!({})", a.text))
+    }
+
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("const real {name} = {value};")
+    }
+
+    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
+        match remark {
+            Some(remark) => format!("{place} = {value}; /* {remark} */"),
+            None => format!("{place} = {value};"),
+        }
+    }
+
+    fn head(&self, count: u32) -> String {
+        format!("for (int k = 0; k < {count}; k++) {{")
+    }
+
+    fn lane_index(&self, first: u32, stride: i32) -> String {
+        let way = match stride.unsigned_abs() {
+            1 => "k".to_string(),
+            stride => format!("{stride} * k"),
+        };
+        match (first, stride < 0) {
+            (first, true) => format!("{first} - {way}"),
+            (0, false) => way,
+            (first, false) => format!("{way} + {first}"),
+        }
+    }
+
+    fn table_index(&self, table: u32, lane: Lane) -> String {
+        match (table, lane) {
+            (table, Lane::Only) => format!("indices[{table}]"),
+            (0, Lane::Of(_)) => "indices[k]".to_string(),
+            (table, Lane::Of(_)) => format!("indices[k + {table}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_exact_and_strings_safe() {
+        let (double, single) = (C { float: false }, C { float: true });
+        assert_eq!(double.literal(0.1), "0.1");
+        assert_eq!(double.literal(1e300), "1e300");
+        assert_eq!(single.literal(0.1), "0.1F");
+        assert_eq!(single.literal(1e300), "INFINITY");
+        assert_eq!(single.literal(-1e300), "-INFINITY");
+        assert_eq!(double.literal(f64::NAN), "NAN");
+        assert_eq!(string("a\"b\\?é"), "\"a\\\"b\\\\\\?\\303\\251\"");
+    }
+}

@@ -1,0 +1,148 @@
+/* Dormand and Prince's method of order 5(4) with step size control and dense output, for @model@.
+ *
+ * @origin@
+ */
+#include "@name@_dopri5.h"
+
+#include <math.h>
+
+typedef @name@_real real;
+
+/* Shares of the slopes before in each stage's point. */
+static const real shares[7][6] = {
+    {@zero@, @zero@, @zero@, @zero@, @zero@, @zero@},
+    {(real)(1.0 / 5.0), @zero@, @zero@, @zero@, @zero@, @zero@},
+    {(real)(3.0 / 40.0), (real)(9.0 / 40.0), @zero@, @zero@, @zero@, @zero@},
+    {(real)(44.0 / 45.0), (real)(-56.0 / 15.0), (real)(32.0 / 9.0), @zero@, @zero@, @zero@},
+    {(real)(19372.0 / 6561.0), (real)(-25360.0 / 2187.0), (real)(64448.0 / 6561.0), (real)(-212.0 / 729.0), @zero@,
+        @zero@},
+    {(real)(9017.0 / 3168.0), (real)(-355.0 / 33.0), (real)(46732.0 / 5247.0), (real)(49.0 / 176.0),
+        (real)(-5103.0 / 18656.0), @zero@},
+    {(real)(35.0 / 384.0), @zero@, (real)(500.0 / 1113.0), (real)(125.0 / 192.0), (real)(-2187.0 / 6784.0),
+        (real)(11.0 / 84.0)}};
+static const real nodes[7] = {@zero@, (real)(1.0 / 5.0), (real)(3.0 / 10.0), (real)(4.0 / 5.0), (real)(8.0 / 9.0), @one@,
+    @one@};
+/* The solution of order 5 less that of order 4. */
+static const real differences[7] = {(real)(71.0 / 57600.0), @zero@, (real)(-71.0 / 16695.0), (real)(71.0 / 1920.0),
+    (real)(-17253.0 / 339200.0), (real)(22.0 / 525.0), (real)(-1.0 / 40.0)};
+static const real dense[7] = {(real)(-12715105075.0 / 11282082432.0), @zero@, (real)(87487479700.0 / 32700410799.0),
+    (real)(-10690763975.0 / 1880347072.0), (real)(701980252875.0 / 199316789632.0),
+    (real)(-1453857185.0 / 822651844.0), (real)(69997945.0 / 29380423.0)};
+
+static real allowed(const @name@_dopri5 *solver, real a, real b) {
+    const real size = (@fabs@(a) > @fabs@(b)) ? @fabs@(a) : @fabs@(b);
+    return solver->atol + solver->rtol * size;
+}
+
+@name@_status @name@_dopri5_start(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real t,
+    const @name@_real x[], @name@_real stop) {
+    real value = @zero@;
+    real rate = @zero@;
+    @name@_status status;
+    solver->before = t;
+    solver->t = t;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        solver->x[at] = x[at];
+        solver->x_before[at] = x[at];
+    }
+    status = f(context, t, solver->x, solver->slope[0]);
+    if (status != @NAME@_OK) {
+        return status;
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const real scale = allowed(solver, x[at], x[at]);
+        const real own = @fabs@(x[at]) / scale;
+        const real change = @fabs@(solver->slope[0][at]) / scale;
+        value = (own > value) ? own : value;
+        rate = (change > rate) ? change : rate;
+    }
+    solver->h = (stop - t) * (real)1e-4;
+    if (rate > @zero@) {
+        /* A step that moves the states by a hundredth of their size, or by what is allowed where they are at zero. */
+        const real natural = ((value > @one@) ? value : @one@) * (real)0.01 / rate;
+        const real least = (real)1e-12 * (stop - t) + @rounding@ * @fabs@(t);
+        solver->h = (natural < solver->h) ? natural : solver->h;
+        solver->h = (solver->h > least) ? solver->h : least;
+    }
+    return @NAME@_OK;
+}
+
+@name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop) {
+    if (solver->t > solver->before) {
+        /* The last slope of one step is the first of the next. */
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            solver->slope[0][at] = solver->slope[6][at];
+        }
+    }
+    for (;;) {
+        const real left = stop - solver->t;
+        const int is_last = solver->h >= left * (real)0.999;
+        const real h = is_last ? left : solver->h;
+        const real end = is_last ? stop : solver->t + h;
+        real error = @zero@;
+        @name@_status status = @NAME@_OK;
+        if (!(end > solver->t)) {
+            return @NAME@_NOT_FINITE;
+        }
+        for (int stage = 1; stage < 7 && status == @NAME@_OK; stage++) {
+            for (int at = 0; at < @NAME@_STATES; at++) {
+                real sum = @zero@;
+                for (int other = 0; other < stage; other++) {
+                    sum += shares[stage][other] * solver->slope[other][at];
+                }
+                solver->trial[at] = solver->x[at] + h * sum;
+            }
+            status = f(context, (stage < 5) ? solver->t + nodes[stage] * h : end, solver->trial, solver->slope[stage]);
+        }
+        if (status == @NAME@_OK) {
+            for (int at = 0; at < @NAME@_STATES; at++) {
+                real sum = @zero@;
+                for (int stage = 0; stage < 7; stage++) {
+                    sum += differences[stage] * solver->slope[stage][at];
+                }
+                const real share = @fabs@(h * sum) / allowed(solver, solver->x[at], solver->trial[at]);
+                error = (share > error) ? share : error;
+            }
+        }
+        if (status != @NAME@_OK || !(error <= @one@)) {
+            const real factor =
+                (status == @NAME@_OK && isfinite(error)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
+            solver->h = h * ((factor > (real)0.1) ? factor : (real)0.1);
+            solver->rejected++;
+            if (!(solver->t + solver->h > solver->t)) {
+                return (status == @NAME@_OK) ? @NAME@_NOT_FINITE : status;
+            }
+            continue;
+        }
+        solver->before = solver->t;
+        solver->t = end;
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            solver->x_before[at] = solver->x[at];
+            solver->x[at] = solver->trial[at];
+        }
+        {
+            const real growth = (error > (real)1e-8) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)5.0;
+            /* A step that was cut short by `stop` says nothing against the one that was wanted. */
+            const real next = h * ((growth < (real)5.0) ? growth : (real)5.0);
+            solver->h = (is_last && next < solver->h) ? solver->h : next;
+        }
+        solver->steps++;
+        return @NAME@_OK;
+    }
+}
+
+void @name@_dopri5_dense(const @name@_dopri5 *solver, @name@_real t, @name@_real x[]) {
+    const real h = solver->t - solver->before;
+    const real theta = (h > @zero@) ? (t - solver->before) / h : @one@;
+    const real rest = @one@ - theta;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const real change = solver->x[at] - solver->x_before[at];
+        const real first = h * solver->slope[0][at] - change;
+        const real last = change - h * solver->slope[6][at] - first;
+        real bend = @zero@;
+        for (int stage = 0; stage < 7; stage++) {
+            bend += dense[stage] * solver->slope[stage][at];
+        }
+        x[at] = solver->x_before[at] + theta * (change + rest * (first + theta * (last + rest * h * bend)));
+    }
+}

@@ -1,0 +1,48 @@
+/* Dormand and Prince's method of order 5(4) with step size control and dense output, for @model@.
+ *
+ * @origin@
+ */
+#ifndef @GUARD@_DOPRI5_H
+#define @GUARD@_DOPRI5_H
+
+#include "@name@_rk4.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One integration on its way. */
+typedef struct {
+    /* Where the last step began and ended. */
+    @name@_real before;
+    @name@_real t;
+    /* The states at t. */
+    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real x_before[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real slope[7][@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real trial[@NAME@_ROOM(@NAME@_STATES)];
+    /* The step that is tried next. */
+    @name@_real h;
+    /* Largest local error of a step: relative, and absolute for states near zero. */
+    @name@_real rtol;
+    @name@_real atol;
+    long steps;
+    long rejected;
+} @name@_dopri5;
+
+/* Begins at a point; `stop` bounds the first step. The tolerances must have been set. */
+@name@_status @name@_dopri5_start(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real t,
+    const @name@_real x[], @name@_real stop);
+
+/* Makes one step that keeps the tolerances and does not pass `stop`. Where no step is small enough, the last status is
+ * returned, @NAME@_NOT_FINITE if there is none. */
+@name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop);
+
+/* The states at a time within the last step, to order 4. */
+void @name@_dopri5_dense(const @name@_dopri5 *solver, @name@_real t, @name@_real x[]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

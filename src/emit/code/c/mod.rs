@@ -1,0 +1,618 @@
+//! C99: the model, steppers, a program that runs it.
+
+mod dialect;
+mod functions;
+
+use super::program::Array;
+use super::subject::{Parameter, Subject, bracketed, names};
+use super::template::{Values, fill};
+use super::{CodeOptions, Package};
+use crate::emit::shortest;
+use crate::kernels::program::Program;
+use dialect::{C, RULES, string};
+use functions::Functions;
+use std::fmt::Write;
+
+/// The files that are filled in, with their templates.
+const TEMPLATES: [(&str, &str); 13] = [
+    ("@name@.h", include_str!("model.h")),
+    ("@name@.c", include_str!("model.c")),
+    ("@name@_signals.h", include_str!("signals.h")),
+    ("@name@_signals.c", include_str!("signals.c")),
+    ("@name@_names.h", include_str!("names.h")),
+    ("@name@_names.c", include_str!("names.c")),
+    ("@name@_rk4.h", include_str!("rk4.h")),
+    ("@name@_rk4.c", include_str!("rk4.c")),
+    ("@name@_dopri5.h", include_str!("dopri5.h")),
+    ("@name@_dopri5.c", include_str!("dopri5.c")),
+    ("@name@_cvode.c", include_str!("cvode.c")),
+    ("main.c", include_str!("main.c")),
+    ("Makefile", include_str!("Makefile")),
+];
+
+/// Newton's iterations at most, and halvings of each.
+const ITERATIONS: u64 = 50;
+const HALVINGS: u64 = 40;
+
+/// All files.
+pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
+    let c = C { float: options.float };
+    let mut package = Package::default();
+    let common = common(subject, &c);
+    let model = model_values(subject, &c, &common, options);
+    let signals = signal_values(subject, &c, &common);
+    let listed = name_values(subject, &common);
+    for (path, template) in TEMPLATES {
+        let values = match path {
+            "@name@.h" | "@name@.c" => &model,
+            "@name@_signals.h" | "@name@_signals.c" => &signals,
+            "@name@_names.h" | "@name@_names.c" => &listed,
+            _ => &common,
+        };
+        let path = fill(path, &common);
+        package.add(path.trim_end(), fill(template, values));
+    }
+    let mut readme = common.clone();
+    readme_values(subject, &mut readme);
+    readme.flag("fixed", options.fixed_step.is_some());
+    readme.set("operations", "");
+    readme.set("fixed_step", "");
+    if let Some(step) = options.fixed_step {
+        let sentence = operations(subject, step);
+        readme.set("operations", &sentence);
+        readme.set("fixed_step", shortest(step));
+        let mut fixed = common.clone();
+        fixed.set("fixed_step", c.literal(step));
+        fixed.set("operations", &sentence);
+        let path = fill("@name@_fixed.c", &common);
+        package.add(path.trim_end(), fill(include_str!("fixed.c"), &fixed));
+        package.remarks.push(sentence);
+    }
+    package.add("README.md", fill(include_str!("README.md"), &readme));
+    package
+}
+
+/// What all files know.
+fn common(subject: &Subject<'_>, c: &C) -> Values {
+    let system = subject.system;
+    let name = super::names::legal(&system.model, RULES);
+    let mut values = Values::default();
+    let (start, stop, points) = subject.plan();
+    let (rtol, atol) = subject.tolerances();
+    let (rtol, atol) = match c.float {
+        // Single precision has seven digits.
+        true => (rtol.max(1e-5), atol.max(1e-6)),
+        false => (rtol, atol),
+    };
+    let suffix = if c.float { "F" } else { "" };
+    values
+        .set("title", format!("{}: state equations.", system.model))
+        .set("origin", comment(&subject.origin.sentence()))
+        .set("model", comment(&system.model))
+        .set("GUARD", name.to_ascii_uppercase())
+        .set("NAME", &name)
+        .set("program", name.to_ascii_lowercase())
+        .set("suffix", suffix)
+        .set("real", if c.float { "float" } else { "double" })
+        .set("states", subject.states.len().to_string())
+        .set("inputs", subject.inputs.len().to_string())
+        .set("outputs", subject.outputs.len().to_string())
+        .set("parameters", subject.entries().count().to_string())
+        .set("unknowns", subject.unknowns().to_string())
+        .flag("loops", subject.unknowns() > 0)
+        .flag("moves", subject.moves)
+        .flag("linear", system.linear)
+        .flag("conditional", !subject.jumping.is_empty())
+        .set("pieces", if system.linear { "1" } else { "64" })
+        .set("plan_start", c.literal(start))
+        .set("plan_stop", c.literal(stop.unwrap_or(start)))
+        .set("plan_points", points.to_string())
+        .set("plan_rtol", c.literal(rtol))
+        .set("plan_atol", c.literal(atol))
+        .set("rounding", c.literal(64.0 * c.epsilon()))
+        .set("event_length", c.literal(1e-9))
+        .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
+    let given = system
+        .states
+        .iter()
+        .map(|state| c.literal(f64::from(state.start_given)));
+    values.set("start_given", list(given, c.literal(0.0)));
+    for (key, value) in [
+        ("zero", 0.0),
+        ("one", 1.0),
+        ("two", 2.0),
+        ("six", 6.0),
+        ("half", 0.5),
+        ("quarter", 0.25),
+        ("eighth", std::f64::consts::FRAC_PI_4),
+        ("most_refined", 64.0),
+        ("agreement", if c.float { 1e-4 } else { 1e-9 }),
+        ("singular", if c.float { 1e-6 } else { 1e-14 }),
+        ("loop_relative", if c.float { 1e-6 } else { 1e-13 }),
+        ("loop_absolute", if c.float { 1e-10 } else { 1e-13 }),
+        ("loop_nearly", 1e4),
+    ] {
+        values.set(key, c.literal(value));
+    }
+    for (key, function) in [
+        ("fabs", "fabs"),
+        ("pow", "pow"),
+        ("ceil", "ceil"),
+        ("floor", "floor"),
+        ("nextafter", "nextafter"),
+    ] {
+        values.set(key, c.function(function));
+    }
+    values.set("origin_markdown", subject.origin.sentence());
+    values.set("name", name);
+    values
+}
+
+/// A text that ends no comment.
+fn comment(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+}
+
+/// Entries of an array, or one where there is none.
+fn list(entries: impl Iterator<Item = String>, or: String) -> String {
+    let entries: Vec<String> = entries.collect();
+    if entries.is_empty() {
+        return or;
+    }
+    let mut text = String::new();
+    let mut column = 0;
+    for (at, entry) in entries.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+            if column + entry.len() > 110 {
+                text.push_str("\n    ");
+                column = 4;
+            } else {
+                text.push(' ');
+            }
+        }
+        text.push_str(entry);
+        column += entry.len() + 2;
+    }
+    text
+}
+
+fn integers(entries: &[usize]) -> String {
+    list(entries.iter().map(usize::to_string), "0".to_string())
+}
+
+/// An enumeration of places in an array.
+fn indices(name: &str, letter: &str, users: &[super::subject::Named]) -> String {
+    if users.is_empty() {
+        return "/* There is none. */".to_string();
+    }
+    let legal = names(users.iter().map(|entry| entry.name.as_str()), RULES, &[]);
+    let mut text = "enum {\n".to_string();
+    for (at, (entry, legal)) in users.iter().zip(&legal).enumerate() {
+        let comma = if at + 1 < users.len() { "," } else { "" };
+        let remark = format!("{} {}", entry.name, bracketed(&entry.unit));
+        let _ = writeln!(
+            text,
+            "    {name}_{letter}_{legal} = {at}{comma} /* {} */",
+            comment(remark.trim())
+        );
+    }
+    text + "};"
+}
+
+/// The members of the parameter struct with their names.
+fn members(subject: &Subject<'_>) -> Vec<String> {
+    let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
+    names(users, RULES, &[])
+}
+
+/// How an entry of a parameter is reached in the struct.
+fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
+    match parameter.shape.is_empty() {
+        true => member.to_string(),
+        false => format!("{member}[{at}]"),
+    }
+}
+
+fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOptions) -> Values {
+    let _ = options;
+    let mut values = common.clone();
+    let kernels = &subject.kernels;
+    let name = fill("@name@", common);
+    let name = name.trim_end();
+    values
+        .set("state_indices", indices(name, "x", &subject.states))
+        .set("input_indices", indices(name, "u", &subject.inputs))
+        .set("output_indices", indices(name, "y", &subject.outputs));
+    let members = members(subject);
+    let mut struct_members = String::new();
+    let mut defaults = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(&members) {
+        let size = match parameter.shape.as_slice() {
+            [] => String::new(),
+            _ => format!("[{}]", parameter.entries.len()),
+        };
+        let _ = writeln!(
+            struct_members,
+            "    {name}_real {member}{size}; /* {} */",
+            comment(&parameter_remark(parameter))
+        );
+        for (at, entry) in parameter.entries.iter().enumerate() {
+            let value = match entry.derived {
+                Some(_) => "NAN".to_string(),
+                None => c.literal(entry.value),
+            };
+            let place = entry_place(parameter, member, at);
+            let _ = writeln!(defaults, "    parameters->{place} = {value};");
+        }
+    }
+    if members.is_empty() {
+        let _ = writeln!(struct_members, "    {name}_real none; /* There is none. */");
+        let _ = writeln!(defaults, "    parameters->none = {};", c.literal(0.0));
+    }
+    values.set("parameter_members", struct_members);
+    values.set("default_lines", defaults);
+
+    let mut functions = Functions::new(c);
+    let labels = |prefix: &'static str, list: &[super::subject::Named]| {
+        let list: Vec<String> = list
+            .iter()
+            .map(|entry| format!("{prefix}{}", comment(&entry.name)))
+            .collect();
+        move |at: u32| list.get(at as usize).cloned()
+    };
+    let none = |_: u32| None;
+    let model = |out: &str| move_call(out);
+    functions.add(
+        "derivatives",
+        kernels.derivatives.program(),
+        &labels("der ", &subject.states),
+    );
+    functions.add("results", kernels.outputs.program(), &labels("", &subject.outputs));
+    functions.add("starts", kernels.starts.program(), &labels("", &subject.states));
+    let (rows, columns) = subject.jacobian_pattern();
+    values
+        .set("entries", columns.len().to_string())
+        .set("jacobian_rows", integers(&rows))
+        .set("jacobian_columns", integers(&columns))
+        .set("derivatives_call", functions.call("derivatives", &model("dx")))
+        .set("outputs_call", functions.call("results", &model("y")))
+        .set("starts_call", indented(&functions.call("starts", &model("x"))));
+    let mut scratch = vec![
+        kernels.derivatives.program(),
+        kernels.outputs.program(),
+        kernels.starts.program(),
+        kernels.inputs.program(),
+        subject.corners.instants().program(),
+        subject.corners.switches().program(),
+        subject.corners.phases().program(),
+        subject.corners.crossings().program(),
+    ];
+    if subject.unknowns() > 0 {
+        loop_values(subject, &mut functions, &mut values);
+        scratch.extend([
+            kernels.residuals.program(),
+            kernels.residuals_by_unknowns.values.program(),
+            kernels.jacobian_unknowns.values.program(),
+            kernels.residuals_by_states.values.program(),
+        ]);
+    } else {
+        functions.add("partials", kernels.jacobian.values.program(), &none);
+        values.set("jacobian_call", functions.call("partials", &model("entries")));
+    }
+    scratch.push(kernels.jacobian.values.program());
+    let constraints = subject.system.start_constraints.len();
+    values.set(
+        "constraints",
+        if constraints > 0 {
+            constraints.to_string()
+        } else {
+            String::new()
+        },
+    );
+    if let Some(kernel) = &subject.constraints {
+        functions.add("starts_of_dependents", kernel.program(), &none);
+        values.set(
+            "constraints_call",
+            functions.call("starts_of_dependents", &model("pairs")),
+        );
+        scratch.push(kernel.program());
+    }
+    let mut lines = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(&members) {
+        for at in 0..parameter.entries.len() {
+            let place = entry_place(parameter, member, at);
+            let _ = writeln!(lines, "    p[{}] = parameters->{place};", parameter.first + at);
+        }
+    }
+    for (order, (position, kernel)) in kernels.derived().iter().enumerate() {
+        let function = format!("derived_{}", order + 1);
+        let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
+        functions.add(&function, kernel.program(), &|_| remark.clone());
+        scratch.push(kernel.program());
+        let call = functions.call(&function, &move_call(&format!("&p[{position}]")));
+        let _ = writeln!(lines, "    if (isnan(p[{position}])) {{\n        {call}\n    }}");
+    }
+    if subject.parameters.is_empty() {
+        lines.push_str("    (void)parameters;\n    (void)p;\n");
+    }
+    values.set("parameter_lines", lines);
+    let programs: Vec<&Program> = scratch;
+    values.set("scratch", Subject::scratch(&programs).max(1).to_string());
+    let (helpers, text) = functions.finish();
+    values.set("helpers", helpers);
+    values.set("programs", text);
+    values
+}
+
+/// `[kg] default 2`, and what a derived one follows from.
+pub(super) fn parameter_remark(parameter: &Parameter) -> String {
+    let mut text = bracketed(&parameter.unit);
+    if let [rows, columns] = parameter.shape.as_slice() {
+        let _ = write!(text, " {rows} by {columns}, row by row;");
+    }
+    let shown: Vec<String> = parameter
+        .entries
+        .iter()
+        .take(16)
+        .map(|entry| shortest(entry.value))
+        .collect();
+    let _ = write!(text, " default {}", shown.join(", "));
+    if parameter.entries.len() > shown.len() {
+        text.push_str(", ..");
+    }
+    let follows: Vec<&str> = parameter
+        .entries
+        .iter()
+        .filter_map(|entry| entry.derived.as_deref())
+        .take(4)
+        .collect();
+    if !follows.is_empty() {
+        let _ = write!(text, ", follows: {}", follows.join("; "));
+    }
+    text.trim().to_string()
+}
+
+/// The arguments of a call within the model's functions.
+fn move_call(out: &str) -> impl Fn(Array) -> String + use<> {
+    let out = out.to_string();
+    move |array| {
+        match array {
+            Array::Time => "t",
+            Array::Parameters => "model->p",
+            Array::States => "x",
+            Array::Inputs => "u",
+            Array::Rates => "du",
+            Array::Unknowns => "model->w",
+            Array::Numbers => unreachable!("invariant: tables of numbers are constants"),
+            Array::Temporaries => "model->s",
+            Array::Output => &out,
+        }
+        .to_string()
+    }
+}
+
+fn indented(text: &str) -> String {
+    format!("    {text}\n")
+}
+
+/// The functions of the algebraic loops.
+fn loop_values(subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mut Values) {
+    let kernels = &subject.kernels;
+    let none = |_: u32| None;
+    functions.add("residuals", kernels.residuals.program(), &none);
+    functions.add("loop_matrix", kernels.residuals_by_unknowns.values.program(), &none);
+    functions.add("partials", kernels.jacobian.values.program(), &none);
+    functions.add("by_unknowns", kernels.jacobian_unknowns.values.program(), &none);
+    functions.add(
+        "residuals_by_states",
+        kernels.residuals_by_states.values.program(),
+        &none,
+    );
+    let trial = move_call("model->residuals");
+    let trial = move |array| match array {
+        Array::Unknowns => "model->trial".to_string(),
+        _ => trial(array),
+    };
+    let matrix = &kernels.residuals_by_unknowns;
+    values
+        .set(
+            "residuals_call",
+            functions.call("residuals", &move_call("model->residuals")),
+        )
+        .set("trial_call", functions.call("residuals", &trial))
+        .set(
+            "loop_matrix_call",
+            functions.call("loop_matrix", &move_call("model->entries")),
+        )
+        .set("direct_call", functions.call("partials", &move_call("direct")))
+        .set("by_loop_call", functions.call("by_unknowns", &move_call("by_loop")))
+        .set(
+            "by_state_call",
+            functions.call("residuals_by_states", &move_call("by_state")),
+        )
+        .set("loop_entries", matrix.stored().to_string())
+        .set("loop_room", matrix.stored().max(1).to_string())
+        .set("loop_iterations", ITERATIONS.to_string())
+        .set("loop_halvings", HALVINGS.to_string())
+        .set(
+            "guesses",
+            list(
+                [0.0, 1.0, -1.0, 1e-3, 1e3]
+                    .iter()
+                    .map(|value| functions.c.literal(*value)),
+                String::new(),
+            ),
+        )
+        .set("loop_rows", integers(&matrix.row_starts))
+        .set("loop_columns", integers(&matrix.columns_of));
+    for (rows, columns, room, kernel) in [
+        ("direct_rows", "direct_columns", "direct_room", &kernels.jacobian),
+        (
+            "by_loop_rows",
+            "by_loop_columns",
+            "by_loop_room",
+            &kernels.jacobian_unknowns,
+        ),
+        (
+            "by_state_rows",
+            "by_state_columns",
+            "by_state_room",
+            &kernels.residuals_by_states,
+        ),
+    ] {
+        values
+            .set(rows, integers(&kernel.row_starts))
+            .set(columns, integers(&kernel.columns_of))
+            .set(room, kernel.stored().max(1).to_string());
+    }
+}
+
+fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {
+    let mut values = common.clone();
+    let corners = &subject.corners;
+    let none = |_: u32| None;
+    let mut functions = Functions::new(c);
+    functions.add("signals", subject.kernels.inputs.program(), &none);
+    values.set("inputs_call", functions.call("signals", &move_call("both")));
+    for (key, call, kernel, out) in [
+        ("instants", "instants_call", corners.instants(), "instants"),
+        ("switches", "switches_call", corners.switches(), "values"),
+        ("phases", "phases_call", corners.phases(), "next"),
+    ] {
+        let count = kernel.outputs();
+        values.set(key, if count > 0 { count.to_string() } else { String::new() });
+        values.set(call, "");
+        // Oscillations only matter to what is looked for between samples.
+        if count > 0 && (key != "phases" || corners.switches().outputs() > 0) {
+            let function = format!("{key}_at");
+            functions.add(&function, kernel.program(), &none);
+            values.set(call, functions.call(&function, &move_call(out)));
+        }
+    }
+    let phases = corners.phases().outputs();
+    values.set(
+        "phase_words",
+        if phases > 0 {
+            format!("PHASES = {phases}, ")
+        } else {
+            String::new()
+        },
+    );
+    values
+        .set("conditions", subject.jumping.len().to_string())
+        .set("crossings", corners.crossings().outputs().max(1).to_string())
+        .set("jumping", integers(&subject.jumping))
+        .set("conditions_call", "");
+    if !subject.jumping.is_empty() {
+        functions.add("crossings_at", corners.crossings().program(), &none);
+        values.set(
+            "conditions_call",
+            functions.call("crossings_at", &move_call("crossings")),
+        );
+    }
+    let (helpers, text) = functions.finish();
+    values.set("helpers", helpers);
+    values.set("programs", text);
+    values
+}
+
+fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
+    let mut values = common.clone();
+    let columns = subject.columns.table();
+    let lines = |list: &mut dyn Iterator<Item = &str>| -> String {
+        let lines: Vec<String> = list.map(|name| format!("    {}", string(name))).collect();
+        lines.join(",\n")
+    };
+    let fields: Vec<String> = columns
+        .iter()
+        .map(|column| crate::emit::rows::csv_field(&column.name))
+        .collect();
+    let states: Vec<usize> = subject.columns.states.iter().map(|entry| entry.0).collect();
+    let mut cases = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(members(subject)) {
+        for at in 0..parameter.entries.len() {
+            let place = entry_place(parameter, &member, at);
+            let _ = writeln!(
+                cases,
+                "    case {}:\n        return &parameters->{place};",
+                parameter.first + at
+            );
+        }
+    }
+    if cases.is_empty() {
+        cases.push_str("    case -1:\n        return &parameters->none;\n");
+    }
+    let entries = match subject.parameters.is_empty() {
+        true => "    \"\"".to_string(),
+        false => lines(&mut subject.entries().map(|entry| entry.name.as_str())),
+    };
+    values
+        .set("state_columns", states.len().to_string())
+        .set("column_names", lines(&mut fields.iter().map(String::as_str)))
+        .set("column_states", integers(&states))
+        .set("parameter_names", entries)
+        .set("parameter_cases", cases);
+    values
+}
+
+/// Tables of the README.
+fn readme_values(subject: &Subject<'_>, values: &mut Values) {
+    values.set(
+        "rates_words",
+        match subject.reads_rates {
+            true => "reads",
+            false => "does not read",
+        },
+    );
+    let mut table = "| member | meaning |\n| --- | --- |\n".to_string();
+    for (parameter, member) in subject.parameters.iter().zip(members(subject)).take(200) {
+        let remark = parameter_remark(parameter).replace('|', "\\|");
+        let _ = writeln!(table, "| `{member}` | `{}` {remark} |", parameter.name);
+    }
+    if subject.parameters.is_empty() {
+        table = "The model has none.\n".to_string();
+    }
+    values.set("parameter_table", table);
+    let mut table = "| array | index | name | unit |\n| --- | ---: | --- | --- |\n".to_string();
+    for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
+        for (at, entry) in list.iter().enumerate().take(200) {
+            let unit = entry.unit.as_deref().unwrap_or("");
+            let _ = writeln!(table, "| `{array}` | {at} | `{}` | {unit} |", entry.name);
+        }
+        if list.len() > 200 {
+            let _ = writeln!(table, "| `{array}` | .. | and so on up to {} | |", list.len() - 1);
+        }
+    }
+    values.set("quantity_table", table);
+}
+
+/// How many operations a step of fixed length takes at most.
+fn operations(subject: &Subject<'_>, step: f64) -> String {
+    let kernels = &subject.kernels;
+    let of = functions::operations;
+    let states = subject.states.len() as u64;
+    let k = subject.unknowns() as u64;
+    let mut slope = of(kernels.derivatives.program()) + of(kernels.inputs.program());
+    if k > 0 {
+        let factors = k * k * k + k * k;
+        let iteration = of(kernels.residuals.program())
+            + of(kernels.residuals_by_unknowns.values.program())
+            + factors
+            + 2 * k * k
+            + HALVINGS * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);
+        // The first solution is looked for from five guesses.
+        slope += 5 * ITERATIONS * iteration;
+    }
+    let total = 4 * (slope + 4 * states) + 8 * states + of(kernels.outputs.program());
+    format!(
+        "A step of {} s takes at most {total} operations on numbers: four right-hand sides of {slope}, the outputs, and {} for \
+         the step itself. A call of a mathematical function counts as one.",
+        shortest(step),
+        24 * states
+    )
+}

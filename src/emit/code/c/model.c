@@ -1,0 +1,292 @@
+/* @title@
+ *
+ * @origin@
+ */
+#include "@name@.h"
+
+#include <math.h>
+
+#ifdef __cplusplus
+#define RESTRICT
+#else
+#define RESTRICT restrict
+#endif
+
+typedef @name@_real real;
+
+@helpers@@programs@
+static int all_finite(const real values[], int count) {
+    for (int at = 0; at < count; at++) {
+        if (!isfinite(values[at])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+@if loops@
+static const int loop_rows[@NAME@_UNKNOWNS + 1] = {@loop_rows@};
+static const int loop_columns[@loop_room@] = {@loop_columns@};
+
+/* Factors of a dense matrix in place, with partial pivoting over scaled rows; 0 where it is singular. */
+static int factorise(real a[], int pivots[], int size) {
+    for (int step = 0; step < size; step++) {
+        int best = step;
+        real most = @zero@;
+        for (int row = step; row < size; row++) {
+            real scale = @zero@;
+            for (int column = 0; column < size; column++) {
+                const real entry = @fabs@(a[row * size + column]);
+                scale = (entry > scale) ? entry : scale;
+            }
+            const real share = (scale > @zero@) ? @fabs@(a[row * size + step]) / scale : @zero@;
+            if (share > most) {
+                most = share;
+                best = row;
+            }
+        }
+        if (!(most > @singular@)) {
+            return 0;
+        }
+        for (int column = 0; column < size; column++) {
+            const real kept = a[step * size + column];
+            a[step * size + column] = a[best * size + column];
+            a[best * size + column] = kept;
+        }
+        pivots[step] = best;
+        for (int row = step + 1; row < size; row++) {
+            const real factor = a[row * size + step] / a[step * size + step];
+            a[row * size + step] = factor;
+            for (int column = step + 1; column < size; column++) {
+                a[row * size + column] -= factor * a[step * size + column];
+            }
+        }
+    }
+    return 1;
+}
+
+/* Replaces a right side by the solution. */
+static void solve_factors(const real a[], const int pivots[], int size, real right[]) {
+    for (int step = 0; step < size; step++) {
+        const real kept = right[step];
+        right[step] = right[pivots[step]];
+        right[pivots[step]] = kept;
+    }
+    for (int row = 0; row < size; row++) {
+        for (int column = 0; column < row; column++) {
+            right[row] -= a[row * size + column] * right[column];
+        }
+    }
+    for (int row = size - 1; row >= 0; row--) {
+        for (int column = row + 1; column < size; column++) {
+            right[row] -= a[row * size + column] * right[column];
+        }
+        right[row] /= a[row * size + row];
+    }
+}
+
+/* The largest correction in units of what does not matter. */
+static real size_of_step(const @name@_model *model, const real step[]) {
+    real most = @zero@;
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        const real size = @fabs@(step[at]) / (@loop_relative@ * @fabs@(model->w[at]) + @loop_absolute@);
+        most = (size > most) ? size : most;
+    }
+    return most;
+}
+
+/* Brings the unknowns nearer to a solution until rounding ends it; 0 where none is found. The length of a step is halved
+ * until the next correction is smaller than this one. */
+static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
+    real last = HUGE_VAL@suffix@;
+    (void)t; (void)x; (void)u; (void)du;
+    for (int iteration = 0; iteration < @loop_iterations@; iteration++) {
+        @residuals_call@
+        @loop_matrix_call@
+        if (!all_finite(model->residuals, @NAME@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {
+            return 0;
+        }
+        for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+            model->factors[at] = @zero@;
+        }
+        for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+            for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
+                model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
+            }
+        }
+        if (!factorise(model->factors, model->pivots, @NAME@_UNKNOWNS)) {
+            return 0;
+        }
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            model->step[at] = model->residuals[at];
+        }
+        solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
+        const real size = size_of_step(model, model->step);
+        if (size <= @one@ || (last < @loop_nearly@ && size > @half@ * last)) {
+            for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+                model->w[at] -= model->step[at];
+            }
+            return 1;
+        }
+        real length = @one@;
+        int is_better = 0;
+        for (int halving = 0; halving < @loop_halvings@ && !is_better; halving++) {
+            for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+                model->trial[at] = model->w[at] - length * model->step[at];
+            }
+            @trial_call@
+            if (all_finite(model->residuals, @NAME@_UNKNOWNS)) {
+                solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->residuals);
+                const real next = size_of_step(model, model->residuals);
+                if (next <= (@one@ - @quarter@ * length) * size) {
+                    is_better = 1;
+                    last = next;
+                }
+            }
+            length *= @half@;
+        }
+        if (!is_better) {
+            return 0;
+        }
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            model->w[at] = model->trial[at];
+        }
+    }
+    return 0;
+}
+
+/* Solves the algebraic loops; the first time from several values. */
+static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
+    static const real guesses[5] = {@guesses@};
+    if (model->is_solved) {
+        return newton(model, t, x, u, du);
+    }
+    for (int guess = 0; guess < 5 && !model->is_solved; guess++) {
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            model->w[at] = guesses[guess];
+        }
+        model->is_solved = newton(model, t, x, u, du);
+    }
+    return model->is_solved;
+}
+
+@end@
+void @name@_defaults(@name@_parameters *parameters) {
+@default_lines@}
+
+@name@_status @name@_init(@name@_model *model, const @name@_parameters *parameters, @name@_real x[]) {
+    real *const p = model->p;
+@if loops@
+    model->is_solved = 0;
+@end@
+@parameter_lines@@starts_call@    if (!all_finite(x, @NAME@_STATES)) {
+        return @NAME@_NOT_FINITE;
+    }
+@if constraints@
+    {
+        real pairs[2 * @constraints@];
+        @constraints_call@
+        for (int at = 0; at < @constraints@; at++) {
+            const real given = pairs[2 * at];
+            const real follows = pairs[2 * at + 1];
+            const real most = (@fabs@(given) > @fabs@(follows)) ? @fabs@(given) : @fabs@(follows);
+            if (!(@fabs@(follows - given) <= @agreement@ * most)) {
+                return @NAME@_STARTS_DISAGREE;
+            }
+        }
+    }
+@end@
+    return @NAME@_OK;
+}
+
+@name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real dx[]) {
+    (void)model; (void)t; (void)x; (void)u; (void)du;
+@if loops@
+    if (!solve_loops(model, t, x, u, du)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+@end@
+    @derivatives_call@
+    return all_finite(dx, @NAME@_STATES) ? @NAME@_OK : @NAME@_NOT_FINITE;
+}
+
+@name@_status @name@_outputs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real y[]) {
+    (void)model; (void)t; (void)x; (void)u; (void)du;
+@if loops@
+    if (!solve_loops(model, t, x, u, du)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+@end@
+    @outputs_call@
+    return all_finite(y, @NAME@_OUTPUTS) ? @NAME@_OK : @NAME@_NOT_FINITE;
+}
+
+const int @name@_jacobian_rows[@NAME@_STATES + 1] = {@jacobian_rows@};
+const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jacobian_columns@};
+
+@name@_status @name@_jacobian(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real entries[]) {
+    (void)model; (void)t; (void)x; (void)u; (void)du;
+@if loops@
+    /* With loops g(x, w) = 0: df/dx - df/dw (dg/dw)^-1 dg/dx, a column at a time. */
+    static const int direct_rows[@NAME@_STATES + 1] = {@direct_rows@};
+    static const int direct_columns[@direct_room@] = {@direct_columns@};
+    static const int by_loop_rows[@NAME@_STATES + 1] = {@by_loop_rows@};
+    static const int by_loop_columns[@by_loop_room@] = {@by_loop_columns@};
+    static const int by_state_rows[@NAME@_UNKNOWNS + 1] = {@by_state_rows@};
+    static const int by_state_columns[@by_state_room@] = {@by_state_columns@};
+    real direct[@direct_room@];
+    real by_loop[@by_loop_room@];
+    real by_state[@by_state_room@];
+    if (!solve_loops(model, t, x, u, du)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+    @direct_call@
+    @by_loop_call@
+    @by_state_call@
+    @loop_matrix_call@
+    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+        model->factors[at] = @zero@;
+    }
+    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+        for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
+            model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
+        }
+    }
+    if (!factorise(model->factors, model->pivots, @NAME@_UNKNOWNS)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+    for (int column = 0; column < @NAME@_STATES; column++) {
+        for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+            model->step[row] = @zero@;
+            for (int at = by_state_rows[row]; at < by_state_rows[row + 1]; at++) {
+                if (by_state_columns[at] == column) {
+                    model->step[row] = by_state[at];
+                }
+            }
+        }
+        solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
+        for (int row = 0; row < @NAME@_STATES; row++) {
+            real entry = @zero@;
+            for (int at = direct_rows[row]; at < direct_rows[row + 1]; at++) {
+                if (direct_columns[at] == column) {
+                    entry = direct[at];
+                }
+            }
+            for (int at = by_loop_rows[row]; at < by_loop_rows[row + 1]; at++) {
+                entry -= by_loop[at] * model->step[by_loop_columns[at]];
+            }
+            for (int at = @name@_jacobian_rows[row]; at < @name@_jacobian_rows[row + 1]; at++) {
+                if (@name@_jacobian_columns[at] == column) {
+                    entries[at] = entry;
+                }
+            }
+        }
+    }
+@else@
+    @jacobian_call@
+@end@
+    return all_finite(entries, @NAME@_JACOBIAN_ENTRIES) ? @NAME@_OK : @NAME@_NOT_FINITE;
+}

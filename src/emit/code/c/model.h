@@ -1,0 +1,97 @@
+/* @title@
+ *
+ * @origin@
+ *
+ * All quantities are in SI units. Nothing here allocates memory or keeps state of its own: everything is in the structs and
+ * arrays that the caller gives. No two arguments of a call may overlap.
+ */
+#ifndef @GUARD@_H
+#define @GUARD@_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers that everything is computed in. */
+typedef @real@ @name@_real;
+
+#define @NAME@_STATES @states@
+#define @NAME@_INPUTS @inputs@
+#define @NAME@_OUTPUTS @outputs@
+/* Entries of all parameters, derived ones included. */
+#define @NAME@_PARAMETERS @parameters@
+/* Unknowns of algebraic loops, which are solved by Newton's iteration within each call. */
+#define @NAME@_UNKNOWNS @unknowns@
+/* Stored entries of the Jacobian; all others are zero. */
+#define @NAME@_JACOBIAN_ENTRIES @entries@
+/* The number of elements that an array has which may be empty. */
+#define @NAME@_ROOM(count) ((count) > 0 ? (count) : 1)
+
+/* Where each state is in x and dx. */
+@state_indices@
+/* Where each input is in u, and its time derivative in du. */
+@input_indices@
+/* Where each output is in y. */
+@output_indices@
+/* Parameters, with units and defaults. A derived parameter that is NAN follows from the others; any other value holds. */
+typedef struct {
+@parameter_members@} @name@_parameters;
+
+/* What a call returns. */
+typedef enum {
+    @NAME@_OK = 0,
+    /* A result is not a finite number: the arguments are outside the domain of the equations. */
+    @NAME@_NOT_FINITE = 1,
+    /* An algebraic loop has no solution that Newton's iteration finds. */
+    @NAME@_LOOP_NOT_SOLVED = 2,
+    /* The starts of storage elements that depend on each other contradict. */
+    @NAME@_STARTS_DISAGREE = 3
+} @name@_status;
+
+/* The memory of one instance of the model. */
+typedef struct {
+    /* All entries of all parameters in order of declaration, derived ones computed. */
+    @name@_real p[@NAME@_ROOM(@NAME@_PARAMETERS)];
+    /* Working memory. */
+    @name@_real s[@scratch@];
+@if loops@
+    /* The unknowns of the algebraic loops as they were solved for last, where the next solution is looked for. */
+    @name@_real w[@NAME@_UNKNOWNS];
+    @name@_real residuals[@NAME@_UNKNOWNS];
+    @name@_real trial[@NAME@_UNKNOWNS];
+    @name@_real step[@NAME@_UNKNOWNS];
+    @name@_real entries[@loop_room@];
+    @name@_real factors[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
+    int pivots[@NAME@_UNKNOWNS];
+    /* Whether the loops have been solved before. */
+    int is_solved;
+@end@
+} @name@_model;
+
+/* Gives every parameter its default. */
+void @name@_defaults(@name@_parameters *parameters);
+
+/* Takes over parameters and computes what follows from them, and the states that a run begins with. */
+@name@_status @name@_init(@name@_model *model, const @name@_parameters *parameters, @name@_real x[]);
+
+/* The time derivatives of the states, dx, at time t for states x, inputs u and their time derivatives du. */
+@name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real dx[]);
+
+/* The outputs y. */
+@name@_status @name@_outputs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real y[]);
+
+/* The stored entries of d(dx)/dx, row by row. Row r has the entries
+ * @name@_jacobian_rows[r] .. @name@_jacobian_rows[r + 1] - 1 with their columns in @name@_jacobian_columns. */
+@name@_status @name@_jacobian(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real entries[]);
+
+extern const int @name@_jacobian_rows[@NAME@_STATES + 1];
+extern const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* The user's names of the columns that a run of @model@ writes, and of its parameters.
+ *
+ * @origin@
+ */
+#include "@name@_names.h"
+
+#include <stddef.h>
+
+const char *const @name@_column_names[1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS] = {
+@column_names@};
+
+const int @name@_column_states[@NAME@_ROOM(@NAME@_STATE_COLUMNS)] = {@column_states@};
+
+const char *const @name@_parameter_names[@NAME@_ROOM(@NAME@_PARAMETERS)] = {
+@parameter_names@};
+
+@name@_real *@name@_parameter(@name@_parameters *parameters, int entry) {
+    switch (entry) {
+@parameter_cases@    default:
+        return NULL;
+    }
+}

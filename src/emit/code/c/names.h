@@ -1,0 +1,31 @@
+/* The user's names of the columns that a run of @model@ writes, and of its parameters.
+ *
+ * @origin@
+ */
+#ifndef @GUARD@_NAMES_H
+#define @GUARD@_NAMES_H
+
+#include "@name@.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* States with a column of their own; the others are outputs under the same name. */
+#define @NAME@_STATE_COLUMNS @state_columns@
+
+/* The line that names the columns: the time, the outputs, the states. */
+extern const char *const @name@_column_names[1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS];
+/* The state of each column of a state. */
+extern const int @name@_column_states[@NAME@_ROOM(@NAME@_STATE_COLUMNS)];
+/* The name of each entry of each parameter, in order of declaration. */
+extern const char *const @name@_parameter_names[@NAME@_ROOM(@NAME@_PARAMETERS)];
+
+/* An entry of the parameters by its place in that order. */
+@name@_real *@name@_parameter(@name@_parameters *parameters, int entry);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,169 @@
+/* The default signals of the inputs of @model@, and where they or the equations step or bend.
+ *
+ * @origin@
+ */
+#include "@name@_signals.h"
+
+#include <math.h>
+
+#ifdef __cplusplus
+#define RESTRICT
+#else
+#define RESTRICT restrict
+#endif
+
+typedef @name@_real real;
+
+@helpers@@programs@
+void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_real du[]) {
+    real both[@NAME@_ROOM(2 * @NAME@_INPUTS)];
+    (void)model; (void)t;
+    both[0] = @zero@;
+    @inputs_call@
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        u[at] = both[at];
+        du[at] = both[@NAME@_INPUTS + at];
+    }
+}
+
+@if switches@
+enum { SWITCHES = @switches@, @phase_words@SAMPLES = 20000, COARSE = 1000, INSIDE = 8 };
+
+/* The values that are constant between corners. */
+static void look(@name@_model *model, real t, real values[]) {
+    (void)model; (void)t;
+    @switches_call@
+}
+
+static int same(const real a[], const real b[]) {
+    for (int at = 0; at < SWITCHES; at++) {
+        /* Not a number is the same as not a number. */
+        if (!(a[at] == b[at]) && (a[at] == a[at] || b[at] == b[at])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How many times as many samples the fastest oscillation needs. */
+static int refinement(@name@_model *model, real start, real stop) {
+    real fastest = @zero@;
+    (void)model; (void)start; (void)stop;
+@if phases@
+    real last[PHASES];
+    real next[PHASES];
+    for (int sample = 0; sample <= COARSE; sample++) {
+        const real t = start + (stop - start) * ((real)sample / (real)COARSE);
+        (void)t;
+        @phases_call@
+        for (int at = 0; at < PHASES; at++) {
+            if (sample > 0 && @fabs@(next[at] - last[at]) > fastest) {
+                fastest = @fabs@(next[at] - last[at]);
+            }
+            last[at] = next[at];
+        }
+    }
+@end@
+    {
+        const real needed = @ceil@(fastest * (real)COARSE / @eighth@ / (real)SAMPLES);
+        return (needed > @one@) ? ((needed < @most_refined@) ? (int)needed : 64) : 1;
+    }
+}
+
+/* The first number after the change between two instants; `until` where there is none. */
+static real first_change(@name@_model *model, real from, real until) {
+    real at_from[SWITCHES];
+    real at_middle[SWITCHES];
+    real low = from;
+    real high = until;
+    look(model, from, at_from);
+    for (;;) {
+        const real middle = low + (high - low) * @half@;
+        if (!(middle > low && middle < high)) {
+            return high;
+        }
+        look(model, middle, at_middle);
+        if (same(at_from, at_middle)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/* Where something changes first between two instants, looked for at so many samples; HUGE_VAL where nothing does. */
+static real scan(@name@_model *model, real from, real until, real width, real origin) {
+    real values[SWITCHES];
+    real reached[SWITCHES];
+    real low = from;
+    real number = @floor@((from - origin) / width);
+    look(model, from, values);
+    while (low < until) {
+        real next = origin + number * width;
+        number += @one@;
+        if (next <= low) {
+            continue;
+        }
+        next = (next < until) ? next : until;
+        look(model, next, reached);
+        if (!same(values, reached)) {
+            return first_change(model, low, next);
+        }
+        low = next;
+    }
+    return HUGE_VAL@suffix@;
+}
+@end@
+
+@name@_real @name@_next_corner(@name@_model *model, @name@_real start, @name@_real after, @name@_real stop) {
+    real found = HUGE_VAL@suffix@;
+    (void)model; (void)start; (void)after; (void)stop;
+@if instants@
+    {
+        real instants[@instants@];
+        @instants_call@
+        for (int at = 0; at < @instants@; at++) {
+            if (instants[at] > after && instants[at] <= stop && instants[at] < found) {
+                found = instants[at];
+            }
+        }
+    }
+@end@
+@if switches@
+    if (after < stop) {
+        const real first = (after > start) ? after : start;
+        const real begin = (after < start) ? @nextafter@(start, -HUGE_VAL@suffix@) : first;
+        const real width = (stop - start) / ((real)SAMPLES * (real)refinement(model, start, stop));
+        real until = (found < stop) ? @nextafter@(found, -HUGE_VAL@suffix@) : stop;
+        const real coarse = scan(model, begin, until, width, start);
+        found = (coarse < found) ? coarse : found;
+        /* What changes within the piece that is there now. */
+        for (int round = 0; round < 3; round++) {
+            until = (found < stop) ? @nextafter@(found, -HUGE_VAL@suffix@) : stop;
+            if (until > first) {
+                const real fine = scan(model, first, until, (until - first) / (real)INSIDE, first);
+                if (!(fine < found)) {
+                    break;
+                }
+                found = fine;
+            }
+        }
+    }
+@end@
+    return found;
+}
+
+void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real values[]) {
+    (void)model; (void)t; (void)x; (void)u; (void)du; (void)values;
+@if conditions_call@
+    {
+        static const int jumping[@NAME@_CONDITIONS] = {@jumping@};
+        real crossings[@crossings@];
+        @conditions_call@
+        for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+            values[at] = crossings[jumping[at]];
+        }
+    }
+@end@
+}

@@ -1,0 +1,95 @@
+//! Simulation code: a folder of files in another language that does what `simulate` does.
+//!
+//! Every target prints the programs of [`crate::kernels`] and fills in the templates of its folder; loops stay loops. The same
+//! system gives the same bytes.
+
+mod c;
+mod names;
+mod program;
+mod subject;
+mod template;
+
+pub use subject::Origin;
+
+use crate::diagnostic::Diagnostic;
+use crate::equations::StateSystem;
+use subject::Subject;
+
+/// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand.
+const MOST_UNKNOWNS: usize = 64;
+
+/// A language, and what is built from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// C99.
+    C,
+}
+
+impl Target {
+    /// All targets with the words of the command line.
+    pub const ALL: [(Target, &'static str); 1] = [(Target::C, "c")];
+}
+
+/// What is asked of the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CodeOptions {
+    /// Single precision.
+    pub float: bool,
+    /// Also a run in steps of this length in seconds, as real-time loops need it.
+    pub fixed_step: Option<f64>,
+}
+
+/// One file of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeFile {
+    /// Its path inside the package, with slashes.
+    pub path: String,
+    /// What it holds.
+    pub contents: Vec<u8>,
+}
+
+/// The files of one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Package {
+    /// In order of their paths.
+    pub files: Vec<CodeFile>,
+    /// What a user is told about them.
+    pub remarks: Vec<String>,
+}
+
+impl Package {
+    fn add(&mut self, path: impl Into<String>, contents: impl Into<Vec<u8>>) {
+        self.files.push(CodeFile {
+            path: path.into(),
+            contents: contents.into(),
+        });
+    }
+}
+
+/// The code of a system for a target; a diagnostic where the target cannot express it.
+pub fn package(
+    system: &StateSystem,
+    origin: &Origin,
+    target: Target,
+    options: &CodeOptions,
+) -> Result<Package, Diagnostic> {
+    let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
+    if unknowns > MOST_UNKNOWNS || system.mass_matrix.is_some() {
+        let what = match system.mass_matrix {
+            Some(_) => "a mass matrix".to_string(),
+            None => format!("algebraic loops of {unknowns} unknowns"),
+        };
+        let message = format!(
+            "`{}` has {what}, which emitted code cannot solve (at most {MOST_UNKNOWNS} unknowns)",
+            system.model
+        );
+        return Err(Diagnostic::error("LGM1031", message)
+            .help("give the loops storage of their own, or run the model with `lgm simulate`"));
+    }
+    let subject = Subject::new(system, origin);
+    let mut package = match target {
+        Target::C => c::package(&subject, options),
+    };
+    package.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(package)
+}

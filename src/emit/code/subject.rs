@@ -1,0 +1,216 @@
+//! What is emitted: a system with its compiled functions, under names that every target makes its own of.
+
+use super::super::rows::Columns;
+use super::names::{Rules, Scope};
+use crate::equations::StateSystem;
+use crate::expr::{ExprId, print, to_f64};
+use crate::kernels::operation::Space;
+use crate::kernels::program::Program;
+use crate::kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, expression};
+
+/// Where the emitted code comes from: said in the head of every file.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The name of the file that holds the model, without its folder.
+    pub file: String,
+    /// The version of this program.
+    pub version: &'static str,
+    /// A hash of all texts that the model was made of.
+    pub hash: String,
+}
+
+impl Origin {
+    /// One sentence for the head of a file.
+    pub(crate) fn sentence(&self) -> String {
+        format!(
+            "Made by lgm {} from {}, SHA-256 {}.",
+            self.version, self.file, self.hash
+        )
+    }
+}
+
+/// One entry of a parameter.
+pub(crate) struct ParameterEntry {
+    /// The user's name: `K[1, 2]`.
+    pub(crate) name: String,
+    /// The number in SI.
+    pub(crate) value: f64,
+    /// What it follows from, in the language's syntax.
+    pub(crate) derived: Option<String>,
+}
+
+/// One parameter.
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) unit: Option<String>,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) entries: Vec<ParameterEntry>,
+    /// Where its first entry is among all.
+    pub(crate) first: usize,
+}
+
+/// A state, an input or an output.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) unit: Option<String>,
+}
+
+/// A system with all its functions.
+pub(crate) struct Subject<'a> {
+    pub(crate) system: &'a StateSystem,
+    pub(crate) origin: &'a Origin,
+    pub(crate) kernels: Kernels,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) states: Vec<Named>,
+    pub(crate) inputs: Vec<Named>,
+    pub(crate) outputs: Vec<Named>,
+    pub(crate) columns: Columns,
+    /// Corners of the default signals and of the equations.
+    pub(crate) corners: Corners,
+    /// Conditions on states at which right sides jump, by their places among the crossings.
+    pub(crate) jumping: Vec<usize>,
+    /// Given and following starts of dependent storage, in pairs; none where there are none.
+    pub(crate) constraints: Option<Kernel>,
+    /// Whether the right sides depend on rates of inputs.
+    pub(crate) moves: bool,
+    /// Whether right sides or outputs do.
+    pub(crate) reads_rates: bool,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin) -> Subject<'a> {
+        let interpreted = KernelOptions { native: false };
+        let kernels = Kernels::new(system, &interpreted);
+        let layout = Layout::new(system);
+        let mut roots: Vec<ExprId> = system.derivatives.clone();
+        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+        roots.extend(system.inputs.iter().filter_map(|input| input.signal));
+        let corners = Corners::new(&system.exprs, &roots, &layout);
+        let conditions = corners.conditions().iter().enumerate();
+        let jumping = conditions.filter(|entry| entry.1.jumps).map(|entry| entry.0).collect();
+        let pairs: Vec<ExprId> = system
+            .start_constraints
+            .iter()
+            .flat_map(|constraint| [constraint.given, constraint.follows])
+            .collect();
+        let reads = |kernel: &Kernel| kernel.program().needs(Space::Rates) > 0;
+        let moves = reads(&kernels.derivatives) || reads(&kernels.residuals);
+        Subject {
+            parameters: parameters(system),
+            states: named(system.states.iter().map(|state| (&*state.name, &state.unit))),
+            inputs: named(system.inputs.iter().map(|input| (&*input.name, &input.unit))),
+            outputs: named(system.outputs.iter().map(|output| (&*output.name, &output.unit))),
+            columns: Columns::of(system),
+            constraints: match pairs.is_empty() {
+                true => None,
+                false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
+            },
+            reads_rates: moves || reads(&kernels.outputs),
+            moves,
+            corners,
+            jumping,
+            kernels,
+            origin,
+            system,
+        }
+    }
+
+    /// All entries of all parameters.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &ParameterEntry> {
+        self.parameters.iter().flat_map(|parameter| &parameter.entries)
+    }
+
+    /// Unknowns of all loops.
+    pub(crate) fn unknowns(&self) -> usize {
+        self.kernels.residuals.outputs()
+    }
+
+    /// When a run starts and stops and how many rows it has, as far as the model says so.
+    pub(crate) fn plan(&self) -> (f64, Option<f64>, usize) {
+        let asked = &self.system.experiment;
+        let start = asked.start.unwrap_or(0.0);
+        let by_step = asked.step.zip(asked.stop);
+        let by_step = by_step.map(|(step, stop)| ((stop - start) / step).round() as usize + 1);
+        let points = asked.points.map(|points| points as usize).or(by_step).unwrap_or(501);
+        (start, asked.stop, points.max(2))
+    }
+
+    /// Relative and absolute tolerance.
+    pub(crate) fn tolerances(&self) -> (f64, f64) {
+        let asked = &self.system.experiment;
+        (asked.rtol.unwrap_or(1e-6), asked.atol.unwrap_or(1e-9))
+    }
+
+    /// The most working memory that any of these programs needs.
+    pub(crate) fn scratch(programs: &[&Program]) -> usize {
+        programs.iter().map(|program| program.temporaries).max().unwrap_or(0)
+    }
+
+    /// The pattern of the derivatives by the states, loops resolved: row starts and columns.
+    pub(crate) fn jacobian_pattern(&self) -> (Vec<usize>, Vec<usize>) {
+        let direct = &self.kernels.jacobian;
+        if self.unknowns() == 0 {
+            return (direct.row_starts.clone(), direct.columns_of.clone());
+        }
+        // Every unknown may depend on every state that any residual reads.
+        let through = &self.kernels.residuals_by_states.columns_of;
+        let by_unknowns = &self.kernels.jacobian_unknowns;
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for row in 0..direct.rows {
+            let mut own: Vec<usize> = direct.columns_of[direct.row_starts[row]..direct.row_starts[row + 1]].to_vec();
+            if by_unknowns.row_starts[row] < by_unknowns.row_starts[row + 1] {
+                own.extend(through);
+            }
+            own.sort_unstable();
+            own.dedup();
+            columns.extend(own);
+            starts.push(columns.len());
+        }
+        (starts, columns)
+    }
+}
+
+fn named<'n>(list: impl Iterator<Item = (&'n str, &'n Option<String>)>) -> Vec<Named> {
+    let own = |(name, unit): (&str, &Option<String>)| Named {
+        name: name.to_string(),
+        unit: unit.clone(),
+    };
+    list.map(own).collect()
+}
+
+fn parameters(system: &StateSystem) -> Vec<Parameter> {
+    let mut first = 0;
+    let mut list = Vec::with_capacity(system.parameters.len());
+    for parameter in &system.parameters {
+        let entries = parameter.entries.iter().map(|entry| ParameterEntry {
+            name: system.exprs.symbol_info(entry.symbol).name.to_string(),
+            value: to_f64(&entry.value),
+            derived: entry.derived.map(|value| print::text(&system.exprs, value)),
+        });
+        let entries: Vec<ParameterEntry> = entries.collect();
+        let count = entries.len();
+        list.push(Parameter {
+            name: parameter.name.to_string(),
+            unit: parameter.unit.clone(),
+            shape: parameter.shape.clone(),
+            entries,
+            first,
+        });
+        first += count;
+    }
+    list
+}
+
+/// Names for a list in one scope.
+pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, reserved: &[&str]) -> Vec<String> {
+    let mut scope = Scope::new(rules);
+    for word in reserved {
+        scope.reserve(word);
+    }
+    users.map(|name| scope.name(name)).collect()
+}
+
+/// `[kg]`, or nothing where the unit is unknown.
+pub(crate) fn bracketed(unit: &Option<String>) -> String {
+    unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
+}

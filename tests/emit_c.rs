@@ -1,0 +1,244 @@
+//! Emitted C: clean under strict flags and sanitizers, and with the trajectories of `lgm simulate`.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::emitted::{Rows, emit, examples, for_each, must, simulated, stop, tight};
+
+/// What the emitted files are clean under.
+const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+/// Anything that C leaves undefined ends the program.
+const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The files of a folder that belong to the program `main`: all but the drivers of their own.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "c"))
+        .filter(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            !name.ends_with("_cvode") && !name.ends_with("_fixed")
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Compiles the program of a folder.
+fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
+    let program = folder.join("program");
+    let mut gcc = Command::new("gcc");
+    gcc.args(STRICT).args(flags).arg("-ffp-contract=off");
+    must(gcc.args(sources(folder)).arg("-o").arg(&program).arg("-lm"));
+    program
+}
+
+#[test]
+fn every_example_runs_in_c_as_it_does_here() {
+    for_each(&examples(), |file| {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("code");
+        emit(file, "c", &folder, &[]);
+        let program = compile(&folder, &SANITIZED);
+        let rows = Rows::read(&must(Command::new(program).args(tight()).args(stop(file))));
+        let (difference, place) = simulated(file, &stop(file)).difference(&rows)?;
+        match difference <= 1e-9 {
+            true => Ok(()),
+            false => Err(format!("{difference:e} of the range ({place})")),
+        }
+    });
+}
+
+#[test]
+fn every_example_is_also_cpp_and_has_a_driver_that_is_c() {
+    for_each(&examples(), |file| {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("code");
+        emit(file, "c", &folder, &["--fixed-step", "1e-3"]);
+        let mut all = sources(&folder);
+        let fixed = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        all.extend(fixed.filter(|path| path.display().to_string().ends_with("_fixed.c")));
+        let mut gpp = Command::new("g++");
+        gpp.args([
+            "-x",
+            "c++",
+            "-std=c++11",
+            "-fsyntax-only",
+            "-Wall",
+            "-Wextra",
+            "-Wconversion",
+            "-Werror",
+        ]);
+        must(gpp.args(&all));
+        must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").args(&all));
+        Ok(())
+    });
+}
+
+/// A model whose names are words of C, C++, Rust or Python, or differ in case alone.
+const NAMES: &str = "
+model class {
+  param int [kg] = 2;
+  param double [N/m] = 50;
+  param lambda = 1.5;
+  param fn = [1, 2];
+  param self [kg] = int*lambda;
+  param NAN = 0.25 [N.s/m];
+  input while [N] = 1;
+  input u = [0.5, 0.25] [N];
+  node x, X : translational;
+  p1 : ForceSource(while + u[1]*fn[2] + u[2]) gnd -> x;
+  a : Mass(self) x -> gnd;
+  A : Mass(int)  X -> gnd;
+  b : Spring(double) x -> X;
+  B : Damper(NAN)    X -> gnd;
+  output return = across(a);
+  output Return = across(A);
+  output K = through(b);
+  output y = [across(a), across(A)];
+  experiment { stop = 5 [s]; points = 101; }
+}
+";
+
+/// A model in a file of a name that is no word.
+fn write(folder: &Path, text: &str) -> PathBuf {
+    let file = folder.join("Größe \"1\" *.lgm");
+    fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn words_of_the_language_and_vectors_are_names_all_the_same() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (write(scratch.path(), NAMES), scratch.path().join("code"));
+    emit(&file, "c", &folder, &[]);
+    let program = compile(&folder, &SANITIZED);
+    let rows = Rows::read(&must(Command::new(&program).args(tight())));
+    let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
+    assert!(difference <= 1e-9, "{place}");
+    // Every parameter can be changed when the code runs; what follows from it follows, unless it is set itself.
+    for set in ["int=3", "fn[2]=-4", "self=1.25"] {
+        let rows = Rows::read(&must(Command::new(&program).args(tight()).arg(set)));
+        let setting = match set {
+            "fn[2]=-4" => "fn=[1, -4]",
+            set => set,
+        };
+        let expected = simulated(&file, &["--set".into(), setting.into()]);
+        let (difference, place) = expected.difference(&rows).unwrap();
+        assert!(difference <= 1e-9, "{set}: {place}");
+    }
+}
+
+#[test]
+fn single_precision_and_steps_of_fixed_length() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    let file = support::program::example("quarter_car.lgm");
+    emit(&file, "c", &folder, &["--float", "--fixed-step", "0.001"]);
+    let rows = Rows::read(&must(&mut Command::new(compile(&folder, &SANITIZED))));
+    let expected = simulated(&file, &[]);
+    let (difference, place) = expected.difference(&rows).unwrap();
+    assert!(difference < 1e-3, "{place}");
+    // The same run in steps of a millisecond: every fifth is a row of the plan.
+    let mut files = sources(&folder);
+    files.retain(|path| !path.ends_with("main.c"));
+    files.push(folder.join("QuarterCar_fixed.c"));
+    let program = folder.join("fixed");
+    must(
+        Command::new("gcc")
+            .args(STRICT)
+            .args(SANITIZED)
+            .args(files)
+            .arg("-o")
+            .arg(&program)
+            .arg("-lm"),
+    );
+    let mut rows = Rows::read(&must(Command::new(program).arg("3000")));
+    rows.values = rows.values.into_iter().step_by(5).collect();
+    let (difference, place) = expected.difference(&rows).unwrap();
+    assert!(difference < 1e-2, "{place}");
+    // The bound on operations is in the README.
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(readme.contains("takes at most"), "{readme}");
+}
+
+/// All files of a folder with their contents.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(contents(&path)),
+            false => found.push((path.file_name().unwrap().into(), fs::read(&path).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_same_model_gives_the_same_bytes_and_says_what_it_was_made_of() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = support::program::example("milling_machine.lgm");
+    let (a, b) = (scratch.path().join("a"), scratch.path().join("b"));
+    emit(&file, "c", &a, &[]);
+    emit(&file, "c", &b, &[]);
+    assert_eq!(contents(&a), contents(&b));
+    for (path, text) in contents(&a) {
+        let text = String::from_utf8(text).unwrap();
+        let version = format!(
+            "Made by lgm {} from milling_machine.lgm, SHA-256 ",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert!(text.contains(&version), "{path:?}");
+    }
+}
+
+#[test]
+fn a_folder_is_replaced_where_that_is_asked_for_and_never_half() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    let file = support::program::example("oscillator.lgm");
+    let into = |folder: &Path, further: &[&str]| {
+        let mut words = vec!["emit".to_string(), file.display().to_string()];
+        words.extend(["--target", "c", "-o"].map(String::from));
+        words.push(folder.display().to_string());
+        words.extend(further.iter().map(|word| word.to_string()));
+        support::program::run(&words)
+    };
+    assert!(into(&folder, &[]).status.success());
+    let before = contents(&folder);
+    // It is there: nothing is touched.
+    let refused = into(&folder, &["--set", "m=3"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("LGM0928"));
+    assert_eq!(contents(&folder), before);
+    // Replaced as a whole.
+    fs::write(folder.join("left over"), "").unwrap();
+    assert!(into(&folder, &["--force", "--set", "m=3"]).status.success());
+    let after = contents(&folder);
+    assert_eq!(after.len(), before.len());
+    assert_ne!(after, before);
+    // A folder of another origin is no package.
+    let other = scratch.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("letter.txt"), "dear").unwrap();
+    assert_eq!(into(&other, &["--force"]).status.code(), Some(2));
+    assert_eq!(contents(&other).len(), 1);
+    // Where nothing may be written, nothing is left behind; nor where the folder around it is not there.
+    assert_eq!(into(&scratch.path().join("nowhere/code"), &[]).status.code(), Some(2));
+    let blocked = scratch.path().join("file");
+    fs::write(&blocked, "").unwrap();
+    assert_eq!(into(&blocked.join("code"), &[]).status.code(), Some(2));
+    assert_eq!(into(&blocked, &["--force"]).status.code(), Some(2));
+    let mut left: Vec<_> = fs::read_dir(scratch.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["code", "file", "other"]);
+}

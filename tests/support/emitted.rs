@@ -1,0 +1,149 @@
+//! Emitted code: made, compiled, run, and its rows compared with those of `lgm simulate`.
+
+use super::program::{run, succeed};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Rows of a run, with the names of their columns.
+pub struct Rows {
+    pub names: Vec<String>,
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Rows {
+    pub fn read(text: &str) -> Rows {
+        let mut lines = text.lines();
+        Rows {
+            names: fields(lines.next().expect("there is a line of names")),
+            values: lines
+                .map(|line| fields(line).iter().map(|field| field.parse().unwrap()).collect())
+                .collect(),
+        }
+    }
+
+    /// The largest difference of any column, as a share of the column's range; a column that hardly moves is measured by its size.
+    pub fn difference(&self, other: &Rows) -> Result<(f64, String), String> {
+        if self.names != other.names {
+            return Err(format!("columns {:?} and {:?}", self.names, other.names));
+        }
+        if self.values.len() != other.values.len() {
+            return Err(format!("{} and {} rows", self.values.len(), other.values.len()));
+        }
+        let mut worst = (0.0, String::new());
+        for (column, name) in self.names.iter().enumerate() {
+            let of = |rows: &Rows| -> Vec<f64> { rows.values.iter().map(|row| row[column]).collect() };
+            let (a, b) = (of(self), of(other));
+            let most = a.iter().fold(f64::MIN, |most, value| most.max(*value));
+            let least = a.iter().fold(f64::MAX, |least, value| least.min(*value));
+            let size = most.abs().max(least.abs());
+            let range = (most - least).max(1e-3 * size);
+            for (at, (a, b)) in a.iter().zip(&b).enumerate() {
+                let share = if a == b { 0.0 } else { (a - b).abs() / range };
+                // What is no number differs by more than anything.
+                if share.is_nan() || share > worst.0 {
+                    worst = (
+                        if share.is_nan() { f64::INFINITY } else { share },
+                        format!("{name}, row {at}: {a} and {b}"),
+                    );
+                }
+            }
+        }
+        Ok(worst)
+    }
+}
+
+/// The fields of a line of CSV.
+fn fields(line: &str) -> Vec<String> {
+    let mut list = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => list.push(String::new()),
+            _ => list.last_mut().unwrap().push(letter),
+        }
+    }
+    list
+}
+
+/// Every example, seeds included.
+pub fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut found = Vec::new();
+    for folder in [folder.clone(), folder.join("seeds")] {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        found.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "lgm")));
+    }
+    found.sort();
+    assert!(found.len() > 40);
+    found
+}
+
+/// `--stop 2` where the model does not say how long it runs. Duffing's oscillator is chaotic: any two runs part sooner or later,
+/// a few digits every twenty seconds.
+pub fn stop(file: &Path) -> Vec<String> {
+    if file.ends_with("duffing.lgm") {
+        return vec!["--stop".into(), "20".into()];
+    }
+    match fs::read_to_string(file).unwrap().contains("experiment {") {
+        true => Vec::new(),
+        false => vec!["--stop".into(), "2".into()],
+    }
+}
+
+/// The tolerances at which runs are compared.
+pub fn tight() -> Vec<String> {
+    ["--rtol", "1e-11", "--atol", "1e-14"].map(String::from).to_vec()
+}
+
+/// The rows of `lgm simulate` at tight tolerance, by a method without memory, whose error is that of its steps.
+pub fn simulated(file: &Path, further: &[String]) -> Rows {
+    let mut arguments = vec!["simulate".to_string(), file.display().to_string()];
+    arguments.extend(tight());
+    arguments.extend(["--method".into(), "tsit45".into()]);
+    arguments.extend_from_slice(further);
+    Rows::read(&succeed(&arguments))
+}
+
+/// Emits a model into a folder.
+pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
+    let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();
+    arguments.push(folder.display().to_string());
+    arguments.push(file.display().to_string());
+    arguments.extend(further.iter().map(|word| word.to_string()));
+    let output = run(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "lgm {}\n{said}", arguments.join(" "));
+}
+
+/// Runs a command that must succeed; what it prints.
+pub fn must(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Does something for every file in two threads; the faults of all, so that one run tells everything.
+pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + Sync) {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let faults = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(file) = files.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Err(fault) = work(file) {
+                        faults.lock().unwrap().push(format!("{}: {fault}", file.display()));
+                    }
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
