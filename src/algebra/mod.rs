@@ -4,6 +4,7 @@
 mod atoms;
 mod blocks;
 mod convert;
+mod diagonal;
 mod division;
 mod express;
 mod field;
@@ -20,6 +21,7 @@ mod sparse;
 mod values;
 
 pub use convert::{FromExpression, Kernels, Meaning, Sampled};
+pub use diagonal::solve_on_diagonal;
 pub use field::{Doubles, Field, PrimeField, Rationals};
 pub use fraction_free::solve_rational_functions;
 pub use gcd::{Budget, gcd, gcd_list};

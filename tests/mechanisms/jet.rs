@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector};
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// The most coordinates and velocities together.
-pub const MOST: usize = 10;
+pub const MOST: usize = 24;
 
 /// A value with its gradient and its Hessian.
 #[derive(Clone, Copy, Debug)]

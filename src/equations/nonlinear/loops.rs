@@ -292,14 +292,14 @@ impl Resolver<'_> {
         }
         let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
         let solved = match members.len() {
-            ..=WRITTEN_OUT => solve_forms(self.exprs, &mut field, &forms, |field, exprs, value| {
+            ..=WRITTEN_OUT => solve_forms(self.exprs, &mut field, &forms, false, |field, exprs, value| {
                 field.to_expression(exprs, value)
             }),
             _ => Err(Ok(0)),
         };
         let solved = if field.exhausted() || members.len() > WRITTEN_OUT {
             let mut field = SharedArena::new(self.exprs, 5, FxHashMap::default());
-            solve_forms(self.exprs, &mut field, &forms, |field, exprs, value| {
+            solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
                 field.export(exprs, value)
             })
         } else {
@@ -358,11 +358,13 @@ fn singular(blame: Blame) -> Failure {
 }
 
 /// Solves `sum of coefficient * x_j = rest`, one equation an unknown; the error is the row without a pivot, or a value that cannot be computed.
+/// With `factorise`, pivots are taken on the diagonal where that goes.
 #[allow(clippy::type_complexity)]
 fn solve_forms<F: Field + FromExpression>(
     exprs: &mut Exprs,
     field: &mut F,
     forms: &[(Vec<(usize, ExprId)>, ExprId)],
+    factorise: bool,
     present: impl Fn(&mut F, &mut Exprs, &F::Element) -> ExprId,
 ) -> Result<Vec<ExprId>, Result<usize, crate::expr::Evaluated>> {
     let (mut matrix, mut right) = (Vec::new(), Vec::new());
@@ -382,7 +384,15 @@ fn solve_forms<F: Field + FromExpression>(
             vec![(0, value)]
         });
     }
-    let solution = algebra::solve(field, matrix, right).map_err(|singular| Ok(singular.row as usize))?;
+    // Every equation gives a member of its own, and those of a mass matrix have no other pivots that are safe everywhere.
+    let factorised = match factorise {
+        true => algebra::solve_on_diagonal(field, matrix.clone(), right.clone()),
+        false => None,
+    };
+    let solution = match factorised {
+        Some(solution) => solution,
+        None => algebra::solve(field, matrix, right).map_err(|singular| Ok(singular.row as usize))?,
+    };
     let mut values = Vec::with_capacity(solution.len());
     for row in &solution {
         values.push(match row.first() {
