@@ -142,6 +142,13 @@ impl<'a> Elaborator<'a> {
                 Some(End::Node(view))
             }
             Thing::Element(id) => self.bond_element(id, expr, None),
+            Thing::Modal(..) => {
+                let diagnostic = Diagnostic::error("LGM0308", "a bond ends at junctions, nodes and bond graph elements")
+                    .label(expr.span, "this is a modal block")
+                    .help("give it branches to nodes, and bond to these");
+                self.report(diagnostic);
+                None
+            }
             Thing::Component(_) => {
                 let diagnostic = Diagnostic::error("LGM0308", "a bond cannot end at a component")
                     .label(expr.span, "this is a component")

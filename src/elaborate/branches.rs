@@ -63,12 +63,20 @@ impl Branching {
 }
 
 /// One end of a branch.
-struct End {
+#[derive(Clone, Copy)]
+pub(super) struct End {
     view: NodeView,
     width: u32,
     vector: bool,
     domain: Option<DomainId>,
     span: Span,
+}
+
+impl End {
+    /// Whether it is a vector node.
+    pub fn is_vector(&self) -> bool {
+        self.vector
+    }
 }
 
 impl<'a> Elaborator<'a> {
@@ -89,7 +97,7 @@ impl<'a> Elaborator<'a> {
         self.expect_no_bindings(instance)
     }
 
-    fn expect_no_bindings(&mut self, instance: &'a Instance) -> bool {
+    pub fn expect_no_bindings(&mut self, instance: &'a Instance) -> bool {
         let Some(bindings) = &instance.bindings else {
             return true;
         };
@@ -195,11 +203,11 @@ impl<'a> Elaborator<'a> {
         self.report(diagnostic);
     }
 
-    fn branch_end(&mut self, expr: &'a Expr, place: Place) -> Option<End> {
+    pub fn branch_end(&mut self, expr: &'a Expr, place: Place) -> Option<End> {
         let view = match self.thing(expr, place) {
             Thing::Nodes(view) => view,
             Thing::Failed | Thing::Absent | Thing::Indexed(_) => return None,
-            Thing::Element(_) | Thing::Component(_) => {
+            Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) => {
                 let diagnostic = Diagnostic::error("LGM0306", "a branch ends at nodes")
                     .label(expr.span, "this is an instance")
                     .help("declare a node and connect both to it: `node x : electrical;`");
@@ -253,7 +261,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Checks one branch and makes its scalar ports.
-    fn branch(
+    pub fn branch(
         &mut self,
         id: ElementId,
         instance: &'a Instance,

@@ -310,11 +310,7 @@ impl<'a> Elaborator<'a> {
 
     fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
         if &*over.function.text != "sum" {
-            let diagnostic = Diagnostic::error("LGM0601", format!("`{}` is not built yet", over.function.text))
-                .label(span, "the syntax is right, but nothing computes it so far")
-                .help("write the number that it stands for");
-            self.report(diagnostic);
-            return Value::Error;
+            return self.root(over, place, span);
         }
         let (Some(from), Some(to)) = (self.integer(&over.from, place), self.integer(&over.to, place)) else {
             return Value::Error;

@@ -168,7 +168,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Whether so many items more are allowed.
-    fn room_for(&mut self, more: u128, span: Span) -> bool {
+    pub fn room_for(&mut self, more: u128, span: Span) -> bool {
         if u128::from(self.expanded).saturating_add(more) <= u128::from(self.largest) {
             return true;
         }
@@ -453,14 +453,9 @@ impl<'a> Elaborator<'a> {
                 Item::Component(component) => {
                     return self.component(instance, at, component, indices, place);
                 }
-                _ => {
-                    let diagnostic = Diagnostic::error("LGM0601", "modal blocks are not built yet")
-                        .label(kind.span, "this is a modal block")
-                        .note("its syntax is accepted; nothing computes it so far")
-                        .help("build the modes from elements: a mass, a spring and a damper for each");
-                    self.report(diagnostic);
-                    Thing::Failed
-                }
+                Item::Modal(modal) => self.modal(instance, at, modal, indices, place),
+                // A domain is no definition, and the table of definitions holds nothing else.
+                Item::Import(_) | Item::Domain(_) | Item::Model(_) => Thing::Failed,
             },
         };
         self.set_thing(&instance.declared.name, indices, thing, place);
@@ -476,7 +471,7 @@ impl<'a> Elaborator<'a> {
         self.declared_indices(declared, place)
     }
 
-    fn instance_path(
+    pub fn instance_path(
         &mut self,
         instance: &'a Instance,
         indices: Option<Indices>,
@@ -529,6 +524,7 @@ impl<'a> Elaborator<'a> {
             } else {
                 StateChoice::CoEnergy
             },
+            mode: None,
         });
         self.keep_envs();
         self.records.push(Record {

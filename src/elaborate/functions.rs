@@ -19,6 +19,9 @@ pub(super) const MEASURES: &[&str] = &[
     "energy",
     "displacement",
     "velocity",
+    "force",
+    "shear",
+    "moment",
 ];
 
 /// Functions that make or change matrices.

@@ -70,6 +70,9 @@ impl<'a> Elaborator<'a> {
             let group = groups.iter().find(|group| group.0.as_deref() == Some(&*port.text));
             return group.map_or(1, |group| group.1.len());
         }
+        if self.modal_port(expr, place).is_some() {
+            return 1;
+        }
         match self.graph_part(expr, place) {
             Some(Thing::Nodes(view)) if !view.is_ground() => self.shapes[view.shape as usize].width as usize,
             Some(Thing::Element(id)) => self.model.elements[id.index()].ports.len().max(1),
@@ -101,7 +104,11 @@ impl<'a> Elaborator<'a> {
             let group = groups.iter().find(|group| group.0.as_deref() == Some(&*port.text))?;
             return self.model.ports[group.1.start as usize].domain;
         }
+        if let Some(port) = self.modal_port(expr, place) {
+            return self.model.ports[port?.coupler.index()].domain;
+        }
         match self.graph_part(expr, place)? {
+            Thing::Modal(id, _) => first_port(self, id),
             Thing::Nodes(view) if !view.is_ground() => self.model.nodes[view.base as usize].domain,
             Thing::Element(id) => first_port(self, id),
             _ => None,

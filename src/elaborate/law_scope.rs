@@ -31,7 +31,8 @@ impl<'a> Elaborator<'a> {
         let Some(scope) = &self.law else {
             return Value::Error;
         };
-        if let Some((_, value)) = scope.formals.iter().find(|formal| formal.0 == &*name.text) {
+        // The index of a mode and the position stand behind the parameters, and shadow them.
+        if let Some((_, value)) = scope.formals.iter().rev().find(|formal| formal.0 == &*name.text) {
             return value.clone();
         }
         match &*name.text {

@@ -48,7 +48,8 @@ impl Templates {
     }
 }
 
-const NOWHERE: Place = Place {
+/// The place of what a definition says by itself.
+pub(super) const NOWHERE: Place = Place {
     frame: FrameId(0),
     env: EnvId(0),
 };
@@ -71,7 +72,7 @@ impl<'a> Elaborator<'a> {
         let Item::Element(element) = program.item(record.definition) else {
             return None;
         };
-        let arguments = self.element_arguments(record.instance, element, record.place)?;
+        let arguments = self.argument_values(record.instance, &element.formals, record.place)?;
         let template = self.template(id, record.definition, element, &arguments)?;
         let mut states = Vec::new();
         let law = match &template.law {
@@ -112,20 +113,20 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The values of the formal parameters.
-    fn element_arguments(
+    pub fn argument_values(
         &mut self,
         instance: &'a ast::Instance,
-        element: &'a ast::Element,
+        formals: &'a [ast::Formal],
         place: Place,
     ) -> Option<Vec<Value>> {
-        let mut values: Vec<Value> = Vec::with_capacity(element.formals.len());
-        for (at, formal) in element.formals.iter().enumerate() {
+        let mut values: Vec<Value> = Vec::with_capacity(formals.len());
+        for (at, formal) in formals.iter().enumerate() {
             let argument = argument_for(instance, formal, at);
             let (value, span) = match (argument, &formal.default) {
                 (Some(expr), _) => (self.eval(expr, place), expr.span),
                 (None, Some(default)) => {
                     // A default may use the parameters before it.
-                    let names = element.formals.iter().map(|formal| &*formal.name.text);
+                    let names = formals.iter().map(|formal| &*formal.name.text);
                     self.law = Some(LawScope {
                         formals: names.zip(values.iter().cloned()).collect(),
                         ports: Vec::new(),

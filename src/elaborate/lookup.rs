@@ -23,6 +23,12 @@ impl<'a> Elaborator<'a> {
         None
     }
 
+    /// The value that an expression around the place binds a name to.
+    pub fn bound_value(&self, name: &str) -> Option<Value> {
+        let found = self.bound.iter().rev().find(|bound| bound.0 == name);
+        found.map(|bound| bound.1.clone())
+    }
+
     /// The slot of a value in a frame.
     pub fn value_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
         let frame = &self.frames[frame.0 as usize];
@@ -39,13 +45,16 @@ impl<'a> Elaborator<'a> {
 
     /// The value of a plain name.
     pub fn name_value(&mut self, name: &'a Name, place: Place) -> Value {
-        if self.law.is_some() {
-            return self.law_name(name);
+        if let Some(value) = self.bound_value(&name.text) {
+            return value;
         }
         if let Some(value) = self.loop_index(&name.text, place) {
             // An index is a number without a unit, like a literal: it goes with every unit.
             let expr = self.arena.exprs.integer(value);
             return Value::scalar(expr, DimId::UNKNOWN);
+        }
+        if self.law.is_some() {
+            return self.law_name(name);
         }
         match &*name.text {
             "time" => {
@@ -161,7 +170,10 @@ impl<'a> Elaborator<'a> {
                 let value = if self.enter(span) {
                     self.open.push(((slot, indices), name.to_string(), span));
                     let place = Place { frame, env };
+                    // What a name means where it is declared is not changed by a root around its use.
+                    let bound = std::mem::take(&mut self.bound);
                     let value = self.at(place, |work| work.evaluate_origin(origin, place, indices));
+                    self.bound = bound;
                     self.open.pop();
                     self.depth -= 1;
                     value
@@ -340,7 +352,7 @@ impl<'a> Elaborator<'a> {
                 Thing::Nodes(view)
             }
             Thing::Failed | Thing::Absent => Thing::Failed,
-            Thing::Element(_) | Thing::Component(_) | Thing::Indexed(_) => {
+            Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) | Thing::Indexed(_) => {
                 let diagnostic = Diagnostic::error("LGM0120", "this has no entries to choose from")
                     .label(span, "an index is written here")
                     .help("of a vector element, index what is measured: `across(M)[2]`");

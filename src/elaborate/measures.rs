@@ -26,13 +26,8 @@ impl<'a> Elaborator<'a> {
     /// `across(..)` and its kin.
     pub fn measure_call(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
         debug_assert!(MEASURES.contains(&&*name.text));
-        if matches!(&*name.text, "displacement" | "velocity") {
-            let diagnostic = Diagnostic::error("LGM0601", format!("`{}` is not built yet", name.text))
-                .label(span, "a measure of a modal block")
-                .note("the syntax is accepted; nothing computes it so far")
-                .help("measure `across(..)` and `through(..)` of elements");
-            self.report(diagnostic);
-            return Value::Error;
+        if super::modal::MEASURES.contains(&&*name.text) {
+            return self.modal_measure(name, arguments, place, span);
         }
         let Some(argument) = self.only_argument(name, arguments, span) else {
             return Value::Error;
@@ -51,9 +46,19 @@ impl<'a> Elaborator<'a> {
         if let Some((id, port)) = self.port_of_element(argument, place) {
             return self.of_element(wanted, id, Some(port), argument.span);
         }
+        if let Some(port) = self.modal_port(argument, place) {
+            return port.map_or(Value::Error, |port| self.of_port(wanted, port));
+        }
         match self.thing(argument, place) {
             Thing::Nodes(view) => self.of_node(wanted, view, argument.span, span),
             Thing::Element(id) => self.of_element(wanted, id, None, argument.span),
+            Thing::Modal(..) => {
+                let diagnostic = Diagnostic::error("LGM0140", "a port of a modal block must be named")
+                    .label(argument.span, "which port is meant?")
+                    .help(format!("write `{}({}.port[1])`", name.text, self.sources.slice(argument.span)));
+                self.report(diagnostic);
+                Value::Error
+            }
             Thing::Component(_) => {
                 let diagnostic = Diagnostic::error(
                     "LGM0138",
@@ -170,8 +175,20 @@ impl<'a> Elaborator<'a> {
         Value::column(entries)
     }
 
+    /// What is asked for of a port of a modal block.
+    fn of_port(&mut self, wanted: Wanted, port: super::modal::ModalPort) -> Value {
+        let domain = self.model.ports[port.coupler.index()].domain;
+        let (Some(variable), Some(about)) = (self.variable(wanted, domain), domain) else {
+            return Value::Error;
+        };
+        let is_across = self.model.domains[about.index()].effort_is_across == (variable == Variable::Effort);
+        let dim = self.variable_dim(variable, domain);
+        let expr = self.of_modal_port(port, variable, is_across);
+        Value::scalar(expr, dim)
+    }
+
     /// A variable of a port: of a graph element along its branch, of a bond element along the drawn bond.
-    fn port_measure(&mut self, port: PortId, variable: Variable) -> ExprId {
+    pub fn port_measure(&mut self, port: PortId, variable: Variable) -> ExprId {
         let measure = match (&self.model.ports[port.index()].connection, variable) {
             (Connection::Bond(bond), Variable::Effort) => Measure::BondEffort(*bond),
             (Connection::Bond(bond), Variable::Flow) => Measure::BondFlow(*bond),

@@ -30,6 +30,7 @@ mod linear;
 mod load;
 mod lookup;
 mod measures;
+mod modal;
 pub mod model;
 mod names;
 mod nearest;

@@ -315,6 +315,8 @@ pub struct Element {
     pub start_span: Option<Span>,
     /// Which variable is the state of this storage, unless the user forces one (design 2.8).
     pub state_choice: StateChoice,
+    /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
+    pub mode: Option<u32>,
 }
 
 /// Which variable a storage carries as its state.

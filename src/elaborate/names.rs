@@ -21,7 +21,8 @@ pub(super) fn check(program: &Program, largest: u64) -> Vec<Diagnostic> {
                 Item::Element(element) => checker.element(element),
                 Item::Component(component) => checker.component(component),
                 Item::Model(model) => checker.model(model),
-                Item::Import(_) | Item::Modal(_) => {}
+                Item::Modal(modal) => checker.modal(modal),
+                Item::Import(_) => {}
             }
         }
     }
@@ -166,6 +167,14 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
         }
         check_law(self, element);
+    }
+
+    fn modal(&mut self, modal: &'a ast::Modal) {
+        self.formals(&modal.formals);
+        if let Some(domain) = &modal.domain {
+            self.known_domain(domain, false);
+        }
+        super::modal::check(self, modal);
     }
 
     fn component(&mut self, component: &'a ast::Component) {

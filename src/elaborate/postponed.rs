@@ -161,7 +161,7 @@ impl<'a> Elaborator<'a> {
 
 fn renamed(thing: &mut Thing, moved: &impl Fn(ElementId) -> ElementId) {
     match thing {
-        Thing::Element(id) => *id = moved(*id),
+        Thing::Element(id) | Thing::Modal(id, _) => *id = moved(*id),
         Thing::Indexed(map) => {
             let entries: &mut rustc_hash::FxHashMap<Indices, Thing> = map;
             entries.values_mut().for_each(|entry| renamed(entry, moved));

@@ -157,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
                 instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
             if binds {
                 self.thing(&argument.value);
-            } else {
+            } else if !is_switch(argument) {
                 self.value(&argument.value);
             }
         }
@@ -296,7 +296,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-fn check_function(checker: &mut Checker, name: &Name) {
+pub(super) fn check_function(checker: &mut Checker, name: &Name) {
     if is_function(&name.text) || !checker.is_looking() {
         return;
     }
@@ -312,8 +312,14 @@ fn check_function(checker: &mut Checker, name: &Name) {
     checker.report(diagnostic);
 }
 
+/// `residual = true` of a modal block: `true` is a word in this place alone.
+fn is_switch(argument: &Argument) -> bool {
+    argument.name.as_ref().is_some_and(|name| &*name.text == "residual")
+        && matches!(&argument.value.kind, ExprKind::Name(name) if matches!(&*name.text, "true" | "false"))
+}
+
 /// Visits the direct parts of an expression that holds values only.
-fn for_children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+pub(super) fn for_children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::List(items, _) | ExprKind::Power(items) | ExprKind::And(items) | ExprKind::Or(items) => {
             items.iter().for_each(visit);

@@ -117,6 +117,8 @@ pub(super) enum Thing {
     Nodes(NodeView),
     Element(ElementId),
     Component(FrameId),
+    /// A modal block: its first element, and its place in [`Elaborator::blocks`].
+    Modal(ElementId, u32),
     Indexed(Box<FxHashMap<(i64, i64), Thing>>),
 }
 
@@ -234,6 +236,11 @@ pub(super) struct Elaborator<'a> {
     /// How many sums with a range are open, and how many terms they have so far.
     pub sum_depth: usize,
     pub sum_terms: u64,
+    /// Names that an expression binds to a value: the unknown of a root.
+    pub bound: Vec<(&'a str, Value)>,
+    /// The modal blocks that were expanded, and what each definition of one says.
+    pub blocks: Vec<super::modal::Block<'a>>,
+    pub modal_rules: super::modal::KnownRules<'a>,
     /// Values that are being evaluated: slot and indices, name, and where it was asked for.
     pub open: Vec<((usize, Option<super::lookup::Indices>), String, Span)>,
     /// The element whose law is being evaluated, and where it is used.
@@ -335,6 +342,9 @@ impl<'a> Elaborator<'a> {
             depth: 0,
             sum_depth: 0,
             sum_terms: 0,
+            bound: Vec::new(),
+            blocks: Vec::new(),
+            modal_rules: Default::default(),
             open: Vec::new(),
             law_use: None,
             reshaped: Vec::new(),

@@ -145,6 +145,10 @@ fn storage_state(
     let at = (port.0 - element.ports.start) as usize;
     let path: Arc<str> = model.path_name(element.path).into();
     let mut name = format!("{path}.{symbol}");
+    if let (Some(mode), Some(block)) = (element.mode, model.paths[element.path.index()].parent) {
+        // The modes of a block are entries of its state, whatever carries them.
+        name = format!("{}.{symbol}[{mode}]", model.path_name(block));
+    }
     if let Some(port_name) = &info.name {
         name = format!("{path}.{port_name}.{symbol}");
     }

@@ -139,6 +139,7 @@ impl Builder {
             start: Vec::new(),
             start_span: None,
             state_choice: StateChoice::CoEnergy,
+            mode: None,
         });
         first
     }

@@ -432,6 +432,7 @@ fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
             start: Vec::new(),
             start_span: None,
             state_choice: StateChoice::CoEnergy,
+            mode: None,
         });
         ports.push(port);
     }

@@ -1,0 +1,297 @@
+//! What is measured of a modal block: motion and internal forces at any position, and the variables of its ports.
+
+use super::Position;
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::model::{ElementId, PortId, Variable};
+use crate::elaborate::state::{Elaborator, Place, Thing};
+use crate::elaborate::values::{DimId, Scalar, Value};
+use crate::expr::{ExprId, Function};
+use crate::source::Span;
+use crate::syntax::ast::{Argument, Expr, ExprKind, Name};
+
+/// Measures that take a modal block and a position.
+pub(in crate::elaborate) const MEASURES: &[&str] = &["displacement", "velocity", "force", "shear", "moment"];
+
+impl<'a> Elaborator<'a> {
+    /// `displacement(bar, x)` and its kin.
+    pub fn modal_measure(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+        self.measured_at(name, arguments, place, span).unwrap_or(Value::Error)
+    }
+
+    fn measured_at(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Option<Value> {
+        let Some((owner, positions)) = arguments.split_first() else {
+            return Some(self.wrong_position_count(name, 1, 0, span));
+        };
+        let (first, at) = match self.thing(&owner.value, place) {
+            Thing::Modal(first, at) => (first, at as usize),
+            Thing::Failed | Thing::Absent => return None,
+            _ => {
+                let diagnostic = Diagnostic::error("LGM0138", format!("`{}` is measured of a modal block", name.text))
+                    .label(owner.value.span, "this is none")
+                    .help("measure `across(..)` and `through(..)` of elements and nodes");
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        let rules = self.blocks[at].rules.clone();
+        let dimensions = rules.dimensions();
+        if positions.len() != dimensions || positions.iter().any(|argument| argument.name.is_some()) {
+            return Some(self.wrong_position_count(name, dimensions, positions.len(), span));
+        }
+        let mut coordinates = Vec::with_capacity(dimensions);
+        for position in positions {
+            let scalar = self.eval_scalar(&position.value, place)?;
+            if self.varies(scalar.expr) {
+                let diagnostic = Diagnostic::error("LGM0443", "a position may depend on parameters only")
+                    .label(position.value.span, "this changes with time")
+                    .help("measure at a fixed position");
+                self.report(diagnostic);
+                return None;
+            }
+            coordinates.push(scalar);
+        }
+        let sides = self.blocks[at].sides.clone();
+        for (k, (coordinate, position)) in coordinates.iter().zip(positions).enumerate() {
+            let side: Vec<Scalar> = sides.get(k).copied().into_iter().collect();
+            self.check_position(position.value.span, &[*coordinate], &side)?;
+        }
+        match &*name.text {
+            "velocity" | "displacement" => self.motion(first, at, &coordinates, &*name.text == "displacement"),
+            _ => self.internal(first, at, &coordinates, name),
+        }
+    }
+
+    fn wrong_position_count(&mut self, name: &Name, wanted: usize, given: usize, span: Span) -> Value {
+        let words = if wanted == 1 { "x" } else { "x, y" };
+        let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes a modal block and a position", name.text))
+            .label(span, format!("{given} of {wanted} coordinates are given"))
+            .help(format!("write `{}(bar, {words})`", name.text));
+        self.report(diagnostic);
+        Value::Error
+    }
+
+    /// The variable of the domain that moves: across, or through of the dual.
+    fn moving(&mut self, first: ElementId, at: usize) -> (Variable, DimId) {
+        let domain = self.model.ports[self.model.elements[first.index()].ports.start as usize].domain;
+        let across = !self.blocks[at].rules.across;
+        match domain {
+            Some(domain) => {
+                let effort = self.model.domains[domain.index()].effort_is_across == across;
+                let dim = self.domain_dimension(domain, across);
+                (if effort { Variable::Effort } else { Variable::Flow }, dim)
+            }
+            None => (Variable::Flow, DimId::UNKNOWN),
+        }
+    }
+
+    fn part_measure(&mut self, first: ElementId, part: ElementId, variable: Variable) -> ExprId {
+        let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
+        self.port_measure(PortId(ports.start), variable)
+    }
+
+    /// The sum over the modes of the shape times the modes' velocities, or displacements.
+    fn motion(&mut self, first: ElementId, at: usize, coordinates: &[Scalar], displaced: bool) -> Option<Value> {
+        let (variable, dim) = self.moving(first, at);
+        let point = [Position::Point(coordinates.to_vec())];
+        let mut terms = Vec::new();
+        let mut rates = Vec::new();
+        for k in 0..self.blocks[at].modes.len() {
+            let shape = self.mode_shape(at, k, "shape", &point)?;
+            if self.arena.exprs.is_zero(shape) {
+                continue;
+            }
+            match (displaced, self.modal_displacement(first, at, k, variable)) {
+                (true, Some(moved)) => terms.push(self.arena.exprs.mul(shape, moved)),
+                _ => {
+                    let mode = self.blocks[at].modes[k].storage;
+                    let rate = self.part_measure(first, mode, variable);
+                    rates.push(self.arena.exprs.mul(shape, rate));
+                }
+            }
+        }
+        self.residual_terms(first, at, coordinates, displaced, &mut terms, &mut rates)?;
+        // What no spring holds, the motion of a rigid body, is integrated.
+        if !rates.is_empty() {
+            let rate = self.arena.exprs.sum(rates);
+            terms.push(match displaced {
+                true => self.arena.exprs.call(Function::Int, [rate]),
+                false => rate,
+            });
+        }
+        let dim = match displaced {
+            true => self.dims.times_seconds(dim, 1),
+            false => dim,
+        };
+        Some(Value::scalar(self.arena.exprs.sum(terms), dim))
+    }
+
+    /// The displacement of a mode, where its restoring storage holds it.
+    fn modal_displacement(&mut self, first: ElementId, at: usize, k: usize, moving: Variable) -> Option<ExprId> {
+        let mode = &self.blocks[at].modes[k];
+        let (part, value) = mode.restoring.filter(|_| !mode.lossy)?;
+        let held = self.part_measure(first, part, moving.conjugate());
+        Some(self.arena.exprs.div(held, value))
+    }
+
+    /// A function of the position for one mode.
+    fn mode_shape(&mut self, at: usize, k: usize, name: &str, point: &[Position]) -> Option<ExprId> {
+        let block = &self.blocks[at];
+        let (rules, instance) = (block.rules.clone(), block.instance);
+        let mut known = block.formals.clone();
+        known.extend(block.modes[k].scope.iter().cloned());
+        let shape = rules.shape(name)?;
+        let Some(Position::Point(coordinates)) = point.first() else {
+            return None;
+        };
+        self.with_scope(instance, known, |work| work.shape_at(&shape.arguments, coordinates, shape.value))
+            .map(|scalar| scalar.expr)
+    }
+
+    /// What the modes left out add at a position by the forces at the ports.
+    fn residual_terms(
+        &mut self,
+        first: ElementId,
+        at: usize,
+        coordinates: &[Scalar],
+        displaced: bool,
+        terms: &mut Vec<ExprId>,
+        rates: &mut Vec<ExprId>,
+    ) -> Option<()> {
+        let Some((part, _)) = self.blocks[at].residual else {
+            return Some(());
+        };
+        let (variable, _) = self.moving(first, at);
+        let rules = self.blocks[at].rules.clone();
+        let shape = rules.shape("compliance")?;
+        let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
+        for (column, port) in ports.enumerate() {
+            let Position::Point(there) = self.blocks[at].ports[column].clone() else {
+                continue;
+            };
+            let (instance, formals) = (self.blocks[at].instance, self.blocks[at].formals.clone());
+            let whole = self.with_scope(instance, formals, |work| {
+                work.shape_at(&shape.arguments, &[coordinates[0], there[0]], shape.value)
+            })?;
+            let mut parts = vec![whole.expr];
+            for k in 0..self.blocks[at].modes.len() {
+                let Some((_, value)) = self.blocks[at].modes[k].restoring else {
+                    continue;
+                };
+                let here = self.mode_shape(at, k, "shape", &[Position::Point(coordinates.to_vec())])?;
+                let there = self.mode_shape(at, k, "shape", &[Position::Point(there.clone())])?;
+                let exprs = &mut self.arena.exprs;
+                let product = exprs.mul(here, there);
+                let kept = exprs.div(product, value);
+                parts.push(exprs.neg(kept));
+            }
+            let compliance = self.arena.exprs.sum(parts);
+            let driving = self.port_measure(PortId(port), variable.conjugate());
+            match displaced {
+                true => terms.push(self.arena.exprs.mul(compliance, driving)),
+                false => {
+                    let rate = self.arena.exprs.call(Function::Der, [driving]);
+                    rates.push(self.arena.exprs.mul(compliance, rate));
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// `force(bar, x)`, `shear(beam, x)`, `moment(beam, x)`: what a unit of each mode's displacement causes, added up.
+    fn internal(&mut self, first: ElementId, at: usize, coordinates: &[Scalar], name: &Name) -> Option<Value> {
+        let rules = self.blocks[at].rules.clone();
+        if rules.shape(&name.text).is_none() {
+            let modal = self.blocks[at].modal;
+            let diagnostic = Diagnostic::error("LGM0446", format!("`{}` says nothing of its {}", modal.name.text, name.text))
+                .label(name.span, "measured here")
+                .label(modal.name.span, format!("no `{}(x)` in this block", name.text))
+                .help(format!(
+                    "define `{}(x) = ..;` in the block: the {0} that a displacement 1 of the mode causes at x",
+                    name.text
+                ));
+            self.report(diagnostic);
+            return None;
+        }
+        let (variable, _) = self.moving(first, at);
+        let point = [Position::Point(coordinates.to_vec())];
+        let mut terms = Vec::new();
+        for k in 0..self.blocks[at].modes.len() {
+            let shape = self.mode_shape(at, k, &name.text, &point)?;
+            if self.arena.exprs.is_zero(shape) {
+                continue;
+            }
+            let moved = match self.modal_displacement(first, at, k, variable) {
+                Some(moved) => moved,
+                None => {
+                    let mode = self.blocks[at].modes[k].storage;
+                    let rate = self.part_measure(first, mode, variable);
+                    self.arena.exprs.call(Function::Int, [rate])
+                }
+            };
+            terms.push(self.arena.exprs.mul(shape, moved));
+        }
+        Some(Value::scalar(self.arena.exprs.sum(terms), DimId::UNKNOWN))
+    }
+
+    /// `bar.port[k]`: the scalar ports of the flat graph that it is (the coupler's, and in series with it the residual's).
+    pub fn modal_port(&mut self, expr: &'a Expr, place: Place) -> Option<Option<ModalPort>> {
+        let ExprKind::Index(base, indices) = &expr.kind else {
+            return None;
+        };
+        let ExprKind::Member(owner, name) = &base.kind else {
+            return None;
+        };
+        if &*name.text != "port" {
+            return None;
+        }
+        let Some(Thing::Modal(first, at)) = self.graph_part(owner, place) else {
+            return None;
+        };
+        let block = &self.blocks[at as usize];
+        let (count, across, modes) = (block.ports.len(), block.rules.across, block.modes.len());
+        let residual = block.residual.as_ref().map(|residual| residual.0);
+        let Some([k]) = self.integers(indices, place).as_deref().map(<&[i64; 1]>::try_from).and_then(Result::ok).copied()
+        else {
+            return Some(None);
+        };
+        if k < 1 || k > count as i64 {
+            let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
+                .label(expr.span, format!("there {} {count}", if count == 1 { "is only" } else { "are" }))
+                .help("each position of `at`, then of `over`, is one port, in their order");
+            self.report(diagnostic);
+            return Some(None);
+        }
+        let start = self.model.elements[first.index()].ports.start;
+        let offset = if across { 0 } else { modes as u32 };
+        let residual = residual.map(|part| {
+            let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
+            PortId(ports.start + k as u32 - 1)
+        });
+        Some(Some(ModalPort {
+            coupler: PortId(start + offset + k as u32 - 1),
+            residual,
+            in_series: !across,
+        }))
+    }
+
+    /// A variable of a port of a modal block.
+    pub fn of_modal_port(&mut self, port: ModalPort, variable: Variable, is_across: bool) -> ExprId {
+        let own = self.port_measure(port.coupler, variable);
+        match port.residual {
+            // In series the across variables add up, in parallel the through variables do.
+            Some(residual) if is_across == port.in_series => {
+                let more = self.port_measure(residual, variable);
+                self.arena.exprs.add(own, more)
+            }
+            _ => own,
+        }
+    }
+}
+
+/// A port of a modal block in the flat graph.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::elaborate) struct ModalPort {
+    pub coupler: PortId,
+    pub residual: Option<PortId>,
+    pub in_series: bool,
+}

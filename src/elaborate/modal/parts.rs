@@ -1,0 +1,452 @@
+//! The nodes and elements that a modal block becomes.
+
+use super::{Block, Mode, Position};
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::laws::NOWHERE;
+use crate::elaborate::load::ItemRef;
+use crate::elaborate::model::{
+    Connection, Dissipator, DomainId, Element, ElementId, JunctionKind, Law, Matrix, Node, NodeId, Path, PathId, Port,
+    StateChoice, StorageForm, Variable,
+};
+use crate::elaborate::state::{Elaborator, Place, Progress, Record, Thing};
+use crate::elaborate::values::{Scalar, Value};
+use crate::expr::ExprId;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The values of one mode.
+pub(super) struct ModeValues<'a> {
+    pub scope: Vec<(&'a str, Value)>,
+    pub primary: Scalar,
+    pub restoring: Option<Scalar>,
+    pub dissipation: Option<Scalar>,
+    pub loss: Option<Scalar>,
+}
+
+/// What all parts of a block have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    pub domain: DomainId,
+    pub definition: ItemRef,
+    pub path: PathId,
+    pub place: Place,
+    pub wants_residual: bool,
+}
+
+/// The two ends of a branch; `None` is the reference.
+type Ends = (Option<NodeId>, Option<NodeId>);
+
+impl<'a> Elaborator<'a> {
+    /// Makes the coupler, then the parts of each mode, then the residual.
+    pub(super) fn make_parts(&mut self, mut block: Block<'a>, values: Vec<ModeValues<'a>>, parts: Parts) -> Option<Thing> {
+        let first = ElementId(self.model.elements.len() as u32);
+        let shapes = self.shape_values(&block, &values)?;
+        let residual = match parts.wants_residual {
+            true => Some(self.residual_value(&block, &values, &shapes)?),
+            false => None,
+        };
+        let external = self.external_ends(&block, parts)?;
+        let modal: Vec<NodeId> = (1..).take(values.len()).map(|k| self.inner_node(parts, "mode", k)).collect();
+        // The residual of a block that is driven by through variables stands in series with the coupler.
+        let across = block.rules.across;
+        let coupled: Vec<Ends> = match residual.is_some() && !across {
+            false => external.clone(),
+            true => {
+                let inner = (1..).zip(&external);
+                inner.map(|(k, ends)| (Some(self.inner_node(parts, "inner", k)), ends.1)).collect()
+            }
+        };
+        self.coupler(&block, parts, shapes, &modal, &coupled);
+        for (k, (value, node)) in (1..).zip(values.into_iter().zip(&modal)) {
+            let mode = self.mode(&block, parts, value, *node, k);
+            block.modes.push(mode);
+        }
+        if let Some(matrix) = residual {
+            let ends: Vec<Ends> = match across {
+                true => external,
+                false => external.iter().zip(&coupled).map(|(outer, inner)| (outer.0, inner.0)).collect(),
+            };
+            let id = ElementId(self.model.elements.len() as u32);
+            self.storage(&block, parts, "residual", None, !across, matrix.clone(), StorageForm::Direct, &ends);
+            block.residual = Some((ElementId(id.0 - first.0), matrix));
+        }
+        let relative = |id: ElementId| ElementId(id.0 - first.0);
+        for mode in &mut block.modes {
+            mode.storage = relative(mode.storage);
+            mode.restoring = mode.restoring.map(|(id, value)| (relative(id), value));
+        }
+        let at = self.blocks.len() as u32;
+        self.blocks.push(block);
+        Some(Thing::Modal(first, at))
+    }
+
+    /// The values of the shapes, ports by modes.
+    fn shape_values(&mut self, block: &Block<'a>, values: &[ModeValues<'a>]) -> Option<Matrix> {
+        let (rows, columns) = (block.ports.len(), values.len());
+        let mut entries = vec![self.arena.exprs.zero(); rows * columns];
+        for (column, mode) in values.iter().enumerate() {
+            let list = self.shapes_at(block, &mode.scope, &block.ports)?;
+            for (row, value) in list.into_iter().enumerate() {
+                entries[row * columns + column] = value.expr;
+            }
+        }
+        Some(Matrix { rows, columns, entries })
+    }
+
+    /// The values of one mode's shape at positions; over a span, its mean.
+    pub(super) fn shapes_at(
+        &mut self,
+        block: &Block<'a>,
+        scope: &[(&'a str, Value)],
+        positions: &[Position],
+    ) -> Option<Vec<Scalar>> {
+        let shape = block.rules.shape("shape")?;
+        let integral = block.rules.shape("integral");
+        let mut known = block.formals.clone();
+        known.extend(scope.iter().cloned());
+        self.with_scope(block.instance, known, |work| {
+            let mut list = Vec::with_capacity(positions.len());
+            for position in positions {
+                list.push(match position {
+                    Position::Point(at) => work.shape_at(&shape.arguments, at, shape.value)?,
+                    Position::Span(from, to) => {
+                        let integral = integral?;
+                        let upper = work.shape_at(&integral.arguments, &[*to], integral.value)?;
+                        let lower = work.shape_at(&integral.arguments, &[*from], integral.value)?;
+                        let difference = work.arena.exprs.sub(upper.expr, lower.expr);
+                        let width = work.arena.exprs.sub(to.expr, from.expr);
+                        Scalar {
+                            expr: work.arena.exprs.div(difference, width),
+                            dim: work.dims.over(upper.dim, to.dim),
+                        }
+                    }
+                });
+            }
+            Some(list)
+        })
+    }
+
+    /// A function of the position at one, in the scope that is open.
+    pub(super) fn shape_at(
+        &mut self,
+        names: &[&'a str],
+        at: &[Scalar],
+        value: &'a crate::syntax::ast::Expr,
+    ) -> Option<Scalar> {
+        let law = self.law.as_mut()?;
+        let mark = law.formals.len();
+        let coordinates = names.iter().zip(at).map(|(name, at)| (*name, Value::Scalar(*at)));
+        law.formals.extend(coordinates);
+        let value = self.eval_scalar(value, NOWHERE);
+        self.law.as_mut()?.formals.truncate(mark);
+        value
+    }
+
+    /// `compliance(x, y)` at all pairs of ports, less what the modes that are kept have of it.
+    fn residual_value(&mut self, block: &Block<'a>, values: &[ModeValues<'a>], shapes: &Matrix) -> Option<Matrix> {
+        let span = super::expand::argument(block.instance, "residual").map_or(block.instance.kind.span, |expr| expr.span);
+        let Some(shape) = block.rules.shape("compliance") else {
+            let diagnostic = Diagnostic::error("LGM0446", "this modal block has no static compliance")
+                .label(span, "it is needed here")
+                .label(block.modal.name.span, "no `compliance(x, y)` in this block")
+                .help("define `compliance(x, y) = ..;`: the displacement at x by a force of 1 at y, rigid-body motion aside");
+            self.report(diagnostic);
+            return None;
+        };
+        let mut points = Vec::with_capacity(block.ports.len());
+        for port in &block.ports {
+            match port {
+                Position::Point(at) if at.len() == 1 => points.push(at[0]),
+                _ => {
+                    let diagnostic = Diagnostic::error("LGM0446", "a residual is found for ports at points only")
+                        .label(span, "a residual is wanted here")
+                        .help("leave `residual` out and take more modes, or give positions on a line by `at`");
+                    self.report(diagnostic);
+                    return None;
+                }
+            }
+        }
+        let n = points.len();
+        let mut entries = vec![self.arena.exprs.zero(); n * n];
+        let known = block.formals.clone();
+        for row in 0..n {
+            for column in row..n {
+                let whole = self.with_scope(block.instance, known.clone(), |work| {
+                    work.shape_at(&shape.arguments, &[points[row], points[column]], shape.value)
+                })?;
+                let mut terms = vec![whole.expr];
+                for (k, mode) in values.iter().enumerate() {
+                    let Some(restoring) = mode.restoring else {
+                        continue;
+                    };
+                    let exprs = &mut self.arena.exprs;
+                    let product = exprs.mul(shapes.get(row, k), shapes.get(column, k));
+                    let part = exprs.div(product, restoring.expr);
+                    terms.push(exprs.neg(part));
+                }
+                let value = self.arena.exprs.sum(terms);
+                entries[row * n + column] = value;
+                entries[column * n + row] = value;
+            }
+        }
+        Some(Matrix {
+            rows: n,
+            columns: n,
+            entries,
+        })
+    }
+
+    /// The branches as they are drawn, checked; the ports that checking makes are taken back.
+    fn external_ends(&mut self, block: &Block<'a>, parts: Parts) -> Option<Vec<Ends>> {
+        let name = block.modal.domain.as_ref()?;
+        let mut list = Vec::with_capacity(block.ports.len());
+        let mut good = true;
+        for (from, to) in &block.instance.branches {
+            let ends = (self.branch_end(from, parts.place), self.branch_end(to, parts.place));
+            let (Some(tail), Some(head)) = ends else {
+                good = false;
+                continue;
+            };
+            if tail.is_vector() || head.is_vector() {
+                let diagnostic = Diagnostic::error("LGM0202", "a port of a modal block is a scalar")
+                    .label(from.span.to(to.span), "this is a vector node")
+                    .help("write one entry of it: `q[1]`");
+                self.report(diagnostic);
+                good = false;
+                continue;
+            }
+            let first = self.model.ports.len();
+            // No element has these ports yet; they are made again, in order, with the coupler.
+            let id = ElementId(self.model.elements.len() as u32);
+            good &= self.branch(id, block.instance, None, Some((parts.domain, name)), tail, head);
+            for port in self.model.ports.drain(first..) {
+                if let Connection::Branch { from, to, .. } = port.connection {
+                    list.push((from, to));
+                }
+            }
+        }
+        good.then_some(list)
+    }
+
+    fn inner_node(&mut self, parts: Parts, name: &str, k: i64) -> NodeId {
+        let path = self.inner_path(parts, name, Some(k));
+        let id = NodeId(self.model.nodes.len() as u32);
+        let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
+        self.model.nodes.push(Node {
+            path,
+            entry: None,
+            kind: match effort_is_across {
+                true => JunctionKind::Zero,
+                false => JunctionKind::One,
+            },
+            domain: Some(parts.domain),
+            is_graph_node: true,
+            floating: false,
+        });
+        id
+    }
+
+    fn inner_path(&mut self, parts: Parts, name: &str, index: Option<i64>) -> PathId {
+        let id = PathId(self.model.paths.len() as u32);
+        let span = self.model.paths[parts.path.index()].span;
+        self.model.paths.push(Path {
+            parent: Some(parts.path),
+            name: name.into(),
+            indices: index.into_iter().collect(),
+            span,
+        });
+        id
+    }
+
+    fn port(&mut self, parts: Parts, name: Option<&Arc<str>>, entry: Option<u32>, ends: Ends, span: Span) {
+        self.branching.join(ends.0, ends.1);
+        self.model.ports.push(Port {
+            element: ElementId(self.model.elements.len() as u32),
+            name: name.cloned(),
+            entry,
+            domain: Some(parts.domain),
+            connection: Connection::Branch {
+                from: ends.0,
+                to: ends.1,
+                span,
+            },
+        });
+    }
+
+    /// Adds an element over the ports that were made for it.
+    fn part(&mut self, block: &Block<'a>, parts: Parts, path: PathId, kind: Arc<str>, first: u32, mode: Option<u32>, law: Law) -> ElementId {
+        let id = ElementId(self.model.elements.len() as u32);
+        self.model.elements.push(Element {
+            path,
+            kind,
+            ports: first..self.model.ports.len() as u32,
+            law,
+            law_span: block.instance.kind.span,
+            start: Vec::new(),
+            start_span: None,
+            state_choice: StateChoice::CoEnergy,
+            mode,
+        });
+        self.records.push(Record {
+            instance: block.instance,
+            definition: parts.definition,
+            place: parts.place,
+            progress: Progress::Done,
+        });
+        id
+    }
+
+    /// The across or the through variable of the block's domain.
+    fn variable_of(&self, parts: Parts, across: bool) -> Variable {
+        let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
+        if effort_is_across == across { Variable::Effort } else { Variable::Flow }
+    }
+
+    /// `port.across = S*mode.across`, or of the dual `mode.across = S'*port.across`.
+    fn coupler(&mut self, block: &Block<'a>, parts: Parts, shapes: Matrix, modal: &[NodeId], coupled: &[Ends]) {
+        let first = self.model.ports.len() as u32;
+        let span = block.instance.kind.span;
+        let (mode_name, port_name): (Arc<str>, Arc<str>) = ("mode".into(), "port".into());
+        let spans: Vec<Span> = block.instance.branches.iter().map(|(from, to)| from.span.to(to.span)).collect();
+        let across = block.rules.across;
+        for group in [across, !across] {
+            match group {
+                true => {
+                    for ((k, ends), span) in (1..).zip(coupled).zip(&spans) {
+                        self.port(parts, Some(&port_name), Some(k), *ends, *span);
+                    }
+                }
+                false => {
+                    for (k, node) in (1..).zip(modal) {
+                        self.port(parts, Some(&mode_name), Some(k), (Some(*node), None), span);
+                    }
+                }
+            }
+        }
+        let variable = self.variable_of(parts, true);
+        let matrix = match across {
+            false => shapes,
+            true => transposed(&shapes),
+        };
+        let law = Law::Coupler {
+            input: variable,
+            output: variable,
+            matrix,
+        };
+        self.part(block, parts, parts.path, block.modal.name.text.clone(), first, None, law);
+    }
+
+    /// One storage over branches; `through` says that its co-energy variable is the through variable.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one element")]
+    fn storage(
+        &mut self,
+        block: &Block<'a>,
+        parts: Parts,
+        name: &str,
+        mode: Option<u32>,
+        through: bool,
+        value: Matrix,
+        form: StorageForm,
+        ends: &[Ends],
+    ) -> ElementId {
+        let path = self.inner_path(parts, name, mode.map(i64::from));
+        let first = self.model.ports.len() as u32;
+        for (k, ends) in (1..).zip(ends) {
+            self.port(parts, None, mode.is_none().then_some(k), *ends, block.instance.kind.span);
+        }
+        let law = Law::Storage {
+            co_energy: self.variable_of(parts, !through),
+            value,
+            form,
+        };
+        self.part(block, parts, path, name.into(), first, mode, law)
+    }
+
+    /// A resistance (`across = value*through`) or a conductance.
+    fn dissipator(&mut self, block: &Block<'a>, parts: Parts, name: &str, mode: u32, resistance: bool, value: ExprId, ends: Ends) {
+        let path = self.inner_path(parts, name, Some(i64::from(mode)));
+        let first = self.model.ports.len() as u32;
+        self.port(parts, None, None, ends, block.instance.kind.span);
+        let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
+        let law = Law::Dissipator(match resistance == effort_is_across {
+            true => Dissipator::Resistance(single(value)),
+            false => Dissipator::Conductance(single(value)),
+        });
+        self.part(block, parts, path, name.into(), first, Some(mode), law);
+    }
+
+    fn mode(&mut self, block: &Block<'a>, parts: Parts, value: ModeValues<'a>, node: NodeId, k: u32) -> Mode<'a> {
+        let across = block.rules.across;
+        let joint = |work: &mut Self, name: &str| work.inner_node(parts, name, i64::from(k));
+        let (storage, restoring);
+        if across {
+            // In series: from the node of the mode to the reference, with a joint behind each part but the last.
+            let mut rest = [value.restoring.is_some(), value.dissipation.is_some()];
+            let mut from = node;
+            let mut next = |work: &mut Self, last: bool, name: &str| {
+                let to = (!last).then(|| joint(work, name));
+                let ends = (Some(from), to);
+                from = to.unwrap_or(from);
+                ends
+            };
+            let ends = next(self, rest == [false; 2], "behind_inertia");
+            storage = self.storage(block, parts, "inertia", Some(k), true, single(value.primary.expr), StorageForm::Direct, &[ends]);
+            restoring = value.restoring.map(|entry| {
+                rest[0] = false;
+                let ends = next(self, rest == [false; 2], "behind_capacity");
+                if let Some(loss) = value.loss {
+                    self.dissipator(block, parts, "loss", k, false, loss.expr, ends);
+                }
+                let id = self.storage(block, parts, "capacity", Some(k), false, single(entry.expr), StorageForm::Inverse, &[ends]);
+                (id, entry.expr)
+            });
+            if let Some(entry) = value.dissipation {
+                let ends = next(self, true, "");
+                self.dissipator(block, parts, "resistor", k, true, entry.expr, ends);
+            }
+        } else {
+            let ends = (Some(node), None);
+            storage = self.storage(block, parts, "mass", Some(k), false, single(value.primary.expr), StorageForm::Direct, &[ends]);
+            restoring = value.restoring.map(|entry| {
+                let mut ends = ends;
+                if let Some(loss) = value.loss {
+                    let between = joint(self, "behind_spring");
+                    ends.1 = Some(between);
+                    self.dissipator(block, parts, "loss", k, true, loss.expr, (Some(between), None));
+                }
+                let id = self.storage(block, parts, "spring", Some(k), true, single(entry.expr), StorageForm::Inverse, &[ends]);
+                (id, entry.expr)
+            });
+            if let Some(entry) = value.dissipation {
+                self.dissipator(block, parts, "damper", k, false, entry.expr, ends);
+            }
+        }
+        Mode {
+            scope: value.scope,
+            storage,
+            restoring,
+            lossy: value.loss.is_some(),
+        }
+    }
+}
+
+
+fn single(value: ExprId) -> Matrix {
+    Matrix {
+        rows: 1,
+        columns: 1,
+        entries: vec![value],
+    }
+}
+
+fn transposed(matrix: &Matrix) -> Matrix {
+    let entries = (0..matrix.columns)
+        .flat_map(|column| (0..matrix.rows).map(move |row| (row, column)))
+        .map(|(row, column)| matrix.get(row, column))
+        .collect();
+    Matrix {
+        rows: matrix.columns,
+        columns: matrix.rows,
+        entries,
+    }
+}
