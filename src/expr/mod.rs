@@ -483,7 +483,31 @@ impl Exprs {
                 _ => {}
             }
         }
+        if let [only] = *arguments
+            && matches!(function, Function::Sin | Function::Cos)
+            && let Some(quarter) = self.quarter_turns(only)
+        {
+            let value = [0, 1, 0, -1][(quarter + usize::from(function == Function::Cos)) % 4];
+            return self.integer(value);
+        }
         self.intern(Node::Call(function, arguments))
+    }
+
+    /// How many times pi/2 an angle is, less whole turns, where it is a whole number of them: there sine and cosine are
+    /// exact.
+    fn quarter_turns(&self, angle: ExprId) -> Option<usize> {
+        let quarters = match self.node(angle) {
+            Node::Pi => BigRational::from_integer(2.into()),
+            Node::Product(factors) => match **factors {
+                [a, b] if *self.node(b) == Node::Pi => self.as_number(a)? * BigRational::from_integer(2.into()),
+                [a, b] if *self.node(a) == Node::Pi => self.as_number(b)? * BigRational::from_integer(2.into()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let four = BigRational::from_integer(4.into());
+        let rest = &quarters - (&quarters / &four).floor() * &four;
+        if rest.is_integer() { rest.to_usize() } else { None }
     }
 
     /// A relation of two values.
