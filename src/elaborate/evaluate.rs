@@ -256,6 +256,11 @@ impl<'a> Elaborator<'a> {
             {
                 return self.member(owner, name, Some(indices), place, span);
             }
+            if let ExprKind::Member(owner, name) = &base.kind
+                && let Some(Thing::Modal(first, at)) = self.graph_part(owner, place)
+            {
+                return self.modal_state(first, at as usize, name, indices, place, span);
+            }
         }
         let value = self.eval(base, place);
         if value.is_error() {
@@ -309,7 +314,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
-        if &*over.function.text != "sum" {
+        if &*over.function.text == "root" {
             return self.root(over, place, span);
         }
         let (Some(from), Some(to)) = (self.integer(&over.from, place), self.integer(&over.to, place)) else {
@@ -329,12 +334,38 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         }
         self.sum_depth += 1;
-        let value = self.sum_over(over, from, to, place);
+        let terms = self.terms_over(over, from, to, place);
         self.sum_depth -= 1;
-        value
+        match terms {
+            None => Value::Error,
+            Some(terms) if &*over.function.text == "list" => self.list_of(terms, over, span),
+            Some(terms) if terms.is_empty() => Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN),
+            Some(terms) => self.add_up(&terms),
+        }
     }
 
-    fn sum_over(&mut self, over: &'a Over, from: i64, to: i64, place: Place) -> Value {
+    /// `list(i in a:b, expr)`: a column of scalars, or a matrix of the vectors that are its rows.
+    fn list_of(&mut self, terms: Vec<(bool, Value, &'a Expr)>, over: &'a Over, span: Span) -> Value {
+        let width = terms.first().map_or(1, |term| term.1.entries().len());
+        let is_scalar = |value: &Value| matches!(value, Value::Scalar(_));
+        let alike = terms
+            .iter()
+            .all(|term| term.1.entries().len() == width && term.1.shape().1 == 1 && is_scalar(&term.1) == is_scalar(&terms[0].1));
+        if terms.is_empty() || !alike || width * terms.len() > LARGEST_LIST {
+            let diagnostic = Diagnostic::error("LGM0207", "this is no list of scalars, nor one of vectors of one width")
+                .label(span, format!("it has {}", entries_text(terms.len())))
+                .label(over.body.span, "each entry")
+                .help("a list has at least one entry, and each of them as many numbers");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let rows = terms.len();
+        let is_matrix = !is_scalar(&terms[0].1);
+        let entries = terms.iter().flat_map(|term| term.1.entries().iter().copied()).collect();
+        Value::array(rows, width, is_matrix, entries)
+    }
+
+    fn terms_over(&mut self, over: &'a Over, from: i64, to: i64, place: Place) -> Option<Vec<(bool, Value, &'a Expr)>> {
         let mark = self.envs.len();
         let mut terms = Vec::new();
         for value in from..=to {
@@ -350,14 +381,11 @@ impl<'a> Elaborator<'a> {
             let term = self.eval(&over.body, inner);
             self.envs.truncate(mark);
             if term.is_error() {
-                return Value::Error;
+                return None;
             }
             terms.push((false, term, &over.body));
         }
-        if terms.is_empty() {
-            return Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN);
-        }
-        self.add_up(&terms)
+        Some(terms)
     }
 
     fn logical(&mut self, list: &'a [Expr], relation: Relation, place: Place) -> Value {

@@ -27,13 +27,15 @@ pub(super) const MEASURES: &[&str] = &[
 /// Functions that make or change matrices.
 pub(super) const MATRIX_FUNCTIONS: &[&str] = &["transpose", "diag", "identity"];
 
+/// Functions of an expression over a range.
+const RANGED: &[&str] = &["sum", "list", "root"];
+
 /// Whether a word is a function or a measure of the language.
 pub(super) fn is_function(name: &str) -> bool {
     MEASURES.contains(&name)
         || MATRIX_FUNCTIONS.contains(&name)
         || Function::ALL.iter().any(|entry| entry.1 == name)
-        || name == "sum"
-        || name == "root"
+        || RANGED.contains(&name)
 }
 
 /// The names of all functions, for suggestions.
@@ -42,7 +44,7 @@ pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
     functions
         .chain(MEASURES.iter().copied())
         .chain(MATRIX_FUNCTIONS.iter().copied())
-        .chain(["sum"])
+        .chain(RANGED.iter().copied())
 }
 
 impl<'a> Elaborator<'a> {

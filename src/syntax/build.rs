@@ -461,11 +461,11 @@ impl<'a> Context<'a> {
 
     /// `sum(i in a:b, body)`, `root(z in a:b, body)`
     pub fn over(&self, start: usize, over: Over, end: usize) -> Expr {
-        if !matches!(&*over.function.text, "sum" | "root") {
+        if !matches!(&*over.function.text, "sum" | "root" | "list") {
             self.report(
                 Diagnostic::error("LGM0022", format!("`{}` takes no range", over.function.text))
-                    .label(over.function.span, "only `sum` and `root` do")
-                    .help("write `sum(i in 1:N, ..)` or `root(z in a:b, ..)`"),
+                    .label(over.function.span, "only `sum`, `list` and `root` do")
+                    .help("write `sum(i in 1:N, ..)`, `list(i in 1:N, ..)` or `root(z in a:b, ..)`"),
             );
             return self.expr(start, ExprKind::Missing, end);
         }

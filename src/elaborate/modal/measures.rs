@@ -233,6 +233,60 @@ impl<'a> Elaborator<'a> {
         Some(Value::scalar(self.arena.exprs.sum(terms), DimId::UNKNOWN))
     }
 
+    /// `bar.v[i]`, `bar.F[i]`: the across or through variable that a mode's storage carries, by the domain's symbol.
+    pub fn modal_state(
+        &mut self,
+        first: ElementId,
+        at: usize,
+        name: &'a Name,
+        indices: &'a [Expr],
+        place: Place,
+        span: Span,
+    ) -> Value {
+        let block = &self.blocks[at];
+        let (across, count) = (block.rules.across, block.modes.len());
+        let start = self.model.elements[first.index()].ports.start as usize;
+        let Some(domain) = self.model.ports[start].domain else {
+            return Value::Error;
+        };
+        let about = &self.model.domains[domain.index()];
+        let symbols = [about.across.to_string(), about.through.to_string()];
+        let Some(is_through) = symbols.iter().position(|symbol| *symbol == *name.text).map(|at| at == 1) else {
+            let mut diagnostic = Diagnostic::error("LGM0111", format!("a modal block has no value `{}`", name.text))
+                .label(name.span, "not known");
+            diagnostic.help = Some(format!("its modes have `{}[i]` and `{}[i]`, and its ports are `port[k]`, of which `across(..)` is measured", symbols[0], symbols[1]));
+            self.report(diagnostic);
+            return Value::Error;
+        };
+        let Some([k]) = self.integers(indices, place).as_deref().and_then(|list| <[i64; 1]>::try_from(list).ok()) else {
+            return Value::Error;
+        };
+        if k < 1 || k > count as i64 {
+            let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
+                .label(span, format!("there {} {count}", if count == 1 { "is only one mode of" } else { "are modes 1 to" }))
+                .help("modes count from 1 to `modes`");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let mode = &self.blocks[at].modes[k as usize - 1];
+        let part = match is_through == across {
+            true => Some(mode.storage),
+            false => mode.restoring.map(|restoring| restoring.0),
+        };
+        let Some(part) = part else {
+            let diagnostic = Diagnostic::error("LGM0111", format!("mode {k} has no `{}`", name.text))
+                .label(span, "a rigid-body mode, which nothing draws back")
+                .help("measure the variable that moves, or take another mode");
+            self.report(diagnostic);
+            return Value::Error;
+        };
+        let effort = self.model.domains[domain.index()].effort_is_across != is_through;
+        let variable = if effort { Variable::Effort } else { Variable::Flow };
+        let dim = self.domain_dimension(domain, !is_through);
+        let expr = self.part_measure(first, part, variable);
+        Value::scalar(expr, dim)
+    }
+
     /// `bar.port[k]`: the scalar ports of the flat graph that it is (the coupler's, and in series with it the residual's).
     pub fn modal_port(&mut self, expr: &'a Expr, place: Place) -> Option<Option<ModalPort>> {
         let ExprKind::Index(base, indices) = &expr.kind else {
@@ -250,8 +304,7 @@ impl<'a> Elaborator<'a> {
         let block = &self.blocks[at as usize];
         let (count, across, modes) = (block.ports.len(), block.rules.across, block.modes.len());
         let residual = block.residual.as_ref().map(|residual| residual.0);
-        let Some([k]) = self.integers(indices, place).as_deref().map(<&[i64; 1]>::try_from).and_then(Result::ok).copied()
-        else {
+        let Some([k]) = self.integers(indices, place).as_deref().and_then(|list| <[i64; 1]>::try_from(list).ok()) else {
             return Some(None);
         };
         if k < 1 || k > count as i64 {
