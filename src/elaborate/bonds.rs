@@ -143,9 +143,10 @@ impl<'a> Elaborator<'a> {
             }
             Thing::Element(id) => self.bond_element(id, expr, None),
             Thing::Modal(..) => {
-                let diagnostic = Diagnostic::error("LGM0308", "a bond ends at junctions, nodes and bond graph elements")
-                    .label(expr.span, "this is a modal block")
-                    .help("give it branches to nodes, and bond to these");
+                let diagnostic =
+                    Diagnostic::error("LGM0308", "a bond ends at junctions, nodes and bond graph elements")
+                        .label(expr.span, "this is a modal block")
+                        .help("give it branches to nodes, and bond to these");
                 self.report(diagnostic);
                 None
             }

@@ -348,14 +348,15 @@ impl<'a> Elaborator<'a> {
     fn list_of(&mut self, terms: Vec<(bool, Value, &'a Expr)>, over: &'a Over, span: Span) -> Value {
         let width = terms.first().map_or(1, |term| term.1.entries().len());
         let is_scalar = |value: &Value| matches!(value, Value::Scalar(_));
-        let alike = terms
-            .iter()
-            .all(|term| term.1.entries().len() == width && term.1.shape().1 == 1 && is_scalar(&term.1) == is_scalar(&terms[0].1));
+        let alike = terms.iter().all(|term| {
+            term.1.entries().len() == width && term.1.shape().1 == 1 && is_scalar(&term.1) == is_scalar(&terms[0].1)
+        });
         if terms.is_empty() || !alike || width * terms.len() > LARGEST_LIST {
-            let diagnostic = Diagnostic::error("LGM0207", "this is no list of scalars, nor one of vectors of one width")
-                .label(span, format!("it has {}", entries_text(terms.len())))
-                .label(over.body.span, "each entry")
-                .help("a list has at least one entry, and each of them as many numbers");
+            let diagnostic =
+                Diagnostic::error("LGM0207", "this is no list of scalars, nor one of vectors of one width")
+                    .label(span, format!("it has {}", entries_text(terms.len())))
+                    .label(over.body.span, "each entry")
+                    .help("a list has at least one entry, and each of them as many numbers");
             self.report(diagnostic);
             return Value::Error;
         }

@@ -55,7 +55,11 @@ impl<'a> Elaborator<'a> {
             Thing::Modal(..) => {
                 let diagnostic = Diagnostic::error("LGM0140", "a port of a modal block must be named")
                     .label(argument.span, "which port is meant?")
-                    .help(format!("write `{}({}.port[1])`", name.text, self.sources.slice(argument.span)));
+                    .help(format!(
+                        "write `{}({}.port[1])`",
+                        name.text,
+                        self.sources.slice(argument.span)
+                    ));
                 self.report(diagnostic);
                 Value::Error
             }

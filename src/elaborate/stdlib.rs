@@ -34,4 +34,7 @@ pub(super) const MODULES: &[Module] = &[
     module!("generic", true),
     module!("bond", true),
     module!("nonlinear", false),
+    module!("planar", false),
+    module!("spatial", false),
     module!("distributed", false),
+];

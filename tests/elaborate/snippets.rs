@@ -154,7 +154,7 @@ model Pendulum {
 }
 
 #[test]
-fn modal_blocks_are_not_built_yet() {
+fn steel_bar() {
     let text = r#"
 /// A bar fixed at x = 0 and free at x = L, by separation of variables.
 modal FixedFreeBar(rho [kg/m^3], E [Pa], A [m^2], L [m], zeta = 0) : translational {

@@ -170,29 +170,22 @@ impl Dice {
 
 /// Other values for parameters: every number between a half and double of what it is.
 ///
-/// A matrix is scaled as a whole, so that it stays symmetric and positive where it was.
+/// A vector or a matrix is scaled as a whole, so that it stays symmetric and positive where it was.
 pub fn drawn(parameters: &Parameters, seed: u64) -> Parameters {
     let mut dice = Dice::new(seed);
-    let scale = |value: &Value, factor: f64| Value::from(number(value) * factor);
     parameters
         .iter()
         .map(|(name, value)| {
             let factor = dice.between(0.5, 2.0);
-            let value = match value {
-                Value::Array(rows) => rows
-                    .iter()
-                    .map(|row| {
-                        row.as_array()
-                            .unwrap()
-                            .iter()
-                            .map(|entry| scale(entry, factor))
-                            .collect::<Vec<_>>()
-                    })
-                    .map(Value::from)
-                    .collect(),
-                value => scale(value, factor),
-            };
-            (name.clone(), value)
+            (name.clone(), scaled(value, factor))
         })
         .collect()
+}
+
+/// A number, or all numbers of a vector or a matrix, times a factor.
+fn scaled(value: &Value, factor: f64) -> Value {
+    match value {
+        Value::Array(entries) => entries.iter().map(|entry| scaled(entry, factor)).collect(),
+        value => Value::from(number(value) * factor),
+    }
 }

@@ -119,9 +119,12 @@ impl<'a> Elaborator<'a> {
 
     fn mode_count(&mut self, instance: &'a Instance, modal: &ast::Modal, place: Place) -> Option<u32> {
         let Some(expr) = argument(instance, "modes") else {
-            let diagnostic = Diagnostic::error("LGM0442", format!("`{}` needs its number of modes", instance.declared.name.text))
-                .label(instance.kind.span, "`modes` is missing")
-                .help(format!("write `{}(.., modes = 5, at = [..])`", modal.name.text));
+            let diagnostic = Diagnostic::error(
+                "LGM0442",
+                format!("`{}` needs its number of modes", instance.declared.name.text),
+            )
+            .label(instance.kind.span, "`modes` is missing")
+            .help(format!("write `{}(.., modes = 5, at = [..])`", modal.name.text));
             self.report(diagnostic);
             return None;
         };
@@ -156,9 +159,12 @@ impl<'a> Elaborator<'a> {
     }
 
     fn changing_value(&mut self, span: Span, what: &str) {
-        let diagnostic = Diagnostic::error("LGM0443", format!("`{what}` of a modal block may depend on parameters only"))
-            .label(span, "this changes with time")
-            .help("a block is linear and does not change; what moves or changes is an element of its own at a port");
+        let diagnostic = Diagnostic::error(
+            "LGM0443",
+            format!("`{what}` of a modal block may depend on parameters only"),
+        )
+        .label(span, "this changes with time")
+        .help("a block is linear and does not change; what moves or changes is an element of its own at a port");
         self.report(diagnostic);
     }
 
@@ -188,9 +194,12 @@ impl<'a> Elaborator<'a> {
             }
         }
         if ports.is_empty() {
-            let diagnostic = Diagnostic::error("LGM0442", format!("`{}` needs the positions of its ports", instance.declared.name.text))
-                .label(instance.kind.span, "`at` is missing")
-                .help("write `at = [x1, x2]` with one position for each branch");
+            let diagnostic = Diagnostic::error(
+                "LGM0442",
+                format!("`{}` needs the positions of its ports", instance.declared.name.text),
+            )
+            .label(instance.kind.span, "`at` is missing")
+            .help("write `at = [x1, x2]` with one position for each branch");
             self.report(diagnostic);
             return None;
         }
@@ -225,9 +234,15 @@ impl<'a> Elaborator<'a> {
         if !fits {
             let shape = value.shape_text();
             let words = if width == 1 { words[0] } else { words[1] };
-            let diagnostic = Diagnostic::error("LGM0444", format!("`{name}` takes positions of {width} {}", if width == 1 { "number" } else { "numbers" }))
-                .label(expr.span, format!("this is {shape}"))
-                .help(format!("write `{name} = [{words}]`, or a list of such lists"));
+            let diagnostic = Diagnostic::error(
+                "LGM0444",
+                format!(
+                    "`{name}` takes positions of {width} {}",
+                    if width == 1 { "number" } else { "numbers" }
+                ),
+            )
+            .label(expr.span, format!("this is {shape}"))
+            .help(format!("write `{name} = [{words}]`, or a list of such lists"));
             self.report(diagnostic);
             return None;
         }
@@ -247,7 +262,11 @@ impl<'a> Elaborator<'a> {
         };
         let mut diagnostic = Diagnostic::error(
             "LGM0445",
-            format!("`{name}` has {}, but {}", plural(ports, "position", "positions"), plural(given, "branch", "branches")),
+            format!(
+                "`{name}` has {}, but {}",
+                plural(ports, "position", "positions"),
+                plural(given, "branch", "branches")
+            ),
         )
         .label(span, format!("{} here", plural(given, "branch", "branches")));
         for word in ["at", "over"] {
@@ -296,22 +315,16 @@ impl<'a> Elaborator<'a> {
             ports: Vec::new(),
             time: None,
         });
-        let user = self.law_use.replace((
-            instance.declared.name.text.to_string(),
-            instance.kind.span,
-        ));
+        let user = self
+            .law_use
+            .replace((instance.declared.name.text.to_string(), instance.kind.span));
         let result = work(self);
         self.law = outer;
         self.law_use = user;
         result
     }
 
-    fn check_positions(
-        &mut self,
-        instance: &'a Instance,
-        ports: &[Position],
-        sides: &[Scalar],
-    ) -> Option<()> {
+    fn check_positions(&mut self, instance: &'a Instance, ports: &[Position], sides: &[Scalar]) -> Option<()> {
         for (at, port) in ports.iter().enumerate() {
             let coordinates = match port {
                 Position::Point(list) => list.clone(),
@@ -319,13 +332,18 @@ impl<'a> Elaborator<'a> {
             };
             let (name, before) = match port {
                 Position::Point(_) => ("at", 0),
-                Position::Span(..) => ("over", ports.iter().filter(|port| matches!(port, Position::Point(_))).count()),
+                Position::Span(..) => (
+                    "over",
+                    ports.iter().filter(|port| matches!(port, Position::Point(_))).count(),
+                ),
             };
             let Some(expr) = argument(instance, name) else {
                 continue;
             };
             let span = match &expr.kind {
-                ExprKind::List(items, _) if matches!(port, Position::Point(_)) || matches!(items[0].kind, ExprKind::List(..)) => {
+                ExprKind::List(items, _)
+                    if matches!(port, Position::Point(_)) || matches!(items[0].kind, ExprKind::List(..)) =>
+                {
                     items.get(at - before).map_or(expr.span, |item| item.span)
                 }
                 _ => expr.span,
@@ -346,12 +364,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Whether a position lies in the block.
-    pub(super) fn check_position(
-        &mut self,
-        span: Span,
-        coordinates: &[Scalar],
-        sides: &[Scalar],
-    ) -> Option<()> {
+    pub(super) fn check_position(&mut self, span: Span, coordinates: &[Scalar], sides: &[Scalar]) -> Option<()> {
         for (at, coordinate) in coordinates.iter().enumerate() {
             // Both ends of a span are measured along the only side.
             let Some(side) = sides.get(at.min(sides.len().saturating_sub(1))) else {
@@ -359,9 +372,12 @@ impl<'a> Elaborator<'a> {
             };
             if coordinate.dim.is_known() && side.dim.is_known() && coordinate.dim != side.dim {
                 let (given, wanted) = (self.dims.text(coordinate.dim), self.dims.text(side.dim));
-                let diagnostic = Diagnostic::error("LGM0201", format!("this position is given in {given}, the length in {wanted}"))
-                    .label(span, format!("this is in {given}"))
-                    .help(format!("give positions in {wanted}"));
+                let diagnostic = Diagnostic::error(
+                    "LGM0201",
+                    format!("this position is given in {given}, the length in {wanted}"),
+                )
+                .label(span, format!("this is in {given}"))
+                .help(format!("give positions in {wanted}"));
                 self.report(diagnostic);
                 return None;
             }
@@ -424,7 +440,12 @@ impl<'a> Elaborator<'a> {
         Some(modes)
     }
 
-    fn mode_of(&mut self, instance: &'a Instance, rules: &Rules<'a>, scope: Vec<(&'a str, Value)>) -> Option<ModeValues<'a>> {
+    fn mode_of(
+        &mut self,
+        instance: &'a Instance,
+        rules: &Rules<'a>,
+        scope: Vec<(&'a str, Value)>,
+    ) -> Option<ModeValues<'a>> {
         let roles = rules.roles();
         let zero = Scalar {
             expr: self.arena.exprs.zero(),
@@ -435,7 +456,11 @@ impl<'a> Elaborator<'a> {
                 None => Some(zero),
                 Some((_, Value::Scalar(scalar))) => Some(*scalar),
                 Some((name, value)) => {
-                    let expr = rules.values.iter().find(|entry| entry.0 == *name).map_or(instance.kind.span, |entry| entry.1.span);
+                    let expr = rules
+                        .values
+                        .iter()
+                        .find(|entry| entry.0 == *name)
+                        .map_or(instance.kind.span, |entry| entry.1.span);
                     let diagnostic = Diagnostic::error("LGM0206", "a scalar is needed here")
                         .label(expr, format!("this is {}", value.shape_text()))
                         .help(format!("`{name}` is one number for each mode"));
@@ -476,10 +501,16 @@ impl<'a> Elaborator<'a> {
                 None
             };
             if let Some((names, value, words)) = fault {
-                let name = names.iter().find(|name| scope_has(&mode.scope, name)).unwrap_or(&names[0]);
+                let name = names
+                    .iter()
+                    .find(|name| scope_has(&mode.scope, name))
+                    .unwrap_or(&names[0]);
                 let diagnostic = Diagnostic::error("LGM0443", format!("the {name} of a mode {words}"))
                     .label(span_of(names), format!("this is {} for mode {at}", to_f64(value)))
-                    .label(instance.kind.span, format!("for `{}` here", instance.declared.name.text))
+                    .label(
+                        instance.kind.span,
+                        format!("for `{}` here", instance.declared.name.text),
+                    )
                     .help("look for a wrong sign or a parameter that is zero");
                 self.report(diagnostic);
                 return None;
@@ -490,7 +521,10 @@ impl<'a> Elaborator<'a> {
             if ratio.is_known() && ratio != square && !values[1].is_zero() {
                 let shown = self.dims.text(ratio);
                 let diagnostic = Diagnostic::error("LGM0203", "the values of a mode do not give a frequency")
-                    .label(span_of(&roles.restoring), format!("this over `{}` is in {shown}", roles.primary[0]))
+                    .label(
+                        span_of(&roles.restoring),
+                        format!("this over `{}` is in {shown}", roles.primary[0]),
+                    )
                     .label(span_of(&roles.primary), "given here")
                     .help("stiffness over mass is in [1/s^2]");
                 self.report(diagnostic);

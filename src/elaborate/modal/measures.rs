@@ -143,8 +143,10 @@ impl<'a> Elaborator<'a> {
         let Some(Position::Point(coordinates)) = point.first() else {
             return None;
         };
-        self.with_scope(instance, known, |work| work.shape_at(&shape.arguments, coordinates, shape.value))
-            .map(|scalar| scalar.expr)
+        self.with_scope(instance, known, |work| {
+            work.shape_at(&shape.arguments, coordinates, shape.value)
+        })
+        .map(|scalar| scalar.expr)
     }
 
     /// What the modes left out add at a position by the forces at the ports.
@@ -202,13 +204,16 @@ impl<'a> Elaborator<'a> {
         let rules = self.blocks[at].rules.clone();
         if rules.shape(&name.text).is_none() {
             let modal = self.blocks[at].modal;
-            let diagnostic = Diagnostic::error("LGM0446", format!("`{}` says nothing of its {}", modal.name.text, name.text))
-                .label(name.span, "measured here")
-                .label(modal.name.span, format!("no `{}(x)` in this block", name.text))
-                .help(format!(
-                    "define `{}(x) = ..;` in the block: the {0} that a displacement 1 of the mode causes at x",
-                    name.text
-                ));
+            let diagnostic = Diagnostic::error(
+                "LGM0446",
+                format!("`{}` says nothing of its {}", modal.name.text, name.text),
+            )
+            .label(name.span, "measured here")
+            .label(modal.name.span, format!("no `{}(x)` in this block", name.text))
+            .help(format!(
+                "define `{}(x) = ..;` in the block: the {0} that a displacement 1 of the mode causes at x",
+                name.text
+            ));
             self.report(diagnostic);
             return None;
         }
@@ -251,19 +256,40 @@ impl<'a> Elaborator<'a> {
         };
         let about = &self.model.domains[domain.index()];
         let symbols = [about.across.to_string(), about.through.to_string()];
-        let Some(is_through) = symbols.iter().position(|symbol| *symbol == *name.text).map(|at| at == 1) else {
+        let Some(is_through) = symbols
+            .iter()
+            .position(|symbol| *symbol == *name.text)
+            .map(|at| at == 1)
+        else {
             let mut diagnostic = Diagnostic::error("LGM0111", format!("a modal block has no value `{}`", name.text))
                 .label(name.span, "not known");
-            diagnostic.help = Some(format!("its modes have `{}[i]` and `{}[i]`, and its ports are `port[k]`, of which `across(..)` is measured", symbols[0], symbols[1]));
+            diagnostic.help = Some(format!(
+                "its modes have `{}[i]` and `{}[i]`, and its ports are `port[k]`, of which `across(..)` is measured",
+                symbols[0], symbols[1]
+            ));
             self.report(diagnostic);
             return Value::Error;
         };
-        let Some([k]) = self.integers(indices, place).as_deref().and_then(|list| <[i64; 1]>::try_from(list).ok()) else {
+        let Some([k]) = self
+            .integers(indices, place)
+            .as_deref()
+            .and_then(|list| <[i64; 1]>::try_from(list).ok())
+        else {
             return Value::Error;
         };
         if k < 1 || k > count as i64 {
             let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
-                .label(span, format!("there {} {count}", if count == 1 { "is only one mode of" } else { "are modes 1 to" }))
+                .label(
+                    span,
+                    format!(
+                        "there {} {count}",
+                        if count == 1 {
+                            "is only one mode of"
+                        } else {
+                            "are modes 1 to"
+                        }
+                    ),
+                )
                 .help("modes count from 1 to `modes`");
             self.report(diagnostic);
             return Value::Error;
@@ -304,12 +330,19 @@ impl<'a> Elaborator<'a> {
         let block = &self.blocks[at as usize];
         let (count, across, modes) = (block.ports.len(), block.rules.across, block.modes.len());
         let residual = block.residual.as_ref().map(|residual| residual.0);
-        let Some([k]) = self.integers(indices, place).as_deref().and_then(|list| <[i64; 1]>::try_from(list).ok()) else {
+        let Some([k]) = self
+            .integers(indices, place)
+            .as_deref()
+            .and_then(|list| <[i64; 1]>::try_from(list).ok())
+        else {
             return Some(None);
         };
         if k < 1 || k > count as i64 {
             let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
-                .label(expr.span, format!("there {} {count}", if count == 1 { "is only" } else { "are" }))
+                .label(
+                    expr.span,
+                    format!("there {} {count}", if count == 1 { "is only" } else { "are" }),
+                )
                 .help("each position of `at`, then of `over`, is one port, in their order");
             self.report(diagnostic);
             return Some(None);

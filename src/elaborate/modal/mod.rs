@@ -18,8 +18,8 @@ use crate::expr::ExprId;
 use crate::syntax::ast;
 pub(super) use expand::KnownRules;
 pub(super) use measures::{MEASURES, ModalPort};
-pub(super) use rules::check;
 use rules::Rules;
+pub(super) use rules::check;
 use std::rc::Rc;
 
 /// The arguments of every modal block, beside the parameters that it declares.

@@ -38,7 +38,12 @@ type Ends = (Option<NodeId>, Option<NodeId>);
 
 impl<'a> Elaborator<'a> {
     /// Makes the coupler, then the parts of each mode, then the residual.
-    pub(super) fn make_parts(&mut self, mut block: Block<'a>, values: Vec<ModeValues<'a>>, parts: Parts) -> Option<Thing> {
+    pub(super) fn make_parts(
+        &mut self,
+        mut block: Block<'a>,
+        values: Vec<ModeValues<'a>>,
+        parts: Parts,
+    ) -> Option<Thing> {
         let first = ElementId(self.model.elements.len() as u32);
         let shapes = self.shape_values(&block, &values)?;
         let residual = match parts.wants_residual {
@@ -46,14 +51,19 @@ impl<'a> Elaborator<'a> {
             false => None,
         };
         let external = self.external_ends(&block, parts)?;
-        let modal: Vec<NodeId> = (1..).take(values.len()).map(|k| self.inner_node(parts, "mode", k)).collect();
+        let modal: Vec<NodeId> = (1..)
+            .take(values.len())
+            .map(|k| self.inner_node(parts, "mode", k))
+            .collect();
         // The residual of a block that is driven by through variables stands in series with the coupler.
         let across = block.rules.across;
         let coupled: Vec<Ends> = match residual.is_some() && !across {
             false => external.clone(),
             true => {
                 let inner = (1..).zip(&external);
-                inner.map(|(k, ends)| (Some(self.inner_node(parts, "inner", k)), ends.1)).collect()
+                inner
+                    .map(|(k, ends)| (Some(self.inner_node(parts, "inner", k)), ends.1))
+                    .collect()
             }
         };
         self.coupler(&block, parts, shapes, &modal, &coupled);
@@ -64,10 +74,23 @@ impl<'a> Elaborator<'a> {
         if let Some(matrix) = residual {
             let ends: Vec<Ends> = match across {
                 true => external,
-                false => external.iter().zip(&coupled).map(|(outer, inner)| (outer.0, inner.0)).collect(),
+                false => external
+                    .iter()
+                    .zip(&coupled)
+                    .map(|(outer, inner)| (outer.0, inner.0))
+                    .collect(),
             };
             let id = ElementId(self.model.elements.len() as u32);
-            self.storage(&block, parts, "residual", None, !across, matrix.clone(), StorageForm::Direct, &ends);
+            self.storage(
+                &block,
+                parts,
+                "residual",
+                None,
+                !across,
+                matrix.clone(),
+                StorageForm::Direct,
+                &ends,
+            );
             block.residual = Some((ElementId(id.0 - first.0), matrix));
         }
         let relative = |id: ElementId| ElementId(id.0 - first.0);
@@ -144,7 +167,8 @@ impl<'a> Elaborator<'a> {
 
     /// `compliance(x, y)` at all pairs of ports, less what the modes that are kept have of it.
     fn residual_value(&mut self, block: &Block<'a>, values: &[ModeValues<'a>], shapes: &Matrix) -> Option<Matrix> {
-        let span = super::expand::argument(block.instance, "residual").map_or(block.instance.kind.span, |expr| expr.span);
+        let span =
+            super::expand::argument(block.instance, "residual").map_or(block.instance.kind.span, |expr| expr.span);
         let Some(shape) = block.rules.shape("compliance") else {
             let diagnostic = Diagnostic::error("LGM0446", "this modal block has no static compliance")
                 .label(span, "it is needed here")
@@ -274,7 +298,16 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Adds an element over the ports that were made for it.
-    fn part(&mut self, block: &Block<'a>, parts: Parts, path: PathId, kind: Arc<str>, first: u32, mode: Option<u32>, law: Law) -> ElementId {
+    fn part(
+        &mut self,
+        block: &Block<'a>,
+        parts: Parts,
+        path: PathId,
+        kind: Arc<str>,
+        first: u32,
+        mode: Option<u32>,
+        law: Law,
+    ) -> ElementId {
         let id = ElementId(self.model.elements.len() as u32);
         self.model.elements.push(Element {
             path,
@@ -299,7 +332,11 @@ impl<'a> Elaborator<'a> {
     /// The across or the through variable of the block's domain.
     fn variable_of(&self, parts: Parts, across: bool) -> Variable {
         let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
-        if effort_is_across == across { Variable::Effort } else { Variable::Flow }
+        if effort_is_across == across {
+            Variable::Effort
+        } else {
+            Variable::Flow
+        }
     }
 
     /// `port.across = S*mode.across`, or of the dual `mode.across = S'*port.across`.
@@ -307,7 +344,12 @@ impl<'a> Elaborator<'a> {
         let first = self.model.ports.len() as u32;
         let span = block.instance.kind.span;
         let (mode_name, port_name): (Arc<str>, Arc<str>) = ("mode".into(), "port".into());
-        let spans: Vec<Span> = block.instance.branches.iter().map(|(from, to)| from.span.to(to.span)).collect();
+        let spans: Vec<Span> = block
+            .instance
+            .branches
+            .iter()
+            .map(|(from, to)| from.span.to(to.span))
+            .collect();
         let across = block.rules.across;
         for group in [across, !across] {
             match group {
@@ -333,7 +375,15 @@ impl<'a> Elaborator<'a> {
             output: variable,
             matrix,
         };
-        self.part(block, parts, parts.path, block.modal.name.text.clone(), first, None, law);
+        self.part(
+            block,
+            parts,
+            parts.path,
+            block.modal.name.text.clone(),
+            first,
+            None,
+            law,
+        );
     }
 
     /// One storage over branches; `through` says that its co-energy variable is the through variable.
@@ -352,7 +402,13 @@ impl<'a> Elaborator<'a> {
         let path = self.inner_path(parts, name, mode.map(i64::from));
         let first = self.model.ports.len() as u32;
         for (k, ends) in (1..).zip(ends) {
-            self.port(parts, None, mode.is_none().then_some(k), *ends, block.instance.kind.span);
+            self.port(
+                parts,
+                None,
+                mode.is_none().then_some(k),
+                *ends,
+                block.instance.kind.span,
+            );
         }
         let law = Law::Storage {
             co_energy: self.variable_of(parts, !through),
@@ -363,7 +419,16 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A resistance (`across = value*through`) or a conductance.
-    fn dissipator(&mut self, block: &Block<'a>, parts: Parts, name: &str, mode: u32, resistance: bool, value: ExprId, ends: Ends) {
+    fn dissipator(
+        &mut self,
+        block: &Block<'a>,
+        parts: Parts,
+        name: &str,
+        mode: u32,
+        resistance: bool,
+        value: ExprId,
+        ends: Ends,
+    ) {
         let path = self.inner_path(parts, name, Some(i64::from(mode)));
         let first = self.model.ports.len() as u32;
         self.port(parts, None, None, ends, block.instance.kind.span);
@@ -390,14 +455,32 @@ impl<'a> Elaborator<'a> {
                 ends
             };
             let ends = next(self, rest == [false; 2], "behind_inertia");
-            storage = self.storage(block, parts, "inertia", Some(k), true, single(value.primary.expr), StorageForm::Direct, &[ends]);
+            storage = self.storage(
+                block,
+                parts,
+                "inertia",
+                Some(k),
+                true,
+                single(value.primary.expr),
+                StorageForm::Direct,
+                &[ends],
+            );
             restoring = value.restoring.map(|entry| {
                 rest[0] = false;
                 let ends = next(self, rest == [false; 2], "behind_capacity");
                 if let Some(loss) = value.loss {
                     self.dissipator(block, parts, "loss", k, false, loss.expr, ends);
                 }
-                let id = self.storage(block, parts, "capacity", Some(k), false, single(entry.expr), StorageForm::Inverse, &[ends]);
+                let id = self.storage(
+                    block,
+                    parts,
+                    "capacity",
+                    Some(k),
+                    false,
+                    single(entry.expr),
+                    StorageForm::Inverse,
+                    &[ends],
+                );
                 (id, entry.expr)
             });
             if let Some(entry) = value.dissipation {
@@ -406,7 +489,16 @@ impl<'a> Elaborator<'a> {
             }
         } else {
             let ends = (Some(node), None);
-            storage = self.storage(block, parts, "mass", Some(k), false, single(value.primary.expr), StorageForm::Direct, &[ends]);
+            storage = self.storage(
+                block,
+                parts,
+                "mass",
+                Some(k),
+                false,
+                single(value.primary.expr),
+                StorageForm::Direct,
+                &[ends],
+            );
             restoring = value.restoring.map(|entry| {
                 let mut ends = ends;
                 if let Some(loss) = value.loss {
@@ -414,7 +506,16 @@ impl<'a> Elaborator<'a> {
                     ends.1 = Some(between);
                     self.dissipator(block, parts, "loss", k, true, loss.expr, (Some(between), None));
                 }
-                let id = self.storage(block, parts, "spring", Some(k), true, single(entry.expr), StorageForm::Inverse, &[ends]);
+                let id = self.storage(
+                    block,
+                    parts,
+                    "spring",
+                    Some(k),
+                    true,
+                    single(entry.expr),
+                    StorageForm::Inverse,
+                    &[ends],
+                );
                 (id, entry.expr)
             });
             if let Some(entry) = value.dissipation {
@@ -429,7 +530,6 @@ impl<'a> Elaborator<'a> {
         }
     }
 }
-
 
 fn single(value: ExprId) -> Matrix {
     Matrix {

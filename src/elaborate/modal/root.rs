@@ -175,7 +175,8 @@ impl<'a> Elaborator<'a> {
             .exprs
             .new_symbol(over.index.text.clone(), SymbolKind::Parameter);
         let symbol = self.arena.exprs.symbol(unknown);
-        self.bound.push((&over.index.text, Value::scalar(symbol, DimId::UNKNOWN)));
+        self.bound
+            .push((&over.index.text, Value::scalar(symbol, DimId::UNKNOWN)));
         let body = self.eval_scalar(&over.body, place);
         self.bound.pop();
         let Some(body) = body else {
@@ -239,7 +240,10 @@ mod tests {
     fn roots_are_found_to_the_last_digit() {
         let root = only_root(|x| x * x - 2.0, 0.0, 2.0);
         assert!(matches!(root, Ok(x) if (x - 2f64.sqrt()).abs() <= f64::EPSILON * 2.0));
-        assert!(matches!(only_root(|x| x - 1.0, 0.0, 2.0), Ok(1.0)), "at a point that is looked at");
+        assert!(
+            matches!(only_root(|x| x - 1.0, 0.0, 2.0), Ok(1.0)),
+            "at a point that is looked at"
+        );
         assert!(matches!(only_root(|x| x - 2.0, 0.0, 2.0), Ok(2.0)), "at an end");
     }
 
@@ -247,7 +251,13 @@ mod tests {
     fn what_is_no_single_root_is_refused() {
         assert!(matches!(only_root(|x| x * x + 1.0, 0.0, 2.0), Err(Fault::Changes(0))));
         assert!(matches!(only_root(|x: f64| x.sin(), 1.0, 7.0), Err(Fault::Changes(2))));
-        assert!(matches!(only_root(|x: f64| 1.0 / (x - 0.9), 0.0, 2.0), Err(Fault::Pole(_))));
-        assert!(matches!(only_root(|x: f64| x.exp() - 1e300, 0.0, 1e4), Err(Fault::NotFinite(_))));
+        assert!(matches!(
+            only_root(|x: f64| 1.0 / (x - 0.9), 0.0, 2.0),
+            Err(Fault::Pole(_))
+        ));
+        assert!(matches!(
+            only_root(|x: f64| x.exp() - 1e300, 0.0, 1e4),
+            Err(Fault::NotFinite(_))
+        ));
     }
 }

@@ -105,7 +105,11 @@ impl<'a> Rules<'a> {
                     continue;
                 }
             };
-            let first = rules.shapes.iter().map(|shape| shape.name).find(|first| first.text == name.text);
+            let first = rules
+                .shapes
+                .iter()
+                .map(|shape| shape.name)
+                .find(|first| first.text == name.text);
             let first = first.or_else(|| values.get(&*name.text).and_then(|first| left_name(&first.left)));
             if let Some(first) = first {
                 fault(
@@ -227,9 +231,12 @@ fn left_name(expr: &Expr) -> Option<&Name> {
 }
 
 fn missing(modal: &ast::Modal, what: &str, example: &str) -> Diagnostic {
-    Diagnostic::error("LGM0440", format!("the modal block `{}` has no {what}", modal.name.text))
-        .label(modal.name.span, "declared here")
-        .help(format!("write `{example}`"))
+    Diagnostic::error(
+        "LGM0440",
+        format!("the modal block `{}` has no {what}", modal.name.text),
+    )
+    .label(modal.name.span, "declared here")
+    .help(format!("write `{example}`"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -288,17 +295,26 @@ fn free_names<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, out: &mut Vec<&'a Na
 pub(in crate::elaborate) fn check<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal) {
     if modal.domain.is_none() {
         checker.report(
-            Diagnostic::error("LGM0440", format!("the modal block `{}` has no domain", modal.name.text))
-                .label(modal.name.span, "declared here")
-                .help(format!("write `modal {}(..) : translational {{`, or another domain", modal.name.text)),
+            Diagnostic::error(
+                "LGM0440",
+                format!("the modal block `{}` has no domain", modal.name.text),
+            )
+            .label(modal.name.span, "declared here")
+            .help(format!(
+                "write `modal {}(..) : translational {{`, or another domain",
+                modal.name.text
+            )),
         );
     }
     for formal in &modal.formals {
         if super::ARGUMENTS.contains(&&*formal.name.text) {
             checker.report(
-                Diagnostic::error("LGM0440", format!("every modal block has an argument `{}`", formal.name.text))
-                    .label(formal.name.span, "declared again here")
-                    .help("rename the parameter"),
+                Diagnostic::error(
+                    "LGM0440",
+                    format!("every modal block has an argument `{}`", formal.name.text),
+                )
+                .label(formal.name.span, "declared again here")
+                .help("rename the parameter"),
             );
         }
     }
@@ -318,10 +334,12 @@ pub(in crate::elaborate) fn check<'a>(checker: &mut Checker<'a>, modal: &'a ast:
 fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr, own: &[&'a str]) {
     let mut used = Vec::new();
     free_names(expr, &mut own.to_vec(), &mut used);
-    let assigned = || modal.equations.iter().filter_map(|equation| match &equation.left.kind {
-        ExprKind::Name(name) => Some(&*name.text),
-        _ => None,
-    });
+    let assigned = || {
+        modal.equations.iter().filter_map(|equation| match &equation.left.kind {
+            ExprKind::Name(name) => Some(&*name.text),
+            _ => None,
+        })
+    };
     for name in used {
         let text = &*name.text;
         let known = text == "pi"
@@ -331,8 +349,11 @@ fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr
         if known || !checker.is_looking() {
             continue;
         }
-        let mut diagnostic = Diagnostic::error("LGM0110", format!("the modal block `{}` declares no `{text}`", modal.name.text))
-            .label(name.span, "not declared");
+        let mut diagnostic = Diagnostic::error(
+            "LGM0110",
+            format!("the modal block `{}` declares no `{text}`", modal.name.text),
+        )
+        .label(name.span, "not declared");
         let formals = modal.formals.iter().map(|formal| &*formal.name.text);
         diagnostic.help = match text {
             "time" => Some("the modes of a block do not change with time".to_string()),

@@ -1,0 +1,11 @@
+//! Distributed-parameter models: the systems of Pourazadi's thesis against their records, the library's blocks against
+//! closed forms and roots found here, and what modal blocks owe to each other.
+
+mod support;
+
+#[path = "distributed/blocks.rs"]
+mod blocks;
+#[path = "distributed/joined.rs"]
+mod joined;
+#[path = "distributed/records.rs"]
+mod records;
