@@ -80,17 +80,8 @@ impl<'a> Elaborator<'a> {
                     .map(|(outer, inner)| (outer.0, inner.0))
                     .collect(),
             };
-            let id = ElementId(self.model.elements.len() as u32);
-            self.storage(
-                &block,
-                parts,
-                "residual",
-                None,
-                !across,
-                matrix.clone(),
-                StorageForm::Direct,
-                &ends,
-            );
+            let law = self.storage(parts, !across, matrix.clone(), StorageForm::Direct);
+            let id = self.part(&block, parts, ("residual", None), law, &ends);
             block.residual = Some((ElementId(id.0 - first.0), matrix));
         }
         let relative = |id: ElementId| ElementId(id.0 - first.0);
@@ -297,18 +288,9 @@ impl<'a> Elaborator<'a> {
         });
     }
 
-    /// Adds an element over the ports that were made for it.
-    fn part(
-        &mut self,
-        block: &Block<'a>,
-        parts: Parts,
-        path: PathId,
-        kind: Arc<str>,
-        first: u32,
-        mode: Option<u32>,
-        law: Law,
-    ) -> ElementId {
-        let id = ElementId(self.model.elements.len() as u32);
+    /// Adds an element over the ports that were made for it, from the one given on.
+    fn element_over(&mut self, block: &Block<'a>, parts: Parts, first: u32, element: (PathId, Arc<str>), law: Law) {
+        let (path, kind) = element;
         self.model.elements.push(Element {
             path,
             kind,
@@ -318,7 +300,7 @@ impl<'a> Elaborator<'a> {
             start: Vec::new(),
             start_span: None,
             state_choice: StateChoice::CoEnergy,
-            mode,
+            mode: None,
         });
         self.records.push(Record {
             instance: block.instance,
@@ -326,6 +308,27 @@ impl<'a> Elaborator<'a> {
             place: parts.place,
             progress: Progress::Done,
         });
+    }
+
+    /// Adds a named part over branches: of a mode, or of the whole block with a port for each of its ports.
+    fn part(
+        &mut self,
+        block: &Block<'a>,
+        parts: Parts,
+        name: (&str, Option<u32>),
+        law: Law,
+        ends: &[Ends],
+    ) -> ElementId {
+        let (name, mode) = name;
+        let id = ElementId(self.model.elements.len() as u32);
+        let path = self.inner_path(parts, name, mode.map(i64::from));
+        let first = self.model.ports.len() as u32;
+        let span = block.instance.kind.span;
+        for (k, ends) in (1..).zip(ends) {
+            self.port(parts, None, mode.is_none().then_some(k), *ends, span);
+        }
+        self.element_over(block, parts, first, (path, name.into()), law);
+        self.model.elements[id.index()].mode = mode;
         id
     }
 
@@ -375,158 +378,92 @@ impl<'a> Elaborator<'a> {
             output: variable,
             matrix,
         };
-        self.part(
-            block,
-            parts,
-            parts.path,
-            block.modal.name.text.clone(),
-            first,
-            None,
-            law,
-        );
+        self.element_over(block, parts, first, (parts.path, block.modal.name.text.clone()), law);
     }
 
-    /// One storage over branches; `through` says that its co-energy variable is the through variable.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of one element")]
-    fn storage(
-        &mut self,
-        block: &Block<'a>,
-        parts: Parts,
-        name: &str,
-        mode: Option<u32>,
-        through: bool,
-        value: Matrix,
-        form: StorageForm,
-        ends: &[Ends],
-    ) -> ElementId {
-        let path = self.inner_path(parts, name, mode.map(i64::from));
-        let first = self.model.ports.len() as u32;
-        for (k, ends) in (1..).zip(ends) {
-            self.port(
-                parts,
-                None,
-                mode.is_none().then_some(k),
-                *ends,
-                block.instance.kind.span,
-            );
-        }
-        let law = Law::Storage {
+    /// A storage whose co-energy variable is the across variable, or, `through`, the through variable.
+    fn storage(&self, parts: Parts, through: bool, value: Matrix, form: StorageForm) -> Law {
+        Law::Storage {
             co_energy: self.variable_of(parts, !through),
             value,
             form,
-        };
-        self.part(block, parts, path, name.into(), first, mode, law)
+        }
     }
 
     /// A resistance (`across = value*through`) or a conductance.
-    fn dissipator(
-        &mut self,
-        block: &Block<'a>,
-        parts: Parts,
-        name: &str,
-        mode: u32,
-        resistance: bool,
-        value: ExprId,
-        ends: Ends,
-    ) {
-        let path = self.inner_path(parts, name, Some(i64::from(mode)));
-        let first = self.model.ports.len() as u32;
-        self.port(parts, None, None, ends, block.instance.kind.span);
+    fn dissipator(&self, parts: Parts, resistance: bool, value: Scalar) -> Law {
         let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
-        let law = Law::Dissipator(match resistance == effort_is_across {
-            true => Dissipator::Resistance(single(value)),
-            false => Dissipator::Conductance(single(value)),
-        });
-        self.part(block, parts, path, name.into(), first, Some(mode), law);
+        Law::Dissipator(match resistance == effort_is_across {
+            true => Dissipator::Resistance(single(value.expr)),
+            false => Dissipator::Conductance(single(value.expr)),
+        })
     }
 
     fn mode(&mut self, block: &Block<'a>, parts: Parts, value: ModeValues<'a>, node: NodeId, k: u32) -> Mode<'a> {
-        let across = block.rules.across;
+        let primary = self.storage(
+            parts,
+            block.rules.across,
+            single(value.primary.expr),
+            StorageForm::Direct,
+        );
+        let restoring = value.restoring.map(|entry| {
+            let value = single(entry.expr);
+            (
+                self.storage(parts, !block.rules.across, value, StorageForm::Inverse),
+                entry.expr,
+            )
+        });
+        let (dissipation, loss) = (value.dissipation, value.loss);
+        let of = |name: &'static str| (name, Some(k));
         let joint = |work: &mut Self, name: &str| work.inner_node(parts, name, i64::from(k));
-        let (storage, restoring);
-        if across {
+        let lossy = loss.is_some();
+        let (storage, drawn_back);
+        if block.rules.across {
             // In series: from the node of the mode to the reference, with a joint behind each part but the last.
-            let mut rest = [value.restoring.is_some(), value.dissipation.is_some()];
             let mut from = node;
             let mut next = |work: &mut Self, last: bool, name: &str| {
                 let to = (!last).then(|| joint(work, name));
-                let ends = (Some(from), to);
+                let ends = [(Some(from), to)];
                 from = to.unwrap_or(from);
                 ends
             };
-            let ends = next(self, rest == [false; 2], "behind_inertia");
-            storage = self.storage(
-                block,
-                parts,
-                "inertia",
-                Some(k),
-                true,
-                single(value.primary.expr),
-                StorageForm::Direct,
-                &[ends],
-            );
-            restoring = value.restoring.map(|entry| {
-                rest[0] = false;
-                let ends = next(self, rest == [false; 2], "behind_capacity");
-                if let Some(loss) = value.loss {
-                    self.dissipator(block, parts, "loss", k, false, loss.expr, ends);
+            let ends = next(self, restoring.is_none() && dissipation.is_none(), "behind_inertia");
+            storage = self.part(block, parts, of("inertia"), primary, &ends);
+            drawn_back = restoring.map(|(law, value)| {
+                let ends = next(self, dissipation.is_none(), "behind_capacity");
+                if let Some(loss) = loss {
+                    let law = self.dissipator(parts, false, loss);
+                    self.part(block, parts, of("loss"), law, &ends);
                 }
-                let id = self.storage(
-                    block,
-                    parts,
-                    "capacity",
-                    Some(k),
-                    false,
-                    single(entry.expr),
-                    StorageForm::Inverse,
-                    &[ends],
-                );
-                (id, entry.expr)
+                (self.part(block, parts, of("capacity"), law, &ends), value)
             });
-            if let Some(entry) = value.dissipation {
+            if let Some(value) = dissipation {
                 let ends = next(self, true, "");
-                self.dissipator(block, parts, "resistor", k, true, entry.expr, ends);
+                let law = self.dissipator(parts, true, value);
+                self.part(block, parts, of("resistor"), law, &ends);
             }
         } else {
-            let ends = (Some(node), None);
-            storage = self.storage(
-                block,
-                parts,
-                "mass",
-                Some(k),
-                false,
-                single(value.primary.expr),
-                StorageForm::Direct,
-                &[ends],
-            );
-            restoring = value.restoring.map(|entry| {
-                let mut ends = ends;
-                if let Some(loss) = value.loss {
+            storage = self.part(block, parts, of("mass"), primary, &[(Some(node), None)]);
+            drawn_back = restoring.map(|(law, value)| {
+                let mut ends = (Some(node), None);
+                if let Some(loss) = loss {
                     let between = joint(self, "behind_spring");
                     ends.1 = Some(between);
-                    self.dissipator(block, parts, "loss", k, true, loss.expr, (Some(between), None));
+                    let law = self.dissipator(parts, true, loss);
+                    self.part(block, parts, of("loss"), law, &[(Some(between), None)]);
                 }
-                let id = self.storage(
-                    block,
-                    parts,
-                    "spring",
-                    Some(k),
-                    true,
-                    single(entry.expr),
-                    StorageForm::Inverse,
-                    &[ends],
-                );
-                (id, entry.expr)
+                (self.part(block, parts, of("spring"), law, &[ends]), value)
             });
-            if let Some(entry) = value.dissipation {
-                self.dissipator(block, parts, "damper", k, false, entry.expr, ends);
+            if let Some(value) = dissipation {
+                let law = self.dissipator(parts, false, value);
+                self.part(block, parts, of("damper"), law, &[(Some(node), None)]);
             }
         }
         Mode {
             scope: value.scope,
             storage,
-            restoring,
-            lossy: value.loss.is_some(),
+            restoring: drawn_back,
+            lossy,
         }
     }
 }
