@@ -93,6 +93,17 @@ impl Diagnostic {
     }
 }
 
+/// A value as a message shows it: at most six significant digits.
+pub fn six_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    match rounded == 0.0 || (1e-4..1e9).contains(&size) || !rounded.is_finite() {
+        // Without the sign of a zero.
+        true => format!("{}", rounded + 0.0),
+        false => format!("{rounded:e}"),
+    }
+}
+
 /// Whether any of them is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)

@@ -65,6 +65,8 @@ pub struct Request {
     pub settings: elaborate::Settings,
     /// Which states, and in which form the matrices are wanted.
     pub equations: equations::Options,
+    /// Whether, and where, the equations are linearised.
+    pub linearize: Option<analysis::LinearizeRequest>,
     /// Whether the equations are compared with the laws of the flat graph.
     pub verify: bool,
 }
@@ -119,5 +121,12 @@ fn run(
         let verification = equations::verify(&model, &graph, system, &retained, request.equations.states);
         diagnostics.extend(verification.into_diagnostics(&model));
     }
-    (system, diagnostics)
+    match (system, &request.linearize) {
+        (Some(system), Some(asked)) => {
+            let (system, found) = analysis::linearize(&model, &system, asked);
+            diagnostics.extend(found);
+            (system, diagnostics)
+        }
+        (system, _) => (system, diagnostics),
+    }
 }

@@ -57,6 +57,7 @@ fn some_symbols() -> (StateSystem, Vec<ExprId>) {
         unknowns: vec![symbol],
         residuals: vec![unknown],
         linear: true,
+        guesses: Vec::new(),
     }];
     let time = builder.system.exprs.symbol(builder.system.time);
     leaves.extend([input, rate, unknown, time]);

@@ -12,6 +12,7 @@ mod fraction_free;
 mod gcd;
 mod images;
 mod integer;
+pub mod newton;
 mod normal_form;
 mod parts;
 mod polynomial;

@@ -4,9 +4,11 @@
 
 mod double_double;
 mod factor;
+mod linearize;
 pub mod poles;
 pub mod response;
 mod sparse_lu;
 
+pub use linearize::{LinearizeRequest, linearize};
 pub use poles::poles;
 pub use response::{Response, ResponseRequest, response};

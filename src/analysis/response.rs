@@ -68,7 +68,7 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
         } else {
             fault
                 .note("its equations are not linear with constant coefficients")
-                .help("run it with `lgm simulate`, or write laws that are linear about the point of interest")
+                .help("linearise it: `--equilibrium`, or `--at` with the values of states and inputs; or run it with `lgm simulate`")
         };
         return (None, vec![fault]);
     };

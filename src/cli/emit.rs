@@ -1,7 +1,7 @@
 //! `lgm emit`
 
 use super::folder::write_folder;
-use super::request::{ModelArguments, StateArguments};
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::emit::code::{self, CodeOptions, Origin, Target};
 use crate::equations::Options;
@@ -61,7 +61,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         numeric: false,
         ..Options::default()
     };
-    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, wanted);
+    let (map, system, diagnostics) = arguments
+        .model
+        .compile(&arguments.states, &LinearizeArguments::default(), wanted);
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
     let (Some(system), Outcome::Success) = (system, outcome) else {

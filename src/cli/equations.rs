@@ -1,7 +1,7 @@
 //! `lgm equations`
 
 use super::disk::write_result;
-use super::request::{ModelArguments, StateArguments};
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::emit::{self, MatrixOptions, TextOptions};
 use crate::equations::Options;
@@ -11,12 +11,18 @@ use std::path::PathBuf;
 
 /// Prints the state equations of a model.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lgm equations examples/oscillator.lgm --set m=3 --numeric --format json")]
+#[command(after_help = "\
+Examples:
+  lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
+  lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
+  lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
+    #[command(flatten)]
+    linearize: LinearizeArguments,
     /// Matrices in numbers instead of symbols
     #[arg(long)]
     numeric: bool,
@@ -45,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         numeric: arguments.numeric,
         ..Options::default()
     };
-    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, wanted);
+    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
     let (Some(system), Outcome::Success) = (system, outcome) else {

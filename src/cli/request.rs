@@ -2,6 +2,7 @@
 
 use super::disk::{Disk, read_root};
 use crate::Request;
+use crate::analysis::LinearizeRequest;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::Settings;
 use crate::equations::{Options, StateRequest, StateSystem};
@@ -36,6 +37,54 @@ pub(super) struct StateArguments {
     retain: Vec<String>,
 }
 
+/// Whether the equations are linearised, and where.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct LinearizeArguments {
+    /// Linearise the equations: at the starts of the states and the inputs' values at time 0 unless --at or --equilibrium says
+    /// otherwise
+    #[arg(long)]
+    linearize: bool,
+    /// Linearise at these values of states, inputs and `time`, over the parameters, as in `--at "theta=pi/6, u=2 [N]"`; may be
+    /// given several times
+    #[arg(long, value_name = "NAME=VALUE,..", allow_hyphen_values = true)]
+    at: Vec<String>,
+    /// Linearise at an equilibrium, looked for from the starts or from the values of --at; inputs keep theirs
+    #[arg(long)]
+    equilibrium: bool,
+}
+
+impl LinearizeArguments {
+    /// Whether any of the options is there.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.linearize || self.equilibrium || !self.at.is_empty()
+    }
+
+    /// Each value becomes a text of its own, so that a diagnostic can point into it.
+    fn point(&self, map: &mut SourceMap) -> Vec<(String, SourceId)> {
+        let values = self.at.iter().flat_map(|text| split_at_commas(text));
+        let values = values.map(|text| (text.to_string(), map.add(format!("--at {text}"), text, None)));
+        values.collect()
+    }
+}
+
+/// The parts of a list; commas inside brackets belong to a part.
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0i32);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[from..].trim());
+    parts
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum States {
     Power,
@@ -58,6 +107,7 @@ impl ModelArguments {
                         ..Options::default()
                     },
                     verify,
+                    linearize: None,
                 };
                 crate::check(&self.disk(), &mut map, root, &request)
             }
@@ -69,10 +119,11 @@ impl ModelArguments {
     pub(super) fn compile(
         &self,
         states: &StateArguments,
+        linearize: &LinearizeArguments,
         wanted: Options,
     ) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
-        let (system, diagnostics) = self.compile_with(&mut map, states, wanted, Vec::new());
+        let (system, diagnostics) = self.compile_with(&mut map, states, linearize, wanted, Vec::new());
         (map, system, diagnostics)
     }
 
@@ -81,15 +132,21 @@ impl ModelArguments {
         &self,
         map: &mut SourceMap,
         states: &StateArguments,
+        linearize: &LinearizeArguments,
         wanted: Options,
         inputs: Vec<(String, SourceId)>,
     ) -> (Option<StateSystem>, Vec<Diagnostic>) {
         match self.read(map) {
             Err(diagnostic) => (None, vec![diagnostic]),
             Ok(root) => {
+                let asked = LinearizeRequest {
+                    equilibrium: linearize.equilibrium,
+                    symbolic: wanted.symbolic,
+                };
                 let request = Request {
                     settings: Settings {
                         inputs,
+                        point: linearize.point(map),
                         ..self.settings(map)
                     },
                     equations: Options {
@@ -102,6 +159,7 @@ impl ModelArguments {
                         ..wanted
                     },
                     verify: false,
+                    linearize: linearize.is_asked_for().then_some(asked),
                 };
                 crate::compile(&self.disk(), map, root, &request)
             }

@@ -1,7 +1,7 @@
 //! `lgm response`
 
 use super::disk::write_result;
-use super::request::{ModelArguments, StateArguments};
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::analysis::{Response, ResponseRequest, response};
 use crate::diagnostic::Diagnostic;
@@ -17,12 +17,17 @@ use std::sync::Arc;
 ///
 /// Infinite values, at a pole on the imaginary axis, are `null` in JSON.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lgm response examples/oscillator.lgm --omega 0.1,1,10 --from F --to v")]
+#[command(after_help = "\
+Examples:
+  lgm response examples/oscillator.lgm --omega 0.1,1,10 --from F --to v
+  lgm response examples/duffing.lgm --omega 0.1,1,10 --equilibrium")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
+    #[command(flatten)]
+    linearize: LinearizeArguments,
     /// Angular frequencies in rad/s
     #[arg(long, required = true, value_delimiter = ',', value_parser = frequency, allow_hyphen_values = true)]
     omega: Vec<f64>,
@@ -54,10 +59,10 @@ fn frequency(text: &str) -> Result<f64, String> {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         symbolic: false,
-        linear_outputs: true,
+        linear_outputs: !arguments.linearize.is_asked_for(),
         ..Options::default()
     };
-    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, wanted);
+    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);
     let mut found = None;
     if let Some(system) = &system {
         let request = ResponseRequest {

@@ -6,6 +6,7 @@ use super::state::{Elaborator, NodeShape, NodeView, Place, Thing};
 use super::values::{DimId, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::ExprId;
+use crate::source::Span;
 use crate::syntax::ast::{self, Attribute, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
 
 impl<'a> Elaborator<'a> {
@@ -376,6 +377,74 @@ impl<'a> Elaborator<'a> {
                 None
             }
         }
+    }
+
+    /// The equations of position of a state that closes a chain, one an entry, and where they stand. Other attributes than
+    /// this one and `start` are faults.
+    pub fn closure_of(
+        &mut self,
+        attributes: &'a [Attribute],
+        width: usize,
+        place: Place,
+    ) -> Option<(Vec<ExprId>, Span)> {
+        let mut found = None;
+        for attribute in attributes {
+            match &*attribute.name.text {
+                "start" => {}
+                "close" => found = Some(attribute),
+                name => {
+                    let diagnostic = Diagnostic::error("LGM0136", format!("a state takes no `{name}`"))
+                        .label(attribute.name.span, "only `start` and `close` can stand here")
+                        .help("write `start = ..` for its value at the beginning, or `close = ..` for the equation of position of a closed chain");
+                    self.report(diagnostic);
+                }
+            }
+        }
+        let attribute = found?;
+        let value = self.eval(&attribute.value, place);
+        if value.is_error() {
+            return None;
+        }
+        let span = attribute.value.span;
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        if exprs.len() != width {
+            let diagnostic = Diagnostic::error(
+                "LGM0202",
+                format!("{} closes a chain with {width} displacements", value.shape_text()),
+            )
+            .label(span, format!("this is {}", value.shape_text()))
+            .help("write one equation of position for each displacement that follows");
+            self.report(diagnostic);
+            return None;
+        }
+        use crate::expr::{Node, SymbolKind};
+        let exprs_of = &self.arena.exprs;
+        let is_position = |id: ExprId| match exprs_of.node(id) {
+            Node::Symbol(symbol) => matches!(
+                exprs_of.symbol_info(*symbol).kind,
+                SymbolKind::Parameter | SymbolKind::State | SymbolKind::Time
+            ),
+            Node::Call(function, _) => !is_time_function(*function),
+            _ => true,
+        };
+        if !exprs_of.reachable(&exprs).into_iter().all(is_position) {
+            let diagnostic = Diagnostic::error(
+                "LGM0430",
+                "an equation of position holds displacements, parameters and time",
+            )
+            .label(span, "this holds something else")
+            .help("write it over states: `state theta = int(across(crank));`, `close = r*sin(theta) + l*sin(phi)`");
+            self.report(diagnostic);
+            return None;
+        }
+        Some((exprs, span))
+    }
+
+    /// What the user wrote at a place, in one line.
+    pub fn written(&self, span: Span) -> std::sync::Arc<str> {
+        let text = &self.sources.get(span.source).text;
+        let written = text.get(span.start as usize..span.end as usize).unwrap_or("");
+        written.split_whitespace().collect::<Vec<_>>().join(" ").into()
     }
 
     /// Whether an expression depends on anything but parameters.

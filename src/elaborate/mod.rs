@@ -37,6 +37,7 @@ mod nearest;
 mod nonlinear;
 mod origins;
 mod outputs;
+mod point_settings;
 mod postponed;
 mod quantities;
 mod recursion;
@@ -52,6 +53,7 @@ pub(crate) use blame::{label_parameters, shown};
 pub(crate) use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};
 pub(crate) use nearest::{did_you_mean, suggestion as nearest_name};
+pub(crate) use point_settings::dimension_of_text;
 pub use settings::Settings;
 
 use crate::diagnostic::{Diagnostic, has_errors, in_source_order};
@@ -66,7 +68,8 @@ pub fn model_names(program: &Program) -> Vec<String> {
 /// Elaborates one model of the program; `None` where an error was found, or where there is no model.
 ///
 /// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
-/// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`.
+/// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`,
+/// and `LGM0923` for a malformed `--at`.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, largest);
@@ -80,11 +83,15 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
         return (None, diagnostics);
     };
     let inputs = input_settings::read(program, chosen, map, &settings.inputs, &mut diagnostics);
+    let point = point_settings::read(program, chosen, map, &settings.point, &mut diagnostics);
     let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
     work.largest = largest;
     work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
     work.inputs = inputs.iter().collect();
     work.run();
+    if !work.stopped {
+        work.finish_point(&point);
+    }
     work.blame_options();
     work.count_instances();
     let state::Elaborator {

@@ -87,6 +87,23 @@ pub struct Model {
     pub outputs: Vec<Output>,
     /// How the model is to be run, where it says so.
     pub experiment: Option<Experiment>,
+    /// Values that options give to states, inputs and time, as a point to look at the equations.
+    pub point: Vec<Given>,
+}
+
+/// A value that an option gives to a state, an input or `time`.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The name as it was written.
+    pub name: Arc<str>,
+    /// Its value over the parameters.
+    pub value: ExprId,
+    /// The dimension of the value; none where it is unknown.
+    pub dimension: Option<Dimension>,
+    /// Where the name was written.
+    pub name_span: Span,
+    /// Where the value was written.
+    pub span: Span,
 }
 
 /// An `experiment`: what it says of a run, in SI; `None` where it does not.
@@ -463,8 +480,20 @@ pub struct Integral {
     pub rate: ExprId,
     /// Its start value.
     pub start: Option<ExprId>,
+    /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
+    /// `start` is where it is looked for at first.
+    pub closure: Option<(ExprId, Span)>,
     /// The SI unit as text.
     pub unit: Option<String>,
+    /// What it is in the words of the model: `int(across(w))`.
+    pub written: Arc<str>,
+}
+
+impl Integral {
+    /// Whether it is a state that holds the integral of its rate from `start` on.
+    pub fn is_state(&self) -> bool {
+        self.closure.is_none()
+    }
 }
 
 /// A scalar output.
@@ -474,6 +503,8 @@ pub struct Output {
     pub name: Arc<str>,
     /// Its value over measures, inputs, parameters and time; may hold `int(..)` and `der(..)` calls.
     pub value: ExprId,
+    /// The expression as it was written.
+    pub written: Arc<str>,
     /// The SI unit as text, where it could be inferred.
     pub unit: Option<String>,
     /// Its name in the source.

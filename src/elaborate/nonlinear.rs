@@ -379,18 +379,25 @@ impl<'a> Elaborator<'a> {
             let path = PathId(self.model.paths.len() as u32);
             self.model.paths.push(Path {
                 parent: Some(parent),
-                name: name.into(),
+                name: name.as_str().into(),
                 indices: entry.map(i64::from).into_iter().collect(),
                 span,
             });
             let rate = self.fill_entry(template, &values, &own, integral.rate);
+            let written = match integral.of {
+                Some((_, true)) => format!("integral of {}", self.variable_word(id, integral)),
+                Some((_, false)) => self.variable_word(id, integral),
+                None => format!("{name} of {}", self.model.element_name(id)),
+            };
             self.model.integrals.push(Integral {
                 path,
                 symbol,
                 owner: Some(id),
                 rate,
                 start: None,
+                closure: None,
                 unit,
+                written: written.into(),
             });
             states.push((symbol, integral.of.map_or(0, |(variable, _)| (variable / 2) as usize)));
         }
@@ -435,6 +442,21 @@ impl<'a> Elaborator<'a> {
             };
             format!("{word}({})", model.element_name(about.element))
         })
+    }
+
+    /// `across of spring`, of the variable that a law's state is made of.
+    fn variable_word(&self, id: ElementId, integral: &LawIntegral) -> String {
+        let variable = integral.of.map_or(0, |(variable, _)| variable);
+        let about = &self.model.elements[id.index()];
+        let port = &self.model.ports[(about.ports.start + variable / 2) as usize];
+        let is_effort = variable.is_multiple_of(2);
+        let word = match port.domain.map(|domain| &self.model.domains[domain.index()]) {
+            Some(domain) if domain.effort_is_across == is_effort => "across",
+            Some(_) => "through",
+            None if is_effort => "effort",
+            None => "flow",
+        };
+        format!("{word} of {}", self.model.element_name(id))
     }
 
     /// The name of a state of a law within its element, the entry of its port, and its unit.

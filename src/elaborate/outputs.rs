@@ -62,11 +62,13 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             let list = entry_names(&name, &value);
+            let written = self.written(later.what.value.span);
             for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
                 let unit = self.output_unit(entry);
                 self.model.outputs.push(Output {
                     name: name.into(),
                     value: entry.expr,
+                    written: written.clone(),
                     unit,
                     span: declared.name.span,
                 });

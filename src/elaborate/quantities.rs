@@ -463,6 +463,8 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             let start = self.start_of(&indexed.attributes, rate.shape().0, place);
+            let closure = self.closure_of(&indexed.attributes, rate.shape().0, place);
+            let written = self.written(indexed.value.span);
             let list = indices.map_or(Vec::new(), |(i, j)| if j == 0 { vec![i] } else { vec![i, j] });
             let parent: Option<PathId> = self.frames[place.frame.0 as usize].path;
             for (k, (entry, symbol)) in rate
@@ -488,7 +490,9 @@ impl<'a> Elaborator<'a> {
                     owner: None,
                     rate: entry.expr,
                     start,
+                    closure: closure.as_ref().map(|(list, span)| (list[k], *span)),
                     unit: self.dims.get(dim).map(|dimension| dimension.text()),
+                    written: written.clone(),
                 });
             }
         }

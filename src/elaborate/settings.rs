@@ -17,6 +17,8 @@ pub struct Settings {
     pub sets: Vec<(String, SourceId)>,
     /// Signals of inputs, each an expression of time and parameters; as `sets`.
     pub inputs: Vec<(String, SourceId)>,
+    /// Values of states, inputs and time at which the equations are looked at; as `sets`.
+    pub point: Vec<(String, SourceId)>,
     /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
     /// service that must answer at once gives less.
     pub largest: u64,
@@ -33,6 +35,7 @@ impl Default for Settings {
             model: None,
             sets: Vec::new(),
             inputs: Vec::new(),
+            point: Vec::new(),
             largest: Settings::LARGEST,
         }
     }

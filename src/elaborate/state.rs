@@ -320,6 +320,7 @@ impl<'a> Elaborator<'a> {
                 integrals: Vec::new(),
                 outputs: Vec::new(),
                 experiment: None,
+                point: Vec::new(),
             },
             domain_ids: FxHashMap::default(),
             records: Vec::new(),

@@ -80,6 +80,22 @@ impl Writer<'_> {
         self.lines(&system.outputs, |writer, output| {
             writer.name_and_unit(&output.name, output.unit.as_deref())
         })?;
+        if let Some(point) = &system.linearized_at {
+            self.key("linearized_at")?;
+            self.raw("{\"equilibrium\": ")?;
+            self.raw(if point.is_equilibrium { "true" } else { "false" })?;
+            self.raw(", \"time\": ")?;
+            self.number(point.time)?;
+            for (name, list) in [
+                ("states", &point.states),
+                ("inputs", &point.inputs),
+                ("outputs", &point.outputs),
+            ] {
+                write!(self.out, ", \"{name}\": ")?;
+                self.list(list, |writer, entry| writer.number(entry.value))?;
+            }
+            self.raw("}")?;
+        }
         self.key("linear")?;
         self.raw(if system.linear { "true" } else { "false" })?;
         self.matrices()?;

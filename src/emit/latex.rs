@@ -128,6 +128,23 @@ impl Document<'_> {
                 let _ = writeln!(self.out, "{title}: {}.\\par", list.join(",\n"));
             }
         }
+        if let Some(point) = &system.linearized_at {
+            let all = point.states.iter().chain(&point.inputs).chain(&point.outputs);
+            let lines: Vec<String> = all
+                .map(|entry| {
+                    let exact = match system.exprs.as_number(entry.expression) {
+                        Some(_) => String::new(),
+                        None => format!("{} = ", print::latex(&system.exprs, entry.expression)),
+                    };
+                    let value = number(entry.value);
+                    let unit = unit(entry.unit.as_deref());
+                    format!("{} &= {exact}{value}{unit}", print::latex_name(&entry.name))
+                })
+                .collect();
+            self.alignment("Point of linearisation", &lines);
+            self.out
+                .push_str("In what follows, states, inputs and outputs are deviations from it.\\par\n");
+        }
     }
 
     fn rows(&mut self, lines: &[String]) {

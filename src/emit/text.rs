@@ -2,7 +2,7 @@
 
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
 use crate::elaborate::model::{Parameter, ParameterEntry};
-use crate::equations::{AlgebraicLoop, LinearForm, SparseMatrix, StateSystem, StateVariable};
+use crate::equations::{AlgebraicLoop, LinearForm, PointValue, SparseMatrix, StateSystem, StateVariable};
 use crate::expr::{ExprId, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -42,6 +42,7 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     };
     let mut out = format!("model {}\n", system.model);
     declarations(system, &mut out);
+    operating_point(system, &mut out);
     equations(system, &mut out);
     dependent_storage(system, &mut out);
     match Matrices::of(system, options.matrices) {
@@ -175,7 +176,10 @@ fn declarations(system: &StateSystem, out: &mut String) {
         let what = match state.variable {
             StateVariable::IntegralOfAcross => format!("integral of across {}", state.element),
             StateVariable::IntegralOfThrough => format!("integral of through {}", state.element),
-            StateVariable::Integral => "an integral".to_string(),
+            StateVariable::Integral => match &state.written {
+                Some(written) => written.to_string(),
+                None => "an integral".to_string(),
+            },
             other => format!("{} of {}", other.word(), state.element),
         };
         let start = format!(" {what}, starts at {}", shortest(state.start_value));
@@ -188,6 +192,34 @@ fn declarations(system: &StateSystem, out: &mut String) {
     let outputs = system.outputs.iter();
     let outputs = outputs.map(|output| vec![output.name.to_string(), unit(&output.unit)]);
     section("outputs", outputs.collect(), out);
+}
+
+/// Where linearised equations hold.
+fn operating_point(system: &StateSystem, out: &mut String) {
+    let Some(point) = &system.linearized_at else { return };
+    let kind = match point.is_equilibrium {
+        true => "linearised at this equilibrium",
+        false => "linearised at this point",
+    };
+    let rows = |list: &[PointValue]| -> Vec<Vec<String>> {
+        list.iter()
+            .map(|entry| {
+                let (expression, value) = (expression(&system.exprs, entry.expression), significant(entry.value, 6));
+                let unit = entry.unit.as_deref().filter(|unit| *unit != "1").unwrap_or_default();
+                let shown = format!("= {value} {unit}");
+                let mut row = vec![entry.name.to_string(), shown];
+                if system.exprs.as_number(entry.expression).is_none() {
+                    row.push(format!(" from {expression}"));
+                }
+                row
+            })
+            .collect()
+    };
+    let mut all = rows(&point.states);
+    all.extend(rows(&point.inputs));
+    all.extend(rows(&point.outputs));
+    let title = format!("{kind}; in what follows, states, inputs and outputs are deviations from it");
+    section(&title, all, out);
 }
 
 /// A number, a list or a list of rows, by the shape of the parameter.

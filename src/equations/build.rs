@@ -27,10 +27,12 @@ pub(crate) fn frame(
     for integral in &model.integrals {
         let zero = exprs.zero();
         let name: Arc<str> = model.path_name(integral.path).into();
+        let owner = integral.owner.map(|id| model.element_name(id).into());
         states.push(State {
-            name: name.clone(),
-            element: name,
+            element: owner.unwrap_or_else(|| name.clone()),
+            name,
             variable: StateVariable::Integral,
+            written: Some(integral.written.clone()),
             unit: integral.unit.clone(),
             symbol: integral.symbol,
             start: integral.start.unwrap_or(zero),
@@ -44,6 +46,7 @@ pub(crate) fn frame(
             name: output.name.clone(),
             element: output.name.clone(),
             variable: StateVariable::Integral,
+            written: Some(output.written.clone()),
             unit: output.unit.clone(),
             symbol: exprs.new_symbol(output.name.clone(), SymbolKind::State),
             start: exprs.zero(),
@@ -87,6 +90,7 @@ pub(crate) fn frame(
         symbolic: None,
         numeric: None,
         dependent: Vec::new(),
+        linearized_at: None,
         start_constraints: Vec::new(),
         experiment: model.experiment.clone().unwrap_or_default(),
     }
@@ -159,6 +163,7 @@ fn storage_state(
     State {
         element: path,
         variable,
+        written: None,
         unit,
         symbol: exprs.new_symbol(name.clone(), SymbolKind::State),
         name: name.into(),

@@ -431,7 +431,7 @@ pub(crate) fn numeric(
 }
 
 /// The shortest decimal that reads back as the same double: 0.1, where the double itself has 55 digits.
-fn shortest_decimal(value: f64) -> BigRational {
+pub(crate) fn shortest_decimal(value: f64) -> BigRational {
     let text = format!("{value:e}");
     if let Some(short) = short_decimal(&text) {
         return short;

@@ -29,9 +29,11 @@ mod tests;
 pub use balance::{Instant, power_balance};
 pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
+pub(crate) use matrices::shortest_decimal;
+pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use states::StateRequest;
 pub use system::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, StartConstraint, State,
-    StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, LinearForm, OperatingPoint, PointValue, Quantity, SparseMatrix,
+    StartConstraint, State, StateSystem, StateVariable,
 };
 pub use verify::verify;

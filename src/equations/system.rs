@@ -49,8 +49,49 @@ pub struct StateSystem {
     pub dependent: Vec<DependentStorage>,
     /// How the model asks to be run.
     pub experiment: Experiment,
+    /// Where the equations were linearised: states, inputs and outputs are deviations from there.
+    pub linearized_at: Option<OperatingPoint>,
     /// Starts that were given for storage without a state of its own, over the parameters, where the equations are.
     pub start_constraints: Vec<StartConstraint>,
+}
+
+/// The point that linearised equations are about.
+#[derive(Clone, Debug)]
+pub struct OperatingPoint {
+    /// Whether all derivatives are zero there.
+    pub is_equilibrium: bool,
+    /// The time, in seconds, where the equations depend on it.
+    pub time: f64,
+    /// One value a state.
+    pub states: Vec<PointValue>,
+    /// One value an input.
+    pub inputs: Vec<PointValue>,
+    /// One value an output.
+    pub outputs: Vec<PointValue>,
+}
+
+/// The value of one variable at a point.
+#[derive(Clone, Debug)]
+pub struct PointValue {
+    /// The variable's name.
+    pub name: Arc<str>,
+    /// Its SI unit as text.
+    pub unit: Option<String>,
+    /// The value in SI.
+    pub value: f64,
+    /// The same over the parameters.
+    pub expression: ExprId,
+}
+
+impl StateSystem {
+    /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
+    pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
+        let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {
+            true => vec![otherwise; each.unknowns.len()],
+            false => each.guesses.clone(),
+        };
+        self.loops.iter().flat_map(of).collect()
+    }
 }
 
 /// A start given on dependent storage: it must be what the starts of the states make of it (language 9).
@@ -73,6 +114,8 @@ pub struct State {
     pub element: Arc<str>,
     /// Which of its variables it is.
     pub variable: StateVariable,
+    /// What an integral is in the words of the model: `int(across(w))`.
+    pub written: Option<Arc<str>>,
     /// Its SI unit as text.
     pub unit: Option<String>,
     /// Its symbol.
@@ -152,6 +195,8 @@ pub struct AlgebraicLoop {
     pub residuals: Vec<ExprId>,
     /// Whether the residuals are linear in the unknowns.
     pub linear: bool,
+    /// Where the unknowns are looked for at first, as for the displacements of a closed chain; empty where nothing is known.
+    pub guesses: Vec<f64>,
 }
 
 /// A sparse matrix by rows; columns ascend within a row.

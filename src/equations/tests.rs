@@ -48,6 +48,7 @@ impl Builder {
                 integrals: Vec::new(),
                 outputs: Vec::new(),
                 experiment: None,
+                point: Vec::new(),
             },
         }
     }
@@ -154,6 +155,7 @@ impl Builder {
         self.model.outputs.push(Output {
             name: Arc::from(name),
             value,
+            written: Arc::from(name),
             unit: None,
             span: span(),
         });

@@ -120,6 +120,23 @@ impl Exprs {
         time: f64,
         value: &dyn Fn(SymbolId) -> Option<f64>,
     ) -> Result<Vec<f64>, Evaluated> {
+        self.evaluate_with(roots, time, value, true)
+    }
+
+    /// The same, but a division by zero is infinite: a branch that is not taken needs no value. Symbols without a value are
+    /// no number.
+    pub fn evaluate_unchecked(&self, roots: &[ExprId], time: f64, value: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
+        self.evaluate_with(roots, time, &|symbol| Some(value(symbol).unwrap_or(f64::NAN)), false)
+            .expect("invariant: nothing is checked")
+    }
+
+    fn evaluate_with(
+        &self,
+        roots: &[ExprId],
+        time: f64,
+        value: &dyn Fn(SymbolId) -> Option<f64>,
+        checked: bool,
+    ) -> Result<Vec<f64>, Evaluated> {
         self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> f64| {
             Ok(match node {
                 Node::Number(number) => number.to_f64().unwrap_or(f64::NAN),
@@ -129,7 +146,7 @@ impl Exprs {
                 Node::Product(list) => list.iter().map(|id| get(*id)).product(),
                 Node::Power(base, exponent) => {
                     let (base, exponent) = (get(*base), get(*exponent));
-                    if base == 0.0 && exponent < 0.0 {
+                    if checked && base == 0.0 && exponent < 0.0 {
                         return Err(Evaluated::DivisionByZero);
                     }
                     doubles::power(base, exponent)

@@ -2,8 +2,12 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind, Motion};
+use crate::diagnostic::six_digits;
 use crate::expr::{ExprId, Function, Node, SymbolId, brief};
 use rustc_hash::FxHashMap;
+
+/// How many states are shown.
+const STATES: usize = 8;
 
 impl Motion<'_> {
     /// What is told of a fault.
@@ -16,12 +20,25 @@ impl Motion<'_> {
             FaultKind::Loop(unknown) => (FailureKind::LoopNotSolved, self.unknown(unknown)),
             FaultKind::Mass(column) => (FailureKind::SingularMass, column.and_then(|at| self.state(at))),
         };
+        let blame = blame.map(|blame| {
+            Box::new(Blame {
+                states: self.states_in_words(&fault.states),
+                ..blame
+            })
+        });
         Failure {
             time: fault.time,
             kind,
             blame,
             steps,
         }
+    }
+
+    /// `theta = 1.5, crank.w = 3`
+    fn states_in_words(&self, values: &[f64]) -> String {
+        let states = self.system.states.iter().zip(values).take(STATES);
+        let each = states.map(|(state, value)| format!("{} = {}", state.name, six_digits(*value)));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// A state as what is to blame.
@@ -31,6 +48,7 @@ impl Motion<'_> {
             element: Some(state.element.to_string()),
             variable: state.name.to_string(),
             expression: String::new(),
+            states: String::new(),
         })
     }
 
@@ -41,6 +59,7 @@ impl Motion<'_> {
             element: None,
             variable: self.system.exprs.symbol_info(*symbol).name.to_string(),
             expression: String::new(),
+            states: String::new(),
         })
     }
 

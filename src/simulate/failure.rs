@@ -10,7 +10,7 @@ pub struct Failure {
     /// What happened.
     pub kind: FailureKind,
     /// What is to blame, where it could be told.
-    pub blame: Option<Blame>,
+    pub blame: Option<Box<Blame>>,
     /// Steps taken until then.
     pub steps: u64,
 }
@@ -56,6 +56,8 @@ pub struct Blame {
     pub variable: String,
     /// The expression at fault as the language writes it; empty where the variable says all.
     pub expression: String,
+    /// The first few states at the failure: `theta = 1.5, crank.w = 3`.
+    pub states: String,
 }
 
 impl Failure {

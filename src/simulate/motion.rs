@@ -390,7 +390,8 @@ impl<'a> Motion<'a> {
     /// found, what reads the unknowns next says so.
     pub fn find_loops(&self, time: f64, states: &[f64]) {
         for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
-            self.work.borrow_mut().unknowns.fill(guess);
+            let guesses = self.system.first_unknowns(guess);
+            self.work.borrow_mut().unknowns.copy_from_slice(&guesses);
             if self.solve_loops(time, states) {
                 break;
             }

@@ -456,7 +456,9 @@ impl Run<'_> {
             SolverFault::NotSolved => FailureKind::StepNotSolved,
             SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
         };
-        let blame = solver.and_then(|solver| self.motion.state(self.fastest(time, solver.states())));
+        let blame = solver
+            .and_then(|solver| self.motion.state(self.fastest(time, solver.states())))
+            .map(Box::new);
         Failure {
             time,
             kind,

@@ -78,10 +78,13 @@ impl<'a> Simulator<'a> {
             time: plan.start,
             kind: FailureKind::SingularMass,
             blame: match fault.kind {
-                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| super::Blame {
-                    element: Some(state.element.to_string()),
-                    variable: state.name.to_string(),
-                    expression: String::new(),
+                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| {
+                    Box::new(super::Blame {
+                        element: Some(state.element.to_string()),
+                        variable: state.name.to_string(),
+                        expression: String::new(),
+                        states: String::new(),
+                    })
                 }),
                 _ => None,
             },

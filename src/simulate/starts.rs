@@ -2,21 +2,16 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::Motion;
+use crate::algebra::newton::find_zero;
 use crate::diagnostic::Diagnostic;
 use crate::kernels::{Arguments, KernelOptions, Layout, SparseKernel, expression};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 /// Relative agreement of starts that depend on each other, as where the equations are formulated.
 const AGREEMENT: f64 = 1e-9;
 
-/// Singular values below this share of the largest are zero, once rows and columns have been brought to one size.
-const RANK: f64 = 1e-11;
-
 /// A steady state of more unknowns than this is only looked for where all states are determined.
 const DENSE: usize = 600;
-
-/// Newton's iterations for a steady state.
-const ITERATIONS: usize = 100;
 
 /// The starts of all states with these parameters; those of dependent storage are compared with what follows.
 pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure> {
@@ -31,7 +26,7 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
         return Err(Failure {
             time,
             kind: FailureKind::LeftDomain(format!("its start is {}", states[index])),
-            blame: motion.state(index),
+            blame: motion.state(index).map(Box::new),
             steps: 0,
         });
     }
@@ -52,11 +47,12 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
             return Err(Failure {
                 time,
                 kind: FailureKind::Starts { given, follows },
-                blame: Some(Blame {
+                blame: Some(Box::new(Blame {
                     element: Some(constraint.element.to_string()),
                     variable: constraint.element.to_string(),
                     expression: String::new(),
-                }),
+                    states: String::new(),
+                })),
                 steps: 0,
             });
         }
@@ -79,7 +75,7 @@ pub(super) fn steady(
     let failure = |blame: Option<Blame>| Failure {
         time,
         kind: FailureKind::NoEquilibrium,
-        blame,
+        blame: blame.map(Box::new),
         steps: 0,
     };
     if size > DENSE {
@@ -97,15 +93,10 @@ pub(super) fn steady(
     motion.copy_unknowns(&mut y[n..]);
     let still = vec![0.0; motion.system.inputs.len()];
     let mut value = vec![0.0; size];
-    let mut free = Vec::new();
-    let mut last = f64::INFINITY;
-    for _ in 0..ITERATIONS {
+    let found = find_zero(y, |y| {
         let (states, unknowns) = y.split_at(n);
         motion.call_at_rest(&kernels.derivatives, time, states, unknowns, &still, &mut value[..n]);
         motion.call_at_rest(&kernels.residuals, time, states, unknowns, &still, &mut value[n..]);
-        if let Some(at) = value.iter().position(|value| !value.is_finite()) {
-            return Err(failure(motion.state(at)));
-        }
         let mut jacobian = DMatrix::zeros(size, size);
         let mut fill = |kernel: &SparseKernel, row: usize, column: usize| {
             let mut entries = vec![0.0; kernel.stored()];
@@ -120,88 +111,18 @@ pub(super) fn steady(
         fill(&kernels.jacobian_unknowns, 0, n);
         fill(&kernels.residuals_by_states, n, 0);
         fill(&kernels.residuals_by_unknowns, n, n);
-        if jacobian.iter().any(|entry| !entry.is_finite()) {
-            return Err(failure(None));
+        let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+        is_finite.then(|| (value.clone(), jacobian))
+    });
+    match found {
+        Ok(zero) => {
+            tell_free(motion, &zero.free, notes);
+            let mut states = zero.at;
+            states.truncate(n);
+            Ok(states)
         }
-        let terms: Vec<f64> = (0..size)
-            .map(|row| {
-                (0..size)
-                    .map(|column| (jacobian[(row, column)] * y[column]).abs())
-                    .sum()
-            })
-            .collect();
-        let (step, null) = least_step(jacobian, &value);
-        free = null;
-        let moved = (0..size)
-            .map(|at| step[at].abs() / (y[at].abs() + step[at].abs()).max(1e-300))
-            .fold(0.0, f64::max);
-        for (unknown, step) in y.iter_mut().zip(step.iter()) {
-            *unknown -= step;
-        }
-        let settled = moved <= 1e-13 || moved <= 1e-8 && moved >= 0.5 * last;
-        last = moved;
-        if settled || step.iter().all(|step| *step == 0.0) {
-            // What a singular system leaves over must be round-off.
-            let left = |row: usize| value[row].abs() / (terms[row] + 1e-300);
-            let worst = (0..size).max_by(|a, b| left(*a).total_cmp(&left(*b)));
-            return match worst {
-                Some(row) if value[row] != 0.0 && left(row) > 1e-9 => Err(failure(motion.state(row))),
-                _ => {
-                    tell_free(motion, &free, notes);
-                    y.truncate(n);
-                    Ok(y)
-                }
-            };
-        }
+        Err(stuck) => Err(failure(stuck.worst.and_then(|(row, _)| motion.state(row)))),
     }
-    tell_free(motion, &free, notes);
-    Err(failure(None))
-}
-
-/// The shortest solution of `jacobian * step = value` in least squares, and the unknowns that it does not determine.
-fn least_step(mut jacobian: DMatrix<f64>, value: &[f64]) -> (DVector<f64>, Vec<usize>) {
-    let size = value.len();
-    let mut right = DVector::from_column_slice(value);
-    let mut measure = vec![1.0; size];
-    for (column, measure) in measure.iter_mut().enumerate() {
-        let most = jacobian.column(column).amax();
-        if most > 0.0 {
-            *measure = 1.0 / most;
-            jacobian.column_mut(column).scale_mut(*measure);
-        }
-    }
-    for row in 0..size {
-        let most = jacobian.row(row).amax();
-        if most > 0.0 {
-            jacobian.row_mut(row).scale_mut(1.0 / most);
-            right[row] /= most;
-        }
-    }
-    if size == 0 {
-        return (right, Vec::new());
-    }
-    let decomposition = jacobian.svd(true, true);
-    let (Some(u), Some(v)) = (&decomposition.u, &decomposition.v_t) else {
-        unreachable!("invariant: both factors were asked for")
-    };
-    let largest = decomposition.singular_values.amax();
-    let mut step = DVector::zeros(size);
-    let mut free = vec![false; size];
-    for (at, singular) in decomposition.singular_values.iter().enumerate() {
-        if *singular > RANK * largest {
-            let share = u.column(at).dot(&right) / singular;
-            step += v.row(at).transpose() * share;
-        } else {
-            for (unknown, free) in free.iter_mut().enumerate() {
-                *free |= v[(at, unknown)].abs() > 1e-8;
-            }
-        }
-    }
-    for (unknown, measure) in measure.iter().enumerate() {
-        step[unknown] *= measure;
-    }
-    let free = (0..size).filter(|unknown| free[*unknown]).collect();
-    (step, free)
 }
 
 /// Says which states a steady state leaves open.

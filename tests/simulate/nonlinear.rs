@@ -62,6 +62,7 @@ fn with_loop() -> StateSystem {
             unknowns: vec![symbol],
             residuals: vec![residual],
             linear: false,
+            guesses: Vec::new(),
         }];
         vec![minus(&mut builder.system.exprs, w)]
     })
@@ -92,6 +93,7 @@ fn a_loop_without_a_solution_is_told_with_its_unknown() {
             unknowns: vec![symbol],
             residuals: vec![residual],
             linear: false,
+            guesses: Vec::new(),
         }];
         let exprs = &mut builder.system.exprs;
         let little = decimal(exprs, 1);

@@ -42,6 +42,7 @@ impl Builder {
                 symbolic: None,
                 numeric: None,
                 dependent: Vec::new(),
+                linearized_at: None,
                 start_constraints: Vec::new(),
                 experiment: Default::default(),
             },
@@ -120,6 +121,7 @@ impl Builder {
             name: name.into(),
             element: name.rsplit_once('.').map_or(name, |parts| parts.0).into(),
             variable,
+            written: None,
             unit: unit.map(str::to_string),
             symbol,
             start: start_id,
@@ -296,6 +298,7 @@ pub fn pendulum() -> StateSystem {
         unknowns: vec![z_symbol],
         residuals: vec![residual],
         linear: false,
+        guesses: Vec::new(),
     }];
     builder.system.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (1, 1, square)]));
     builder.system.derivatives = vec![w, torque];

@@ -44,6 +44,7 @@ pub fn pipeline(text: &str) {
     // The length of a text says which states are asked for, so that one text is always treated alike.
     let states = [StateRequest::Natural, StateRequest::Power, StateRequest::Energy][text.len() % 3];
     let request = Request {
+        linearize: None,
         settings: Settings {
             largest: LARGEST,
             ..Settings::default()

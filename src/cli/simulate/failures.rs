@@ -116,6 +116,9 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
         if !blame.expression.is_empty() {
             diagnostic = diagnostic.note(format!("the expression is `{}`", blame.expression));
         }
+        if !blame.states.is_empty() {
+            diagnostic = diagnostic.note(format!("the states there: {}", blame.states));
+        }
     }
     if failure.steps > 0 {
         diagnostic = diagnostic.note(format!("after {} steps", failure.steps));

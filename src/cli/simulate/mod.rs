@@ -11,7 +11,7 @@ mod vary;
 mod watch;
 
 use super::disk::{WriteFault, write_result};
-use super::request::{ModelArguments, StateArguments};
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::emit::rows::{Columns, TableFormat};
@@ -127,10 +127,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         symbolic: arguments.batch.is_asked_for(),
         ..Options::default()
     };
-    let (system, mut diagnostics) =
-        arguments
-            .model
-            .compile_with(&mut map, &arguments.states, wanted, options.expressions());
+    let (system, mut diagnostics) = arguments.model.compile_with(
+        &mut map,
+        &arguments.states,
+        &LinearizeArguments::default(),
+        wanted,
+        options.expressions(),
+    );
     let Some(system) = system else {
         report::print(&map, &diagnostics);
         return report::outcome(&diagnostics);

@@ -78,6 +78,7 @@ pub(super) fn check(
     checker.measure_sizes();
     checker.structure();
     checker.laws();
+    checker.chains();
     checker.outputs(emitted.0, emitted.1);
     checker.power();
     checker.finish(result);
@@ -196,6 +197,22 @@ impl Checker<'_> {
     /// The size below which a sum of such variables is rounding.
     fn rounding(&self, variable: Variable) -> f64 {
         ROUNDING * self.sizes.of(variable)
+    }
+
+    /// The displacement that closes a chain moves with the velocity of the graph.
+    fn chains(&mut self) {
+        let model = &self.prepared.model;
+        for integral in model.integrals.iter().filter(|integral| !integral.is_state()) {
+            let rate = self.value(integral.rate);
+            if let (Some(rate), Some(value)) = (rate, self.point.get(&integral.symbol)) {
+                let (terms, what) = (
+                    [rate, -value.1],
+                    format!("the velocity of `{}`", model.path_name(integral.path)),
+                );
+                let span = model.paths[integral.path.index()].span;
+                self.note(&terms, 0.0, &what, span);
+            }
+        }
     }
 
     fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {

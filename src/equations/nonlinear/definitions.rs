@@ -114,7 +114,10 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
         for id in model.exprs.reachable(&[output.value]) {
             if let Node::Call(Function::Int, list) = model.exprs.node(id)
                 && !added.iter().any(|entry| entry.0 == list[0])
-                && !model.integrals.iter().any(|integral| integral.rate == list[0])
+                && !model
+                    .integrals
+                    .iter()
+                    .any(|integral| integral.is_state() && integral.rate == list[0])
             {
                 added.push((list[0], index));
             }
@@ -244,8 +247,10 @@ impl<F: Present> Builder<'_, F> {
         }
         let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
-            let symbol = self.exprs.symbol(state.symbol);
-            held.insert(integral.rate, (symbol, state.start));
+            if integral.is_state() {
+                let symbol = self.exprs.symbol(state.symbol);
+                held.insert(integral.rate, (symbol, state.start));
+            }
         }
         self.source_values(prepared, &held)?;
         // Measured variables are defined before anything asks for their rates.

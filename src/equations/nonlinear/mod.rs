@@ -17,6 +17,7 @@
 
 mod angles;
 mod checker;
+mod closure;
 mod definitions;
 mod dual;
 mod energies;
@@ -41,6 +42,7 @@ use crate::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use definitions::Definitions;
 use prepare::Prepared;
 
+pub(crate) use present::{is_large, lowest_terms};
 pub(super) use verify::verify;
 
 /// Whether an expression depends on anything but parameters.
@@ -100,7 +102,7 @@ pub(super) fn applies(model: &Model) -> bool {
         || !model
             .integrals
             .iter()
-            .all(|integral| is_steady_affine(&mut exprs, model, integral.rate))
+            .all(|integral| integral.is_state() && is_steady_affine(&mut exprs, model, integral.rate))
         || !outputs::integrands_are_linear(model)
 }
 
@@ -173,8 +175,9 @@ fn build(
     diagnostics.append(&mut frame_notes);
     let resolved = loops::resolve(&mut system.exprs, definitions)?;
     let mut columns = present::present(&prepared.model, &mut system, resolved, cancelled);
+    let closed = closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let starts = columns.split_off(asked);
-    prepare::check_starts(&prepared, &system, &started, &starts, diagnostics);
+    prepare::check_starts(&prepared, &system, &started, &starts, closed, diagnostics);
     Ok(Some(Built { system, columns }))
 }
 

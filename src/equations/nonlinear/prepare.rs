@@ -108,7 +108,11 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             continue;
         };
         let rate = list[0];
-        if model.integrals.iter().any(|integral| integral.rate == rate) {
+        if model
+            .integrals
+            .iter()
+            .any(|integral| integral.is_state() && integral.rate == rate)
+        {
             continue;
         }
         count += 1;
@@ -127,7 +131,9 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             owner: None,
             rate,
             start: None,
+            closure: None,
             unit: None,
+            written: "int(..) in a law".into(),
         });
     }
     let mut rates: Vec<(SymbolId, ExprId)> = Vec::new();
@@ -142,7 +148,9 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         let node = exprs.node(id).clone();
         let now = match &node {
             Node::Call(Function::Int, list) => {
-                let held = integrals.iter().find(|integral| integral.rate == list[0]);
+                let held = integrals
+                    .iter()
+                    .find(|integral| integral.is_state() && integral.rate == list[0]);
                 let held = held.expect("invariant: every integral has a state by now");
                 let (state, zero) = (exprs.symbol(held.symbol), exprs.zero());
                 exprs.sub(state, held.start.unwrap_or(zero))
@@ -253,7 +261,8 @@ fn velocities(model: &Model) -> Vec<Place> {
     model
         .integrals
         .iter()
-        .filter(|integral| modulating.contains(&integral.symbol))
+        // What closes a chain follows from the other displacements, and its velocity from theirs.
+        .filter(|integral| integral.is_state() && modulating.contains(&integral.symbol))
         .filter_map(|integral| place_of(model, integral))
         .collect()
 }
@@ -454,12 +463,14 @@ pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
     causality.dependent.iter().filter(started).map(column).collect()
 }
 
-/// Compares the starts of dependent storage with what the starts of the states make of it (language 9).
+/// Compares the starts of dependent storage with what the starts of the states make of it (language 9); `closed` are the displacements
+/// that closed chains start with.
 pub(super) fn check_starts(
     prepared: &Prepared,
     system: &StateSystem,
     started: &[(PortId, u32)],
     values: &[ExprId],
+    closed: FxHashMap<SymbolId, f64>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let model = &prepared.model;
@@ -485,6 +496,7 @@ pub(super) fn check_starts(
             .evaluate_f64(&[id], 0.0, &|symbol| known.get(&symbol).copied());
         values.ok().map(|list| list[0])
     };
+    known.extend(closed);
     for assignment in &system.assignments {
         if let Some(value) = value_of(&known, assignment.value) {
             known.insert(assignment.symbol, value);

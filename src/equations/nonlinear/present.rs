@@ -209,13 +209,19 @@ fn reduced(exprs: &mut Exprs, mut resolved: Resolved, cancelled: bool) -> Resolv
     let values = resolved.assignments.iter_mut().map(|entry| &mut entry.1);
     let residuals = resolved.loops.iter_mut().flat_map(|each| &mut each.residuals);
     for id in roots.chain(values).chain(residuals) {
-        *id = shorter(exprs, *id);
+        *id = lowest_terms(exprs, *id);
     }
     resolved
 }
 
-fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    if exprs.written_size(&[id]) > LARGE {
+/// Whether an expression written out is too long for anybody to read.
+pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.written_size(&[id]) > LARGE
+}
+
+/// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
+pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    if is_large(exprs, id) {
         return id;
     }
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
@@ -227,7 +233,7 @@ fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
     let lowest = field.to_expression(exprs, &value);
     let lowest = angles::joined(exprs, lowest);
-    if exprs.written_size(&[lowest]) <= LARGE && text(exprs, lowest).len() <= text(exprs, id).len() {
+    if !is_large(exprs, lowest) && text(exprs, lowest).len() <= text(exprs, id).len() {
         lowest
     } else {
         id
@@ -273,7 +279,7 @@ fn linear_form(
             offsets.push(form.rest);
         }
         for (_, coefficient) in matrices.iter_mut().flat_map(|matrix| matrix.rows.iter_mut().flatten()) {
-            *coefficient = shorter(exprs, *coefficient);
+            *coefficient = lowest_terms(exprs, *coefficient);
         }
         let offset = offsets.iter().any(|id| !exprs.is_zero(*id)).then_some(offsets);
         Some((matrices, offset))
@@ -342,6 +348,7 @@ fn write(system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
             unknowns: each.unknowns.clone(),
             residuals: each.residuals.clone(),
             linear: false,
+            guesses: Vec::new(),
         })
         .collect();
     system.derivatives = resolved.roots[..resolved.states].to_vec();

@@ -9,6 +9,7 @@ use super::checker;
 use super::dual::{Dual, Point, duals};
 use super::prepare::Prepared;
 use crate::algebra::PrimeField;
+use crate::algebra::newton::{Linearised, find_zero};
 use crate::elaborate::model::{ElementId, Model};
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
@@ -16,11 +17,9 @@ use crate::equations::system::StateSystem;
 use crate::equations::verify::Verification;
 use crate::expr::{ExprId, SymbolId, to_f64};
 use crate::reduce::Refusal;
+use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-
-/// The largest last step of Newton's method, relative to the unknown, that counts as a solution.
-const SOLVED: f64 = 1e-10;
 
 /// Points that are tried.
 const POINTS: u64 = 5;
@@ -127,8 +126,12 @@ fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()> {
         .iter()
         .flat_map(|each| each.residuals.iter().copied())
         .collect();
+    let guesses = system.first_unknowns(f64::NAN);
     for (k, unknown) in unknowns.iter().enumerate() {
-        let known = point.get(unknown).map_or(0.01 * spread(k as u64, 77), |value| value.0);
+        let guess = Some(guesses[k])
+            .filter(|guess| guess.is_finite())
+            .unwrap_or(0.01 * spread(k as u64, 77));
+        let known = point.get(unknown).map_or(guess, |value| value.0);
         point.insert(*unknown, (known, 0.0));
     }
     if unknowns.is_empty() {
@@ -136,67 +139,41 @@ fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()> {
     }
     let n = unknowns.len();
     // The residuals and their derivatives by one unknown at a time, everything else held.
-    let columns = |point: &Point| -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
+    let columns = |point: &Point, at: &[f64]| -> Linearised {
         let mut values = Vec::new();
-        let mut jacobian = vec![vec![0.0; n]; n];
-        for (column, unknown) in unknowns.iter().enumerate() {
-            let mut at: Point = point.iter().map(|(symbol, value)| (*symbol, (value.0, 0.0))).collect();
-            at.insert(*unknown, (point[unknown].0, 1.0));
-            assign(system, &mut at)?;
-            let found = duals(&system.exprs, &residuals, &at)?;
+        let mut jacobian = DMatrix::zeros(n, n);
+        let held: Point = point.iter().map(|(symbol, value)| (*symbol, (value.0, 0.0))).collect();
+        for column in 0..n {
+            let mut there = held.clone();
+            for (k, unknown) in unknowns.iter().enumerate() {
+                there.insert(*unknown, (at[k], if k == column { 1.0 } else { 0.0 }));
+            }
+            assign(system, &mut there)?;
+            let found = duals(&system.exprs, &residuals, &there)?;
             values = found.iter().map(|value| value.0).collect();
             for (row, value) in found.iter().enumerate() {
-                jacobian[row][column] = value.1;
+                jacobian[(row, column)] = value.1;
             }
         }
-        Some((values, jacobian))
+        let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+        is_finite.then_some((values, jacobian))
     };
-    for _ in 0..200 {
-        let (values, jacobian) = columns(point)?;
-        let size: f64 = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        let step = solve(jacobian, values.clone())?;
-        // The step is shortened until the residuals shrink.
-        let mut scale = 1.0;
-        let start: Vec<f64> = unknowns.iter().map(|unknown| point[unknown].0).collect();
-        let mut best = false;
-        while scale > 1e-9 {
-            for (k, unknown) in unknowns.iter().enumerate() {
-                point.insert(*unknown, (start[k] - scale * step[k], 0.0));
-            }
-            if let Some((now, _)) = columns(point) {
-                let next: f64 = now.iter().map(|value| value.abs()).fold(0.0, f64::max);
-                if next <= size {
-                    best = true;
-                    break;
-                }
-            }
-            scale /= 2.0;
-        }
-        let moved: f64 = step.iter().map(|value| (scale * value).abs()).fold(0.0, f64::max);
-        let length: f64 = start.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        if !best || moved <= 1e-15 * length.max(1e-3) || size == 0.0 {
-            break;
-        }
+    let guess: Vec<f64> = unknowns.iter().map(|unknown| point[unknown].0).collect();
+    // A loop without a solution, as of a chain that cannot be closed with random displacements, is no point.
+    let solution = find_zero(guess, |at| columns(point, at)).ok()?.at;
+    let (_, jacobian) = columns(point, &solution)?;
+    for (unknown, value) in unknowns.iter().zip(&solution) {
+        point.insert(*unknown, (*value, 0.0));
     }
     // The unknowns' rates keep the residuals zero along the point's rates.
-    let (values, jacobian) = columns(point)?;
-    let left = solve(jacobian.clone(), values)?;
-    let is_solved = |(unknown, step): (&SymbolId, &f64)| step.abs() <= SOLVED * point[unknown].0.abs().max(1e-3);
-    if !unknowns.iter().zip(&left).all(is_solved) {
-        // The laws of the loop have no solution at this point, or none that is found from here.
-        return None;
-    }
-    for unknown in &unknowns {
-        point.insert(*unknown, (point[unknown].0, 0.0));
-    }
     assign(system, point)?;
     let along: Vec<f64> = duals(&system.exprs, &residuals, point)?
         .iter()
         .map(|value| value.1)
         .collect();
     if along.iter().all(|value| value.is_finite()) {
-        let rates = solve(jacobian, along)?;
-        for (unknown, rate) in unknowns.iter().zip(rates) {
+        let rates = jacobian.lu().solve(&DVector::from_vec(along))?;
+        for (unknown, rate) in unknowns.iter().zip(rates.iter()) {
             point.insert(*unknown, (point[unknown].0, -rate));
         }
     }
@@ -209,28 +186,6 @@ fn assign(system: &StateSystem, point: &mut Point) -> Option<()> {
         point.insert(assignment.symbol, value);
     }
     Some(())
-}
-
-/// Gaussian elimination with partial pivoting, for the few unknowns of loops.
-fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
-    let n = right.len();
-    for column in 0..n {
-        let pivot = (column..n).max_by(|a, b| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs()))?;
-        if matrix[pivot][column] == 0.0 || !matrix[pivot][column].is_finite() {
-            return None;
-        }
-        matrix.swap(column, pivot);
-        right.swap(column, pivot);
-        for row in 0..n {
-            if row != column {
-                let factor = matrix[row][column] / matrix[column][column];
-                let above = matrix[column].clone();
-                matrix[row].iter_mut().zip(&above).for_each(|(a, b)| *a -= factor * b);
-                right[row] -= factor * right[column];
-            }
-        }
-    }
-    Some((0..n).map(|k| right[k] / matrix[k][k]).collect())
 }
 
 /// The variables of all ports at a point of the emitted system.
@@ -257,6 +212,12 @@ fn port_values(
         }
     }
     there.insert(second.time, point[&first.time]);
+    // The same branch of every loop.
+    for (a, b) in second.loops.iter().zip(&first.loops) {
+        for (a, b) in a.unknowns.iter().zip(&b.unknowns) {
+            there.insert(*a, point[b]);
+        }
+    }
     evaluate_all(second, &mut there)?;
     duals(&second.exprs, columns, &there)
 }
@@ -273,9 +234,21 @@ fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Poin
     for (input, other) in prepared.model.inputs.iter().zip(&first.inputs) {
         known.insert(input.symbol, point[&other.symbol]);
     }
-    let storage = prepared.causality.independent.len();
-    for (integral, state) in prepared.model.integrals.iter().zip(&first.states[storage..]) {
-        known.insert(integral.symbol, point[&state.symbol]);
+    let mut states = first.states[prepared.causality.independent.len()..].iter();
+    for integral in &prepared.model.integrals {
+        let symbol = match integral.is_state() {
+            true => states.next().map(|state| state.symbol),
+            false => {
+                let name = prepared.model.path_name(integral.path);
+                let mut unknowns = first.loops.iter().flat_map(|each| &each.unknowns);
+                unknowns
+                    .find(|symbol| *first.exprs.symbol_info(**symbol).name == *name)
+                    .copied()
+            }
+        };
+        if let Some(symbol) = symbol {
+            known.insert(integral.symbol, point[&symbol]);
+        }
     }
     known
 }

@@ -443,8 +443,9 @@ fn loop_values(subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mu
             "guesses",
             list(
                 [0.0, 1.0, -1.0, 1e-3, 1e3]
-                    .iter()
-                    .map(|value| functions.c.literal(*value)),
+                    .into_iter()
+                    .flat_map(|guess| subject.system.first_unknowns(guess))
+                    .map(|value| functions.c.literal(value)),
                 String::new(),
             ),
         )

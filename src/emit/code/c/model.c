@@ -157,13 +157,13 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
 
 /* Solves the algebraic loops; the first time from several values. */
 static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
-    static const real guesses[5] = {@guesses@};
+    static const real guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
     if (model->is_solved) {
         return newton(model, t, x, u, du);
     }
     for (int guess = 0; guess < 5 && !model->is_solved; guess++) {
         for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->w[at] = guesses[guess];
+            model->w[at] = guesses[guess * @NAME@_UNKNOWNS + at];
         }
         model->is_solved = newton(model, t, x, u, du);
     }

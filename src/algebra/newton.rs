@@ -1,0 +1,202 @@
+//! Newton's iteration on small dense systems, also where these do not determine all unknowns.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Singular values below this share of the largest are zero, once rows and columns have been brought to one size.
+const RANK: f64 = 1e-11;
+
+/// How many steps are made.
+const ITERATIONS: usize = 200;
+
+/// How often a step is halved before there is none that leads on.
+const HALVINGS: usize = 30;
+
+/// How much of the largest term counts as size of one that is nearly zero.
+const BESIDE: f64 = 1e-6;
+
+/// A singular value below this share of those beside it is zero; and how far beside that is.
+const MULTIPLE: f64 = 1e-3;
+
+/// Values and their Jacobian at a point; none where either is not finite.
+pub type Linearised = Option<(Vec<f64>, DMatrix<f64>)>;
+
+/// A zero.
+#[derive(Clone, Debug)]
+pub struct Zero {
+    /// The unknowns.
+    pub at: Vec<f64>,
+    /// The unknowns that the equations do not determine there.
+    pub free: Vec<usize>,
+}
+
+/// Where the iteration ended without a zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stuck {
+    /// The last unknowns.
+    pub at: Vec<f64>,
+    /// The equation that is farthest from being satisfied, and its value; none where there are no values.
+    pub worst: Option<(usize, f64)>,
+}
+
+/// Looks for a zero from a guess; there are as many equations as unknowns, or more. Of a system that does not determine all unknowns the nearest zero is taken.
+///
+/// Steps are shortened until the residuals, each measured by its row of the Jacobian, become smaller.
+pub fn find_zero(guess: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
+    let mut at = guess;
+    let Some((mut value, mut jacobian)) = evaluate(&at) else {
+        return Err(Stuck { at, worst: None });
+    };
+    let mut last = f64::INFINITY;
+    for _ in 0..ITERATIONS {
+        let measures: Vec<f64> = jacobian.column_iter().map(|column| column.amax()).collect();
+        let largest = at
+            .iter()
+            .zip(&measures)
+            .map(|(at, size)| (at * size).abs())
+            .fold(0.0, f64::max);
+        // What the values of an equation are compared with: its terms, and a little of the largest ones that there are.
+        let terms: Vec<f64> = jacobian
+            .row_iter()
+            .map(|row| {
+                let own: f64 = row.iter().zip(&at).map(|(entry, value)| (entry * value).abs()).sum();
+                let share = row
+                    .iter()
+                    .zip(&measures)
+                    .map(|(entry, size)| if *size > 0.0 { (entry / size).abs() } else { 0.0 });
+                own + BESIDE * share.fold(0.0, f64::max) * largest
+            })
+            .collect();
+        let size_of_row: Vec<f64> = jacobian.row_iter().map(|row| row.amax()).collect();
+        let size = |value: &[f64]| -> f64 {
+            let each = value.iter().zip(&size_of_row);
+            each.map(|(value, size)| if *size > 0.0 { (value / size).powi(2) } else { 0.0 })
+                .sum()
+        };
+        let (step, free) = least_step(jacobian, &value);
+        let moved = step
+            .iter()
+            .zip(&at)
+            .zip(&measures)
+            .map(|((step, at), size)| {
+                // Beside the largest unknown, one that is as good as zero need not come nearer to it.
+                let beside = if *size > 0.0 { BESIDE * largest / size } else { 0.0 };
+                step.abs() / (at.abs() + step.abs() + beside).max(1e-300)
+            })
+            .fold(0.0, f64::max);
+        // What a singular system leaves over must be round-off.
+        let left = |row: usize| value[row].abs() / (terms[row] + 1e-300);
+        let worst = (0..value.len()).max_by(|a, b| left(*a).total_cmp(&left(*b)));
+        let worst = worst.filter(|row| value[*row] != 0.0 && left(*row) > 1e-9);
+        let settled = moved <= 1e-13 || moved <= 1e-8 && moved >= 0.5 * last;
+        last = moved;
+        let is_there = settled || step.iter().all(|step| *step == 0.0);
+        let before = size(&value);
+        let next = (0..HALVINGS).find_map(|halving| {
+            let length = 0.5f64.powi(halving as i32);
+            let trial: Vec<f64> = at
+                .iter()
+                .zip(step.iter())
+                .map(|(at, step)| at - length * step)
+                .collect();
+            let (value, jacobian) = evaluate(&trial)?;
+            // The last steps are round-off, and need not lead on.
+            (halving == 0 && moved <= 1e-8 || size(&value) < before || before == 0.0)
+                .then_some((trial, value, jacobian))
+        });
+        match next {
+            Some(found) => (at, value, jacobian) = found,
+            None => return Err(stuck(at, &value, worst)),
+        }
+        if is_there {
+            return match worst {
+                Some(_) => Err(stuck(at, &value, worst)),
+                None => Ok(Zero { at, free }),
+            };
+        }
+    }
+    let worst = (0..value.len()).max_by(|a, b| value[*a].abs().total_cmp(&value[*b].abs()));
+    Err(stuck(at, &value, worst))
+}
+
+/// An unknown that the equations do not determine at a solution, as where two solutions meet.
+///
+/// There the least singular value of the Jacobian is zero, or far less than a little to both sides: Newton's iteration comes as near
+/// to a multiple solution as rounding allows, and no nearer.
+pub fn undetermined(at: &[f64], jacobian: impl Fn(&[f64]) -> DMatrix<f64>) -> Option<usize> {
+    let least = |at: &[f64]| {
+        let decomposition = jacobian(at).svd(false, true);
+        let place = decomposition.singular_values.imin();
+        let direction = decomposition.v_t.map(|v| v.row(place).transpose());
+        (decomposition.singular_values[place], direction)
+    };
+    if at.is_empty() {
+        return None;
+    }
+    let (here, direction) = least(at);
+    let direction = direction?;
+    let size = at.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let reach = MULTIPLE * size.max(MULTIPLE);
+    let there = [1.0, -1.0].map(|sign: f64| {
+        let beside: Vec<f64> = at
+            .iter()
+            .zip(direction.iter())
+            .map(|(at, part)| at + sign * reach * part)
+            .collect();
+        least(&beside).0
+    });
+    let is_multiple = here == 0.0 || there.iter().all(|other| here < MULTIPLE * other);
+    is_multiple.then(|| direction.iamax())
+}
+
+fn stuck(at: Vec<f64>, value: &[f64], worst: Option<usize>) -> Stuck {
+    Stuck {
+        at,
+        worst: worst.map(|row| (row, value[row])),
+    }
+}
+
+/// The shortest solution of `jacobian * step = value` in least squares, and the unknowns that it does not determine.
+fn least_step(mut jacobian: DMatrix<f64>, value: &[f64]) -> (DVector<f64>, Vec<usize>) {
+    let (rows, size) = jacobian.shape();
+    let mut right = DVector::from_column_slice(value);
+    let mut measure = vec![1.0; size];
+    for (column, measure) in measure.iter_mut().enumerate() {
+        let most = jacobian.column(column).amax();
+        if most > 0.0 {
+            *measure = 1.0 / most;
+            jacobian.column_mut(column).scale_mut(*measure);
+        }
+    }
+    for row in 0..rows {
+        let most = jacobian.row(row).amax();
+        if most > 0.0 {
+            jacobian.row_mut(row).scale_mut(1.0 / most);
+            right[row] /= most;
+        }
+    }
+    if size == 0 {
+        return (DVector::zeros(0), Vec::new());
+    }
+    let decomposition = jacobian.svd(true, true);
+    let (Some(u), Some(v)) = (&decomposition.u, &decomposition.v_t) else {
+        unreachable!("invariant: both factors were asked for")
+    };
+    let largest = decomposition.singular_values.amax();
+    let mut step = DVector::zeros(size);
+    let mut free = vec![false; size];
+    for (at, singular) in decomposition.singular_values.iter().enumerate() {
+        if *singular > RANK * largest {
+            let share = u.column(at).dot(&right) / singular;
+            step += v.row(at).transpose() * share;
+        } else {
+            for (unknown, free) in free.iter_mut().enumerate() {
+                *free |= v[(at, unknown)].abs() > 1e-8;
+            }
+        }
+    }
+    for (unknown, measure) in measure.iter().enumerate() {
+        step[unknown] *= measure;
+    }
+    let free = (0..size).filter(|unknown| free[*unknown]).collect();
+    (step, free)
+}

@@ -1,0 +1,343 @@
+//! Closed kinematic chains: displacements that follow from equations of position.
+//!
+//! `state phi = int(across(rod)), start = -0.3, close = r*sin(theta) + l*sin(phi);` is an integral like any other while the equations are
+//! derived: its velocity is that of the graph. Then it ceases to be a state. It becomes the unknown of a loop whose residual
+//! is the equation of position, solved wherever the equations are evaluated, from the last solution on. So positions do not drift,
+//! and nothing has to be stabilised. What the user says of positions and what the graph says of velocities are compared here.
+
+use crate::algebra::PrimeField;
+use crate::algebra::newton::{Stuck, find_zero, undetermined};
+use crate::diagnostic::{Diagnostic, six_digits};
+use crate::elaborate::model::{Integral, Model};
+use crate::equations::system::{AlgebraicLoop, State, StateSystem};
+use crate::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
+use crate::source::Span;
+use nalgebra::DMatrix;
+use rustc_hash::FxHashMap;
+
+/// Rates that add up to less than this, beside the largest, are none.
+const ROUNDING: f64 = 1e-7;
+
+/// Points at which positions and velocities are compared.
+const POINTS: u64 = 6;
+
+/// One displacement that follows.
+struct Follower {
+    unknown: SymbolId,
+    name: String,
+    residual: ExprId,
+    /// Its velocity.
+    rate: ExprId,
+    guess: f64,
+    span: Span,
+}
+
+/// Turns the states that close chains into unknowns of loops, and returns their values at the start. `columns` are further
+/// expressions over the states.
+pub(super) fn close(
+    model: &Model,
+    system: &mut StateSystem,
+    columns: &mut [ExprId],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> FxHashMap<SymbolId, f64> {
+    let is_closed = |state: &State| {
+        let found = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
+        found.is_some_and(|integral| !integral.is_state())
+    };
+    if !system.states.iter().any(is_closed) {
+        return FxHashMap::default();
+    }
+    let followers = take_followers(model, system, columns);
+    let chain = Chain::new(system, followers);
+    let mut values = chain.starts(system);
+    let unknowns: Vec<SymbolId> = chain.followers.iter().map(|follower| follower.unknown).collect();
+    let guess: Vec<f64> = chain.followers.iter().map(|follower| follower.guess).collect();
+    values.extend(unknowns.iter().copied().zip(guess.iter().copied()));
+    let mut closed: FxHashMap<SymbolId, f64> = FxHashMap::default();
+    match chain.solve(system, &values, guess) {
+        Ok(at) => {
+            closed = unknowns.iter().copied().zip(at.iter().copied()).collect();
+            match undetermined(&at, |at| chain.residuals(system, &values, at).1) {
+                Some(first) => diagnostics.push(chain.dead_centre(system, first, &at)),
+                None => diagnostics.extend(chain.contradiction(system, &values, &at)),
+            }
+        }
+        Err(stuck) => diagnostics.push(chain.not_closed(system, &stuck)),
+    }
+    let loops = chain.loops(system, &closed);
+    system.loops.splice(0..0, loops);
+    closed
+}
+
+/// Takes the states that close chains out of the system; what holds them holds unknowns instead.
+fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId]) -> Vec<Follower> {
+    let mut followers: Vec<Follower> = Vec::new();
+    let mut replaced: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let states = std::mem::take(&mut system.states);
+    let derivatives = std::mem::take(&mut system.derivatives);
+    for (state, rate) in states.into_iter().zip(derivatives) {
+        let integral: Option<&Integral> = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
+        let Some((residual, span)) = integral.and_then(|integral| integral.closure) else {
+            system.states.push(state);
+            system.derivatives.push(rate);
+            continue;
+        };
+        let unknown = system.exprs.new_symbol(state.name.clone(), SymbolKind::Assignment);
+        replaced.insert(state.symbol, system.exprs.symbol(unknown));
+        followers.push(Follower {
+            unknown,
+            name: state.name.to_string(),
+            residual,
+            rate,
+            guess: state.start_value,
+            span,
+        });
+    }
+    let exprs = &mut system.exprs;
+    let mut change = |id: &mut ExprId| *id = exprs.substitute(&[*id], |symbol| replaced.get(&symbol).copied())[0];
+    for follower in &mut followers {
+        change(&mut follower.residual);
+        change(&mut follower.rate);
+    }
+    let assignments = system.assignments.iter_mut().map(|assignment| &mut assignment.value);
+    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    assignments
+        .chain(residuals)
+        .chain(&mut system.derivatives)
+        .chain(&mut system.output_values)
+        .chain(columns)
+        .for_each(change);
+    followers
+}
+
+/// The displacements that follow, and the derivatives of their equations.
+struct Chain {
+    followers: Vec<Follower>,
+    /// Partial derivatives of the residuals: by the unknowns first, then by states and time.
+    rows: Vec<Vec<(u32, ExprId)>>,
+    /// Unknowns, states, time.
+    columns: Vec<SymbolId>,
+}
+
+impl Chain {
+    fn new(system: &mut StateSystem, followers: Vec<Follower>) -> Chain {
+        let mut columns: Vec<SymbolId> = followers.iter().map(|follower| follower.unknown).collect();
+        columns.extend(system.states.iter().map(|state| state.symbol));
+        columns.push(system.time);
+        let mut gradient = Gradient::new(&mut system.exprs, &columns, system.time);
+        let rows = followers
+            .iter()
+            .map(|follower| {
+                let row = gradient.row(&mut system.exprs, follower.residual);
+                row.expect("invariant: equations of position hold no integrals")
+                    .to_vec()
+            })
+            .collect();
+        Chain {
+            followers,
+            rows,
+            columns,
+        }
+    }
+
+    /// Parameters, states at their starts, and time 0.
+    fn starts(&self, system: &StateSystem) -> FxHashMap<SymbolId, f64> {
+        let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+        let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+        values.extend(system.states.iter().map(|state| (state.symbol, state.start_value)));
+        values.insert(system.time, 0.0);
+        values
+    }
+
+    /// The residuals, and their derivatives by the unknowns.
+    fn residuals(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        at: &[f64],
+    ) -> (Vec<f64>, DMatrix<f64>) {
+        let count = self.followers.len();
+        let mut values = values.clone();
+        values.extend(self.columns.iter().copied().zip(at.iter().copied()));
+        let time = values[&system.time];
+        let roots: Vec<ExprId> = self.followers.iter().map(|follower| follower.residual).collect();
+        let found = evaluate(&system.exprs, &roots, &values, time);
+        let mut jacobian = DMatrix::zeros(count, count);
+        for (row, list) in self.rows.iter().enumerate() {
+            let entries: Vec<(u32, ExprId)> = list
+                .iter()
+                .filter(|entry| (entry.0 as usize) < count)
+                .copied()
+                .collect();
+            let ids: Vec<ExprId> = entries.iter().map(|entry| entry.1).collect();
+            for ((column, _), value) in entries.iter().zip(evaluate(&system.exprs, &ids, &values, time)) {
+                jacobian[(row, *column as usize)] = value;
+            }
+        }
+        (found, jacobian)
+    }
+
+    /// The unknowns where the residuals are zero.
+    fn solve(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        guess: Vec<f64>,
+    ) -> Result<Vec<f64>, Stuck> {
+        let found = find_zero(guess, |at| {
+            let (values, jacobian) = self.residuals(system, values, at);
+            let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+            is_finite.then_some((values, jacobian))
+        })?;
+        Ok(found.at)
+    }
+
+    /// Compares the rate of each equation of position, with the velocities that the graph gives, with zero.
+    fn contradiction(
+        &self,
+        system: &StateSystem,
+        starts: &FxHashMap<SymbolId, f64>,
+        closed: &[f64],
+    ) -> Option<Diagnostic> {
+        let mut worst: Option<(usize, f64)> = None;
+        for set in 0..POINTS {
+            let mut values = starts.clone();
+            for (k, state) in system.states.iter().enumerate() {
+                let uniform = (PrimeField.sample(k as u64, set + 900) % 9_973) as f64 / 9_973.0;
+                // Positions stay near the start, where the chain can be closed; velocities are anything.
+                let is_position = self
+                    .rows
+                    .iter()
+                    .flatten()
+                    .any(|entry| self.columns[entry.0 as usize] == state.symbol);
+                let reach = if is_position { 0.02 * set as f64 } else { 1.0 };
+                *values.entry(state.symbol).or_default() += reach * (2.0 * uniform - 1.0);
+            }
+            let Ok(at) = self.solve(system, &values, closed.to_vec()) else {
+                continue;
+            };
+            values.extend(self.columns.iter().copied().zip(at));
+            for assignment in &system.assignments {
+                let value = evaluate(&system.exprs, &[assignment.value], &values, 0.0)[0];
+                values.insert(assignment.symbol, value);
+            }
+            let followers: Vec<ExprId> = self.followers.iter().map(|follower| follower.rate).collect();
+            let mut rates = evaluate(&system.exprs, &followers, &values, 0.0);
+            rates.extend(evaluate(&system.exprs, &system.derivatives, &values, 0.0));
+            rates.push(1.0);
+            for (row, list) in self.rows.iter().enumerate() {
+                let partials: Vec<ExprId> = list.iter().map(|entry| entry.1).collect();
+                let partials = evaluate(&system.exprs, &partials, &values, 0.0);
+                let terms = list
+                    .iter()
+                    .zip(partials)
+                    .map(|(entry, partial)| partial * rates[entry.0 as usize]);
+                let terms: Vec<f64> = terms.collect();
+                let size = terms.iter().map(|term| term.abs()).fold(0.0, f64::max);
+                let sum: f64 = terms.iter().sum();
+                if sum.abs() > ROUNDING * size && worst.is_none_or(|(_, known)| sum.abs() > known.abs()) {
+                    worst = Some((row, sum));
+                }
+            }
+        }
+        let (row, rate) = worst?;
+        let follower = &self.followers[row];
+        Some(
+            Diagnostic::error(
+                "LGM0432",
+                format!("the equation of position of `{}` contradicts the velocities of the graph", follower.name),
+            )
+            .label(follower.span, format!("this would change at a rate of {rate:.3e}"))
+            .help(
+                "the time derivative of the equation of position must follow from the joints: compare its terms with the entries of \
+                 the transformers, and see that the chain is closed in the graph too",
+            ),
+        )
+    }
+
+    fn words(&self, system: &StateSystem, at: &[f64]) -> String {
+        let of = |name: &str, value: f64| format!("{name} = {}", six_digits(value));
+        let followers = self
+            .followers
+            .iter()
+            .zip(at)
+            .map(|(follower, value)| of(&follower.name, *value));
+        let positions = system.states.iter().filter(|state| {
+            let mut entries = self.rows.iter().flatten();
+            entries.any(|entry| self.columns[entry.0 as usize] == state.symbol)
+        });
+        let positions = positions.map(|state| of(&state.name, state.start_value));
+        positions.chain(followers).collect::<Vec<_>>().join(", ")
+    }
+
+    fn not_closed(&self, system: &StateSystem, stuck: &Stuck) -> Diagnostic {
+        let (row, value) = stuck.worst.unwrap_or((0, f64::NAN));
+        let follower = &self.followers[row];
+        Diagnostic::error("LGM0431", "the chain does not close at the start")
+            .label(
+                follower.span,
+                format!("no value of `{}` was found that makes this zero", follower.name),
+            )
+            .note(format!(
+                "it is {value:.3e} where the search from the start values ended: {}",
+                self.words(system, &stuck.at)
+            ))
+            .help("give the displacements starts that are nearer to a position of the mechanism, and check its lengths")
+    }
+
+    fn dead_centre(&self, system: &StateSystem, first: usize, at: &[f64]) -> Diagnostic {
+        let follower = &self.followers[first];
+        Diagnostic::error(
+            "LGM0433",
+            format!(
+                "the mechanism starts at a dead centre: `{}` does not follow from the other displacements",
+                follower.name
+            ),
+        )
+        .label(
+            follower.span,
+            "the derivative of this by the displacements that follow is singular",
+        )
+        .note(format!("at {}", self.words(system, at)))
+        .help("start the mechanism beside this position, or let another displacement be the one that follows")
+    }
+
+    /// The loops: equations that share an unknown stand together.
+    fn loops(self, system: &StateSystem, closed: &FxHashMap<SymbolId, f64>) -> Vec<AlgebraicLoop> {
+        let count = self.followers.len();
+        let mut group: Vec<usize> = (0..count).collect();
+        for (row, list) in self.rows.iter().enumerate() {
+            for column in list
+                .iter()
+                .map(|entry| entry.0 as usize)
+                .filter(|column| *column < count)
+            {
+                let (from, to) = (group[column].max(group[row]), group[column].min(group[row]));
+                group
+                    .iter_mut()
+                    .filter(|each| **each == from)
+                    .for_each(|each| *each = to);
+            }
+        }
+        debug_assert!(system.mass_matrix.is_none());
+        let mut loops = Vec::new();
+        for number in 0..count {
+            let members = || (0..count).filter(|k| group[*k] == number).map(|k| &self.followers[k]);
+            let unknowns: Vec<SymbolId> = members().map(|follower| follower.unknown).collect();
+            if !unknowns.is_empty() {
+                let guess = |follower: &Follower| closed.get(&follower.unknown).copied().unwrap_or(follower.guess);
+                loops.push(AlgebraicLoop {
+                    unknowns,
+                    residuals: members().map(|follower| follower.residual).collect(),
+                    linear: false,
+                    guesses: members().map(guess).collect(),
+                });
+            }
+        }
+        loops
+    }
+}
+
+fn evaluate(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>, time: f64) -> Vec<f64> {
+    exprs.evaluate_unchecked(roots, time, &|symbol| values.get(&symbol).copied())
+}
