@@ -343,14 +343,14 @@ fn list(value: &Value) -> Vec<f64> {
 }
 
 /// The largest difference of a run to a record's, relative to the range of each variable, and the variables compared.
-fn trajectory_error(compiled: &Compiled, run: &Value, renamed: &dyn Fn(&str) -> String) -> (f64, usize) {
+fn trajectory_error(compiled: &Compiled, run: &Value) -> (f64, usize) {
     let times = list(&run["t"]);
     let rows = compiled.run(*times.last().unwrap(), times.len());
     let mut worst: f64 = 0.0;
     let mut compared = 0;
     for part in ["trajectory", "outputs"] {
         for (name, wanted) in run[part].as_object().into_iter().flatten() {
-            let at = compiled.output(&renamed(name.split([' ', '=']).next().unwrap().trim()));
+            let at = compiled.output(name.split([' ', '=']).next().unwrap());
             let wanted = list(wanted);
             let (low, high) = wanted.iter().fold((f64::MAX, f64::MIN), |(low, high), value| {
                 (low.min(*value), high.max(*value))
@@ -387,12 +387,7 @@ fn trajectories_are_those_of_the_records() {
                 None => record.parameters(),
             };
             let compiled = Compiled::new(&format!("seeds/{name}"), &run_settings(&parameters, run, derived));
-            // The model's own outputs of the angles are told from its states by an underscore.
-            let renamed = |output: &str| match name {
-                "robot_arm" => output.replace("theta", "theta_"),
-                _ => output.to_string(),
-            };
-            let (worst, compared) = trajectory_error(&compiled, run, &renamed);
+            let (worst, compared) = trajectory_error(&compiled, run);
             println!("{name}: {compared} variables, off by {worst:.1e} of their ranges");
             assert!(worst < 1e-8, "{name}: off by {worst:e} of its range");
             if run["outputs"].is_object() {
@@ -417,7 +412,7 @@ fn stiff_springs_in_place_of_constraints_give_the_records_runs() {
             set.retain(|entry| !matches!(&*entry.0, "q_x_0" | "q_y_0" | "q3_0" | "v_y_0" | "v_x2_0" | "v_y2_0"));
             set.push(("k".to_string(), k));
             let compiled = Compiled::new(&format!("seeds/{name}_augmented"), &set);
-            let (worst, compared) = trajectory_error(&compiled, run, &str::to_string);
+            let (worst, compared) = trajectory_error(&compiled, run);
             println!("{name}, {stiffness}: {compared} variables, off by {worst:.1e} of their ranges");
             assert!(worst < 2e-8, "{name}, {stiffness}: off by {worst:e} of its range");
             assert_eq!(compared, compiled.system.outputs.len(), "{name}");
