@@ -4,7 +4,7 @@ use super::disk::write_result;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::emit::{self, MatrixOptions, TextOptions};
-use crate::equations::Options;
+use crate::equations::{Options, with_numbers};
 use clap::ValueEnum;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     states: StateArguments,
     #[command(flatten)]
     linearize: LinearizeArguments,
-    /// Matrices in numbers instead of symbols
+    /// Matrices in numbers instead of symbols; equations in numbers where there are no matrices
     #[arg(long)]
     numeric: bool,
     /// Only the nonzero entries of matrices; always so beyond 500 states
@@ -56,6 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let outcome = report::outcome(&diagnostics);
     let (Some(system), Outcome::Success) = (system, outcome) else {
         return outcome;
+    };
+    let system = match arguments.numeric && !system.linear {
+        true => with_numbers(&system),
+        false => system,
     };
     let matrices = MatrixOptions {
         numeric: arguments.numeric,

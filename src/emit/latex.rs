@@ -3,8 +3,8 @@
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members, significant};
 use crate::elaborate::model::ParameterEntry;
-use crate::equations::{LinearForm, SparseMatrix, StateSystem};
-use crate::expr::{ExprId, Exprs, SymbolId, print};
+use crate::equations::{LinearForm, MassForm, SparseMatrix, StateSystem};
+use crate::expr::{ExprId, Exprs, Node, SymbolId, print};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -156,8 +156,42 @@ impl Document<'_> {
         breakable_pieces(&mut self.scratch.borrow_mut(), id)
     }
 
+    /// Masses times accelerations, loops, and outputs over accelerations.
+    fn mass_form(&mut self, form: &MassForm) {
+        let system = self.system;
+        let mut lines = Vec::new();
+        for residual in form.residuals.iter().flatten() {
+            lines.extend(equation("0", &self.pieces(*residual)));
+        }
+        self.alignment("Algebraic loops", &lines);
+        let mut lines = Vec::new();
+        for row in &form.equations {
+            let terms = row.terms.iter().map(|(state, factor)| {
+                let rate = format!("\\frac{{d}}{{dt}} {}", self.name(system.states[*state as usize].symbol));
+                let written = print::latex(&system.exprs, *factor);
+                match system.exprs.node(*factor) {
+                    Node::Number(_) if written == "1" => rate,
+                    Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("\\left({written}\\right) {rate}"),
+                    _ => format!("{written} \\, {rate}"),
+                }
+            });
+            let left = terms.collect::<Vec<_>>().join(" + ").replace("+ -", "- ");
+            lines.extend(equation(&left, &self.pieces(row.right)));
+        }
+        self.alignment("State equations", &lines);
+        let mut lines = Vec::new();
+        for (output, value) in system.outputs.iter().zip(&form.outputs) {
+            lines.extend(equation(&print::latex_name(&output.name), &self.pieces(*value)));
+        }
+        self.alignment("Outputs", &lines);
+    }
+
     fn equations(&mut self) {
         let system = self.system;
+        if let Some(form) = &system.mass_form {
+            self.mass_form(form);
+            return;
+        }
         let mut lines = Vec::new();
         for assignment in &system.assignments {
             lines.extend(equation(&self.name(assignment.symbol), &self.pieces(assignment.value)));

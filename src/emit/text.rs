@@ -2,7 +2,7 @@
 
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
 use crate::elaborate::model::{Parameter, ParameterEntry};
-use crate::equations::{AlgebraicLoop, LinearForm, PointValue, SparseMatrix, StateSystem, StateVariable};
+use crate::equations::{AlgebraicLoop, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable};
 use crate::expr::{ExprId, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -73,6 +73,7 @@ fn with_short_numbers(system: &StateSystem) -> StateSystem {
     let mut roots: Vec<&mut ExprId> = system.derivatives.iter_mut().chain(&mut system.output_values).collect();
     roots.extend(system.assignments.iter_mut().map(|assignment| &mut assignment.value));
     roots.extend(system.loops.iter_mut().flat_map(|each| &mut each.residuals));
+    roots.extend(system.mass_form.iter_mut().flat_map(MassForm::expressions_mut));
     let exprs = &mut system.exprs;
     let reachable = exprs.reachable(&roots.iter().map(|id| **id).collect::<Vec<_>>());
     let mut replaced = FxHashMap::default();
@@ -238,7 +239,46 @@ fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> S
     }
 }
 
+/// Masses times accelerations, loops, and outputs over accelerations.
+fn mass_form(system: &StateSystem, form: &MassForm, out: &mut String) {
+    let exprs = &system.exprs;
+    for (each, residuals) in system.loops.iter().zip(&form.residuals) {
+        algebraic_loop(system, each, residuals, out);
+    }
+    let rows = form.equations.iter().map(|equation| {
+        let mut left = String::new();
+        for (state, factor) in &equation.terms {
+            let rate = format!("der({})", system.states[*state as usize].name);
+            let written = expression(exprs, *factor);
+            let (sign, written) = match (written.strip_prefix('-'), exprs.node(*factor)) {
+                (Some(rest), Node::Product(_) | Node::Number(_)) => ("-", rest.to_string()),
+                _ => ("+", written),
+            };
+            let product = match exprs.node(*factor) {
+                Node::Number(_) if written == "1" => rate,
+                Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("({written})*{rate}"),
+                _ => format!("{written}*{rate}"),
+            };
+            match (left.is_empty(), sign) {
+                (true, "+") => left.push_str(&product),
+                (true, _) => left.push_str(&format!("-{product}")),
+                (false, sign) => left.push_str(&format!(" {sign} {product}")),
+            }
+        }
+        vec![left, format!("= {}", expression(exprs, equation.right))]
+    });
+    section("equations", rows.collect(), out);
+    let outputs = system.outputs.iter().zip(&form.outputs);
+    let outputs =
+        outputs.map(|(output, value)| vec![output.name.to_string(), format!("= {}", expression(exprs, *value))]);
+    section("output equations", outputs.collect(), out);
+}
+
 fn equations(system: &StateSystem, out: &mut String) {
+    if let Some(form) = &system.mass_form {
+        mass_form(system, form, out);
+        return;
+    }
     let exprs = &system.exprs;
     let equation = |left: String, right: ExprId| vec![left, format!("= {}", expression(exprs, right))];
     let assignments = system.assignments.iter().map(|assignment| {
@@ -247,7 +287,7 @@ fn equations(system: &StateSystem, out: &mut String) {
     });
     section("assignments, in this order", assignments.collect(), out);
     for each in &system.loops {
-        algebraic_loop(system, each, out);
+        algebraic_loop(system, each, &each.residuals, out);
     }
     let derivatives = system.derivatives.iter().enumerate();
     let derivatives = derivatives.map(|(row, value)| equation(left_side(system, row), *value));
@@ -278,7 +318,7 @@ fn left_side(system: &StateSystem, row: usize) -> String {
     }
 }
 
-fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, out: &mut String) {
+fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut String) {
     let names: Vec<&str> = each
         .unknowns
         .iter()
@@ -286,7 +326,7 @@ fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, out: &mut String) 
         .collect();
     let kind = if each.linear { "linear" } else { "nonlinear" };
     let _ = write!(out, "\nalgebraic loop, {kind}: solve for {}\n", names.join(", "));
-    for residual in &each.residuals {
+    for residual in residuals {
         let _ = writeln!(out, "  0 = {}", expression(&system.exprs, *residual));
     }
 }

@@ -84,6 +84,7 @@ pub(crate) fn frame(
         assignments: Vec::new(),
         loops: Vec::new(),
         mass_matrix: None,
+        mass_form: None,
         derivatives: Vec::new(),
         output_values: Vec::new(),
         linear: true,

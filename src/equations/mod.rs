@@ -12,6 +12,7 @@ mod dependents;
 mod formulate;
 mod matrices;
 mod nonlinear;
+mod numbers;
 mod outputs;
 mod refusal;
 mod residuals;
@@ -31,9 +32,10 @@ pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
 pub(crate) use matrices::shortest_decimal;
 pub(crate) use nonlinear::{is_large, lowest_terms};
+pub use numbers::with_numbers;
 pub use states::StateRequest;
 pub use system::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, OperatingPoint, PointValue, Quantity, SparseMatrix,
-    StartConstraint, State, StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
+    Quantity, SparseMatrix, StartConstraint, State, StateSystem, StateVariable,
 };
 pub use verify::verify;

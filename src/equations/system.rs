@@ -5,6 +5,7 @@
 
 use crate::elaborate::model::{Experiment, Input, Parameter};
 use crate::expr::{ExprId, Exprs, SymbolId};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The state equations of one model.
@@ -35,6 +36,8 @@ pub struct StateSystem {
     pub loops: Vec<AlgebraicLoop>,
     /// The matrix M of `M x' = derivatives`; none stands for the identity.
     pub mass_matrix: Option<SparseMatrix<ExprId>>,
+    /// The equations over a mass matrix, where that is shorter than what they are solved to.
+    pub mass_form: Option<MassForm>,
     /// Right sides, one a state.
     pub derivatives: Vec<ExprId>,
     /// Values of the outputs.
@@ -165,6 +168,51 @@ impl StateVariable {
             StateVariable::Flow => "flow",
             StateVariable::Integral => "int",
         }
+    }
+}
+
+/// The equations as people write those of mechanisms: masses times accelerations on the left, forces on the right, and the outputs
+/// over accelerations. Only for reading: everything is in the derivatives and outputs of the system too.
+#[derive(Clone, Debug)]
+pub struct MassForm {
+    /// One equation a state: `sum of coefficient * der(state) = right`.
+    pub equations: Vec<MassEquation>,
+    /// Residuals of the algebraic loops, loop by loop.
+    pub residuals: Vec<Vec<ExprId>>,
+    /// The outputs; rates of states are symbols named `der(mass.v)`.
+    pub outputs: Vec<ExprId>,
+}
+
+/// One equation of a [`MassForm`].
+#[derive(Clone, Debug)]
+pub struct MassEquation {
+    /// States, from 0, with the coefficients of their rates.
+    pub terms: Vec<(u32, ExprId)>,
+    /// What they add up to.
+    pub right: ExprId,
+}
+
+impl MassForm {
+    /// Leaves out the equations of states that are none any more; the others get the places given.
+    pub(crate) fn keep_states(&mut self, places: &FxHashMap<u32, u32>) {
+        let equations = std::mem::take(&mut self.equations);
+        for (state, mut equation) in equations.into_iter().enumerate() {
+            if places.contains_key(&(state as u32)) {
+                equation.terms.iter_mut().for_each(|term| term.0 = places[&term.0]);
+                self.equations.push(equation);
+            }
+        }
+    }
+
+    /// All expressions, to be changed.
+    pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
+        let equations = self.equations.iter_mut().flat_map(|equation| {
+            let terms = equation.terms.iter_mut().map(|term| &mut term.1);
+            terms.chain([&mut equation.right])
+        });
+        equations
+            .chain(self.residuals.iter_mut().flatten())
+            .chain(&mut self.outputs)
     }
 }
 

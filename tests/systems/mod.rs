@@ -36,6 +36,7 @@ impl Builder {
                 assignments: Vec::new(),
                 loops: Vec::new(),
                 mass_matrix: None,
+                mass_form: None,
                 derivatives: Vec::new(),
                 output_values: Vec::new(),
                 linear: true,

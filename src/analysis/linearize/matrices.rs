@@ -373,5 +373,6 @@ pub(super) fn set_equations(system: &mut StateSystem) {
     system.output_values = outputs;
     system.assignments.clear();
     system.loops.clear();
+    system.mass_form = None;
     system.linear = true;
 }

@@ -2,7 +2,7 @@
 
 use crate::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
-use num_traits::One;
+use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
 /// Sums of more terms than this are left as they are.
@@ -37,6 +37,9 @@ fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     if list.len() > LONGEST {
         return None;
     }
+    if let Some(shorter) = squares_joined(exprs, &list) {
+        return Some(shorter);
+    }
     let terms: Vec<Vec<Term>> = list.iter().map(|term| splits(exprs, *term)).collect();
     for first in 0..list.len() {
         for second in first + 1..list.len() {
@@ -57,6 +60,124 @@ fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
                     let mut all: Vec<ExprId> = others.map(|k| list[k]).collect();
                     all.insert(first.min(all.len()), one);
                     return Some(exprs.sum(all));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A term as a number and its other factors, sorted.
+fn plain(exprs: &Exprs, term: ExprId) -> (BigRational, Vec<ExprId>) {
+    let list: Vec<ExprId> = match exprs.node(term) {
+        Node::Product(list) => list.to_vec(),
+        _ => vec![term],
+    };
+    let mut number = BigRational::one();
+    let mut factors = Vec::with_capacity(list.len());
+    for factor in list {
+        match exprs.as_number(factor) {
+            Some(value) => number *= value,
+            None => factors.push(factor),
+        }
+    }
+    factors.sort_unstable();
+    (number, factors)
+}
+
+/// The square of a sine or cosine taken out of a term.
+struct Square {
+    function: Function,
+    angle: ExprId,
+    number: BigRational,
+    /// The other factors, sorted.
+    rest: Vec<ExprId>,
+}
+
+fn squares(exprs: &mut Exprs, term: ExprId) -> Vec<Square> {
+    let (number, factors) = plain(exprs, term);
+    let mut found = Vec::new();
+    for (at, factor) in factors.iter().enumerate() {
+        let Node::Power(base, exponent) = *exprs.node(*factor) else {
+            continue;
+        };
+        let Node::Call(function @ (Function::Sin | Function::Cos), list) = exprs.node(base) else {
+            continue;
+        };
+        let (function, angle) = (*function, list[0]);
+        let two = BigRational::from_integer(2.into());
+        let Some(exponent) = exprs
+            .as_number(exponent)
+            .filter(|exponent| exponent.is_integer() && **exponent >= two)
+        else {
+            continue;
+        };
+        let left = exponent - two;
+        let mut rest: Vec<ExprId> = factors
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k != at)
+            .map(|(_, id)| *id)
+            .collect();
+        if !left.is_zero() {
+            let left = exprs.number(left);
+            rest.push(exprs.power(base, left));
+            rest.sort_unstable();
+        }
+        found.push(Square {
+            function,
+            angle,
+            number: number.clone(),
+            rest,
+        });
+    }
+    found
+}
+
+/// `a*sin(x)^2 + a*cos(x)^2` is a, `a - a*cos(x)^2` is `a*sin(x)^2`, and `a*cos(x)^2 - a*sin(x)^2` is `a*cos(2*x)`.
+fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
+    let all: Vec<Vec<Square>> = list.iter().map(|term| squares(exprs, *term)).collect();
+    let join = |exprs: &mut Exprs, pair: (usize, usize), number: BigRational, rest: &[ExprId], more: Option<ExprId>| {
+        let mut factors = vec![exprs.number(number)];
+        factors.extend(rest);
+        factors.extend(more);
+        let one = exprs.product(factors);
+        let others = (0..list.len()).filter(|k| *k != pair.0 && *k != pair.1);
+        let mut terms: Vec<ExprId> = others.map(|k| list[k]).collect();
+        terms.insert(pair.0.min(pair.1).min(terms.len()), one);
+        exprs.sum(terms)
+    };
+    for first in 0..list.len() {
+        for square in &all[first] {
+            for second in 0..list.len() {
+                if second == first {
+                    continue;
+                }
+                let fits = |other: &&Square| {
+                    other.angle == square.angle && other.function != square.function && other.rest == square.rest
+                };
+                if let Some(other) = all[second].iter().find(fits) {
+                    if other.number == square.number {
+                        return Some(join(exprs, (first, second), square.number.clone(), &square.rest, None));
+                    }
+                    if other.number == -square.number.clone() && square.function == Function::Cos {
+                        let two = exprs.integer(2);
+                        let double = exprs.mul(two, square.angle);
+                        let turn = exprs.call(Function::Cos, [double]);
+                        let number = square.number.clone();
+                        return Some(join(exprs, (first, second), number, &square.rest, Some(turn)));
+                    }
+                }
+                let (number, factors) = plain(exprs, list[second]);
+                if number == -square.number.clone() && factors == square.rest {
+                    let other = match square.function {
+                        Function::Sin => Function::Cos,
+                        _ => Function::Sin,
+                    };
+                    let turn = exprs.call(other, [square.angle]);
+                    let two = exprs.integer(2);
+                    let squared = exprs.power(turn, two);
+                    return Some(join(exprs, (first, second), number, &square.rest, Some(squared)));
                 }
             }
         }
@@ -133,6 +254,28 @@ fn theorem(a: &Term, b: &Term) -> Option<(Function, bool, BigRational)> {
 mod tests {
     use super::*;
     use crate::expr::{SymbolKind, text};
+
+    #[test]
+    fn squares_of_sine_and_cosine_become_one() {
+        let mut exprs = Exprs::default();
+        let symbols = ["a", "m"].map(|name| exprs.new_symbol(name, SymbolKind::State));
+        let [a, m] = symbols.map(|symbol| exprs.symbol(symbol));
+        let two = exprs.integer(2);
+        let (sine, cosine) = (exprs.call(Function::Sin, [a]), exprs.call(Function::Cos, [a]));
+        let (sine, cosine) = (exprs.power(sine, two), exprs.power(cosine, two));
+        let (sine, cosine) = (exprs.mul(m, sine), exprs.mul(m, cosine));
+        let (less_sine, less_cosine) = (exprs.neg(sine), exprs.neg(cosine));
+        for (terms, wanted) in [
+            ([sine, cosine, a], "m + a"),
+            ([m, less_cosine, a], "m*sin(a)^2 + a"),
+            ([m, less_sine, a], "m*cos(a)^2 + a"),
+            ([cosine, less_sine, a], "m*cos(2*a) + a"),
+        ] {
+            let sum = exprs.sum(terms);
+            let short = joined(&mut exprs, sum);
+            assert_eq!(text(&exprs, short), wanted);
+        }
+    }
 
     #[test]
     fn two_products_of_angles_become_one() {

@@ -65,6 +65,10 @@ pub(super) fn close(
         Err(stuck) => diagnostics.push(chain.not_closed(system, &stuck)),
     }
     let loops = chain.loops(system, &closed);
+    if let Some(form) = &mut system.mass_form {
+        let residuals = loops.iter().map(|each| each.residuals.clone());
+        form.residuals.splice(0..0, residuals);
+    }
     system.loops.splice(0..0, loops);
     closed
 }
@@ -75,9 +79,11 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
     let mut replaced: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let states = std::mem::take(&mut system.states);
     let derivatives = std::mem::take(&mut system.derivatives);
-    for (state, rate) in states.into_iter().zip(derivatives) {
+    let mut places: FxHashMap<u32, u32> = FxHashMap::default();
+    for (place, (state, rate)) in states.into_iter().zip(derivatives).enumerate() {
         let integral: Option<&Integral> = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
         let Some((residual, span)) = integral.and_then(|integral| integral.closure) else {
+            places.insert(place as u32, system.states.len() as u32);
             system.states.push(state);
             system.derivatives.push(rate);
             continue;
@@ -106,7 +112,11 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
         .chain(&mut system.derivatives)
         .chain(&mut system.output_values)
         .chain(columns)
-        .for_each(change);
+        .for_each(&mut change);
+    if let Some(form) = &mut system.mass_form {
+        form.keep_states(&places);
+        form.expressions_mut().for_each(change);
+    }
     followers
 }
 

@@ -2,7 +2,10 @@
 //!
 //! A cycle of definitions is an algebraic loop. Its members that others depend on in a nonlinear way are candidates for tearing; with
 //! their values taken as known, what is left must fall apart into assignments and linear cycles. The smallest set that
-//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken.
+//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken. Candidates that are linear
+//! combinations of others are none.
+
+mod tearing;
 
 use super::definitions::{Blame, Definition, Definitions, Value};
 use crate::algebra::{self, Field, FromExpression, RationalFunctions};
@@ -21,12 +24,23 @@ pub(super) struct TornLoop {
     pub(super) residuals: Vec<ExprId>,
 }
 
+/// One of the equations that determine accelerations together: `sum of coefficient * rate = right`.
+#[derive(Clone, Debug)]
+pub(super) struct MassRow {
+    /// The rate that the equation is solved for.
+    pub(super) rate: SymbolId,
+    pub(super) terms: Vec<(SymbolId, ExprId)>,
+    pub(super) right: ExprId,
+}
+
 /// Definitions in order.
 #[derive(Clone, Debug)]
 pub(super) struct Resolved {
     /// Symbols with their values, each over states, inputs, unknowns of loops and earlier assignments.
     pub(super) assignments: Vec<(SymbolId, ExprId)>,
     pub(super) loops: Vec<TornLoop>,
+    /// The equations behind the rates of states, where these are no plain expressions.
+    pub(super) mass: Vec<MassRow>,
     pub(super) roots: Vec<ExprId>,
     pub(super) states: usize,
     pub(super) outputs: usize,
@@ -53,17 +67,25 @@ pub(super) fn resolve(exprs: &mut Exprs, definitions: Definitions) -> Result<Res
         states,
         outputs,
     } = definitions;
+    let is_rate = |id: &ExprId| match exprs.node(*id) {
+        Node::Symbol(symbol) => Some(*symbol),
+        _ => None,
+    };
+    let rates = roots[..states].iter().filter_map(is_rate).collect();
     let mut resolver = Resolver {
         exprs,
         map,
         assignments: Vec::new(),
         loops: Vec::new(),
+        mass: Vec::new(),
+        rates,
     };
     let needed = resolver.needed(&roots);
     resolver.order(&needed)?;
     Ok(Resolved {
         assignments: resolver.assignments,
         loops: resolver.loops,
+        mass: resolver.mass,
         roots,
         states,
         outputs,
@@ -75,6 +97,9 @@ struct Resolver<'a> {
     map: Map,
     assignments: Vec<(SymbolId, ExprId)>,
     loops: Vec<TornLoop>,
+    mass: Vec<MassRow>,
+    /// The rates of the states.
+    rates: FxHashSet<SymbolId>,
 }
 
 fn expression(definition: &Definition) -> ExprId {
@@ -135,6 +160,9 @@ impl Resolver<'_> {
         let (torn, _) = self.nonlinear_members(&members);
         if torn.is_empty() {
             return self.solve_linear(&members);
+        }
+        if self.relate(&members, &torn) {
+            return self.order(&members);
         }
         let torn = self.fewest(&members, torn);
         let rest: Vec<SymbolId> = members
@@ -287,6 +315,9 @@ impl Resolver<'_> {
             }
             forms.push((terms, rest));
         }
+        if members.iter().all(|member| self.rates.contains(member)) {
+            self.keep_mass_rows(members, &forms);
+        }
         if members.len() > 1 {
             self.name_long_coefficients(&mut forms);
         }
@@ -313,6 +344,22 @@ impl Resolver<'_> {
             self.assignments.push((*symbol, value));
         }
         Ok(())
+    }
+
+    /// Keeps the equations of accelerations as they are before they are solved; the mass of each is positive.
+    fn keep_mass_rows(&mut self, members: &[SymbolId], forms: &[(Vec<(usize, ExprId)>, ExprId)]) {
+        for (own, (rate, (terms, right))) in members.iter().zip(forms).enumerate() {
+            let diagonal = terms.iter().find(|term| term.0 == own);
+            let is_reversed = diagonal.is_some_and(|term| is_negative(self.exprs, term.1));
+            let mut signed = |id: ExprId| if is_reversed { self.exprs.neg(id) } else { id };
+            let terms = terms.iter().map(|(place, id)| (members[*place], signed(*id))).collect();
+            let right = signed(*right);
+            self.mass.push(MassRow {
+                rate: *rate,
+                terms,
+                right,
+            });
+        }
     }
 
     /// Gives names to the coefficients and right sides of a cycle that are more than a product, so that the solution is written

@@ -7,7 +7,9 @@ use super::names::measure_name;
 use crate::algebra::{Field, FromExpression, RationalFunctions};
 use crate::elaborate::model::Model;
 use crate::equations::matrices::is_worth_a_name;
-use crate::equations::system::{AlgebraicLoop, Assignment, LinearForm, SparseMatrix, StateSystem};
+use crate::equations::system::{
+    AlgebraicLoop, Assignment, LinearForm, MassEquation, MassForm, SparseMatrix, StateSystem,
+};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
@@ -65,7 +67,10 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
             fewest_names(&mut exprs, &resolved, names, cancelled)
         }
     };
+    let shortest = length_of(&exprs, &chosen);
+    let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, cancelled, length));
     write(system, exprs, &chosen);
+    system.mass_form = mass_form.filter(|_| !system.linear);
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
         set_form(system, form);
     }
@@ -113,6 +118,14 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
         each.unknowns.iter_mut().for_each(|symbol| *symbol = fresh[symbol]);
         each.residuals.iter_mut().for_each(&mut change);
     }
+    for row in &mut resolved.mass {
+        row.rate = fresh[&row.rate];
+        row.terms.iter_mut().for_each(|(symbol, id)| {
+            *symbol = fresh[symbol];
+            change(id);
+        });
+        change(&mut row.right);
+    }
     resolved.roots.iter_mut().for_each(change);
     resolved
 }
@@ -135,6 +148,13 @@ fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> 
         change(&mut each.residuals);
     }
     change(&mut kept.roots);
+    for row in &mut kept.mass {
+        let mut list: Vec<ExprId> = row.terms.iter().map(|term| term.1).collect();
+        list.push(row.right);
+        change(&mut list);
+        row.right = list.pop().expect("invariant: the right side was put in");
+        row.terms.iter_mut().zip(list).for_each(|(term, id)| term.1 = id);
+    }
     kept
 }
 
@@ -172,6 +192,101 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
         return None;
     }
     Some(all.iter().map(|id| text(exprs, *id).len()).sum())
+}
+
+/// Masses times accelerations, where that is shorter than `length` characters.
+fn mass_form(
+    system: &StateSystem,
+    exprs: &mut Exprs,
+    resolved: &Resolved,
+    cancelled: bool,
+    length: usize,
+) -> Option<MassForm> {
+    if resolved.mass.is_empty() {
+        return None;
+    }
+    let rates: Vec<SymbolId> = resolved.mass.iter().map(|row| row.rate).collect();
+    let mut form = inlined(exprs, resolved, |symbol| !rates.contains(&symbol));
+    let state_of = |exprs: &mut Exprs, symbol: SymbolId| {
+        let rate = exprs.symbol(symbol);
+        resolved.roots[..resolved.states].iter().position(|root| *root == rate)
+    };
+    let mut shown: FxHashMap<SymbolId, (u32, ExprId)> = FxHashMap::default();
+    for rate in &rates {
+        let state = state_of(exprs, *rate)?;
+        let symbol = exprs.new_symbol(format!("der({})", system.states[state].name), SymbolKind::Assignment);
+        shown.insert(*rate, (state as u32, exprs.symbol(symbol)));
+    }
+    // The rates that are not listed stay inside nothing: all others were put where they are used.
+    let (mut budget, mut is_readable) = (length, true);
+    let mut finish = |exprs: &mut Exprs, id: ExprId| {
+        let id = exprs.substitute(&[id], |symbol| shown.get(&symbol).map(|entry| entry.1))[0];
+        let id = if cancelled { lowest_terms(exprs, id) } else { id };
+        if is_large(exprs, id) {
+            is_readable = false;
+            return id;
+        }
+        let written = text(exprs, id).len();
+        is_readable &= written <= READABLE && written <= budget;
+        budget = budget.saturating_sub(written);
+        id
+    };
+    let mut equations: Vec<MassEquation> = Vec::with_capacity(resolved.states);
+    for state in 0..resolved.states {
+        let row = form.mass.iter().find(|row| shown[&row.rate].0 == state as u32).cloned();
+        equations.push(match row {
+            Some(row) => {
+                let mut terms: Vec<(u32, ExprId)> = Vec::with_capacity(row.terms.len());
+                for (rate, id) in &row.terms {
+                    terms.push((shown[rate].0, finish(exprs, *id)));
+                }
+                terms.sort_by_key(|term| term.0);
+                MassEquation {
+                    terms,
+                    right: finish(exprs, row.right),
+                }
+            }
+            None => MassEquation {
+                terms: vec![(state as u32, exprs.one())],
+                right: finish(exprs, form.roots[state]),
+            },
+        });
+    }
+    for (state, equation) in equations.iter_mut().enumerate() {
+        let own = equation.terms.iter().find(|term| term.0 == state as u32);
+        if own.is_some_and(|term| is_below_zero(system, exprs, term.1)) {
+            let minus = |exprs: &mut Exprs, id: ExprId| {
+                let id = exprs.neg(id);
+                if cancelled { lowest_terms(exprs, id) } else { id }
+            };
+            equation.terms.iter_mut().for_each(|term| term.1 = minus(exprs, term.1));
+            equation.right = minus(exprs, equation.right);
+        }
+    }
+    let mut residuals = Vec::with_capacity(form.loops.len());
+    for each in &mut form.loops {
+        residuals.push(each.residuals.iter().map(|id| finish(exprs, *id)).collect());
+    }
+    let outputs = form.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
+    let outputs = outputs.into_iter().map(|id| finish(exprs, id)).collect();
+    is_readable.then_some(MassForm {
+        equations,
+        residuals,
+        outputs,
+    })
+}
+
+/// Whether a mass is negative as it is written, at the values of the parameters and somewhere near the starts.
+fn is_below_zero(system: &StateSystem, exprs: &Exprs, id: ExprId) -> bool {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    values.extend(
+        system
+            .states
+            .iter()
+            .map(|state| (state.symbol, state.start_value + 0.01)),
+    );
+    exprs.evaluate_unchecked(&[id], 0.0, &|symbol| Some(values.get(&symbol).copied().unwrap_or(0.01)))[0] < 0.0
 }
 
 /// The assignments that deserve a name: used more than once, and longer than a product.
@@ -233,6 +348,11 @@ pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
     let lowest = field.to_expression(exprs, &value);
     let lowest = angles::joined(exprs, lowest);
+    let joined = angles::joined(exprs, id);
+    let id = match text(exprs, joined).len() < text(exprs, id).len() {
+        true => joined,
+        false => id,
+    };
     if !is_large(exprs, lowest) && text(exprs, lowest).len() <= text(exprs, id).len() {
         lowest
     } else {

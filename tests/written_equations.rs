@@ -1,0 +1,165 @@
+//! Equations as they are printed: masses times accelerations say the same as the derivatives, numbers the same as parameters, and loops are
+//! torn on the fewest variables.
+
+mod support;
+
+use lgm::Request;
+use lgm::diagnostic::render;
+use lgm::equations::{StateSystem, with_numbers};
+use lgm::expr::{ExprId, SymbolId, to_f64};
+use lgm::source::{NoFiles, SourceMap};
+use std::collections::HashMap;
+use std::fs;
+use support::program::example;
+
+fn compile(source: &str) -> StateSystem {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", source, None);
+    let request = Request {
+        verify: true,
+        ..Request::default()
+    };
+    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
+    system.unwrap_or_else(|| panic!("{}", render(&map, &diagnostics, false)))
+}
+
+type Values = HashMap<SymbolId, f64>;
+
+fn evaluate(system: &StateSystem, roots: &[ExprId], values: &Values) -> Vec<f64> {
+    system
+        .exprs
+        .evaluate_unchecked(roots, 0.3, &|symbol| values.get(&symbol).copied())
+}
+
+/// Values of everything at some point; unknowns of loops have any values, for no equation here asks that they solve anything.
+fn point(system: &StateSystem, set: usize) -> Values {
+    let mut values: Values = HashMap::new();
+    let parameters = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    values.extend(parameters.map(|entry| (entry.symbol, to_f64(&entry.value))));
+    values.insert(system.time, 0.3);
+    let spread = |k: usize| (1.0 + 0.7 * k as f64 + 2.3 * set as f64).sin();
+    let states = system.states.iter().map(|state| state.symbol);
+    let inputs = system.inputs.iter().map(|input| input.symbol);
+    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.clone());
+    let all = states
+        .chain(inputs)
+        .chain(system.input_rates.iter().copied())
+        .chain(unknowns);
+    values.extend(all.enumerate().map(|(k, symbol)| (symbol, 0.4 + 0.3 * spread(k))));
+    for assignment in &system.assignments {
+        let value = evaluate(system, &[assignment.value], &values)[0];
+        values.insert(assignment.symbol, value);
+    }
+    values
+}
+
+#[test]
+fn masses_times_accelerations_are_the_forces_that_the_derivatives_say() {
+    let mut with_form = Vec::new();
+    for folder in ["", "seeds"] {
+        for entry in fs::read_dir(example(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "lgm") {
+                continue;
+            }
+            let system = compile(&fs::read_to_string(&path).unwrap());
+            let Some(form) = &system.mass_form else { continue };
+            with_form.push(path.file_stem().unwrap().to_string_lossy().to_string());
+            for set in 0..4 {
+                let mut values = point(&system, set);
+                let rates = evaluate(&system, &system.derivatives, &values);
+                let outputs = evaluate(&system, &system.output_values, &values);
+                // In the outputs of the form rates are symbols that bear their names.
+                for id in form.outputs.iter().chain(form.residuals.iter().flatten()) {
+                    for symbol in system.exprs.symbols_of(&[*id]) {
+                        let name = &system.exprs.symbol_info(symbol).name;
+                        let state = name.strip_prefix("der(").and_then(|name| name.strip_suffix(')'));
+                        if let Some(k) = system.states.iter().position(|each| Some(&*each.name) == state) {
+                            values.entry(symbol).or_insert(rates[k]);
+                        }
+                    }
+                }
+                for equation in &form.equations {
+                    let factors: Vec<ExprId> = equation.terms.iter().map(|term| term.1).collect();
+                    let factors = evaluate(&system, &factors, &values);
+                    let terms = equation.terms.iter().zip(factors);
+                    let terms: Vec<f64> = terms.map(|(term, factor)| factor * rates[term.0 as usize]).collect();
+                    let right = evaluate(&system, &[equation.right], &values)[0];
+                    let size = terms.iter().map(|term| term.abs()).fold(right.abs(), f64::max).max(1.0);
+                    let left: f64 = terms.iter().sum();
+                    assert!(
+                        (left - right).abs() <= 1e-9 * size,
+                        "{}: {left} {right}",
+                        path.display()
+                    );
+                }
+                let shown = evaluate(&system, &form.outputs, &values);
+                for (a, b) in outputs.iter().zip(shown) {
+                    assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "{}: {a} {b}", path.display());
+                }
+            }
+        }
+    }
+    for name in [
+        "two_link_manipulator",
+        "robot_arm",
+        "cart_pendulum",
+        "pendulum",
+        "rocking_pendulum",
+    ] {
+        assert!(
+            with_form.iter().any(|other| other == name),
+            "{name} is not among {with_form:?}"
+        );
+    }
+}
+
+#[test]
+fn numbers_in_the_places_of_parameters_change_nothing() {
+    for name in ["pendulum", "seeds/two_link_manipulator", "slider_crank", "van_der_pol"] {
+        let system = compile(&fs::read_to_string(example(&format!("{name}.lgm"))).unwrap());
+        let numeric = with_numbers(&system);
+        let parameters: Vec<SymbolId> = system
+            .parameters
+            .iter()
+            .flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol))
+            .collect();
+        let mut roots = numeric.derivatives.clone();
+        roots.extend(&numeric.output_values);
+        roots.extend(numeric.assignments.iter().map(|assignment| assignment.value));
+        roots.extend(numeric.loops.iter().flat_map(|each| &each.residuals));
+        let left = numeric.exprs.symbols_of(&roots);
+        assert!(!left.iter().any(|symbol| parameters.contains(symbol)), "{name}");
+        let (a, b) = (point(&system, 1), point(&numeric, 1));
+        let wanted = evaluate(&system, &system.derivatives, &a);
+        let found = evaluate(&numeric, &numeric.derivatives, &b);
+        for (a, b) in wanted.iter().zip(found) {
+            assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{name}: {a} {b}");
+        }
+    }
+}
+
+/// Two diodes back to back between a source with a resistance and ground.
+const ANTIPARALLEL: &str = "import nonlinear;\nmodel Clipper {
+  param R = 100 [ohm];
+  input u [V] = 1;
+  node s, x : electrical;
+  src : VoltageSource(u) s -> gnd;
+  r : Resistor(R) s -> x;
+  up : Diode() x -> gnd;
+  down : Diode() gnd -> x;
+  output v = across(up);
+}
+";
+
+#[test]
+fn diodes_back_to_back_have_one_voltage_between_them() {
+    let system = compile(ANTIPARALLEL);
+    let unknowns: usize = system.loops.iter().map(|each| each.unknowns.len()).sum();
+    assert_eq!(unknowns, 1, "{:?}", system.loops);
+    // A third diode in the same place adds none.
+    let three = ANTIPARALLEL.replace("  output", "  more : Diode(Is = 2e-12) x -> gnd;\n  output");
+    let system = compile(&three);
+    let unknowns: usize = system.loops.iter().map(|each| each.unknowns.len()).sum();
+    assert_eq!(unknowns, 1);
+}
