@@ -96,6 +96,19 @@ pub fn compile(
     (system, diagnostics)
 }
 
+/// How large the chosen model is, as a person counts it; nothing where a diagnostic is an error, or without a model.
+pub fn counts(
+    files: &dyn Sources,
+    map: &mut SourceMap,
+    root: SourceId,
+    settings: &elaborate::Settings,
+) -> Option<elaborate::Counts> {
+    let (program, diagnostics) = elaborate::load(files, map, root);
+    let (model, found) = elaborate::elaborate(&program, map, settings);
+    let sound = !has_errors(&diagnostics) && !has_errors(&found);
+    model.filter(|_| sound).map(|model| elaborate::counts(&model))
+}
+
 /// The stages in their order; each is given what the one before it returned.
 fn run(
     files: &dyn Sources,

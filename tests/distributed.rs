@@ -5,7 +5,11 @@ mod support;
 
 #[path = "distributed/blocks.rs"]
 mod blocks;
+#[path = "distributed/counts.rs"]
+mod counts;
 #[path = "distributed/joined.rs"]
 mod joined;
+#[path = "distributed/random.rs"]
+mod random;
 #[path = "distributed/records.rs"]
 mod records;

@@ -11,6 +11,7 @@ mod explain;
 mod fmt;
 mod folder;
 mod import;
+mod modes;
 mod report;
 mod request;
 mod response;
@@ -38,6 +39,7 @@ enum Command {
     Check(check::Arguments),
     Equations(equations::Arguments),
     Response(response::Arguments),
+    Modes(modes::Arguments),
     Simulate(Box<simulate::Arguments>),
     Emit(emit::Arguments),
     Import(import::Arguments),
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
             Command::Check(arguments) => check::run(&arguments),
             Command::Equations(arguments) => equations::run(&arguments),
             Command::Response(arguments) => response::run(&arguments),
+            Command::Modes(arguments) => modes::run(&arguments),
             Command::Simulate(arguments) => simulate::run(&arguments),
             Command::Emit(arguments) => emit::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),

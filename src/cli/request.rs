@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use std::path::PathBuf;
 
 /// Which model, with which values.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct ModelArguments {
     /// The model's text; `-` is standard input
     file: PathBuf,
@@ -92,6 +92,23 @@ enum States {
 }
 
 impl ModelArguments {
+    /// The only or last model of a file, as it is.
+    pub(super) fn of_file(file: PathBuf) -> ModelArguments {
+        ModelArguments {
+            file,
+            model: None,
+            set: Vec::new(),
+            include: Vec::new(),
+        }
+    }
+
+    /// The same model with one more value set.
+    pub(super) fn with(&self, name: &str, value: u32) -> ModelArguments {
+        let mut model = self.clone();
+        model.set.push(format!("{name}={value}"));
+        model
+    }
+
     /// Everything up to the equations, for the diagnostics alone.
     pub(super) fn check(&self, verify: bool) -> (SourceMap, Vec<Diagnostic>) {
         let mut map = SourceMap::default();
@@ -113,6 +130,14 @@ impl ModelArguments {
             }
         };
         (map, diagnostics)
+    }
+
+    /// How large the model is, where it is without fault.
+    pub(super) fn counts(&self) -> Option<crate::elaborate::Counts> {
+        let mut map = SourceMap::default();
+        let root = self.read(&mut map).ok()?;
+        let settings = self.settings(&mut map);
+        crate::counts(&self.disk(), &mut map, root, &settings)
     }
 
     /// The equations of the model, as `wanted` says and with the states that were asked for.

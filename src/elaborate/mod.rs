@@ -16,6 +16,7 @@ mod branches;
 mod classify;
 mod connect;
 mod count;
+mod counts;
 mod evaluate;
 mod expand;
 mod experiment;
@@ -50,6 +51,7 @@ mod symmetry;
 mod values;
 
 pub(crate) use blame::{label_parameters, shown};
+pub use counts::{Count, Counts, counts};
 pub(crate) use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};
 pub(crate) use nearest::{did_you_mean, suggestion as nearest_name};

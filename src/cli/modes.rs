@@ -1,0 +1,242 @@
+//! `lgm modes`
+
+use super::disk::write_result;
+use super::request::{ModelArguments, StateArguments};
+use super::{Outcome, report};
+use crate::analysis::{ResponseRequest, poles, response};
+use crate::diagnostic::Diagnostic;
+use crate::emit::significant;
+use crate::equations::{Options, StateSystem};
+use num_complex::Complex;
+use std::io::{self, Write};
+
+/// How many of the lowest frequencies a study of convergence shows.
+const SHOWN: usize = 4;
+
+/// Prints the poles with their natural frequencies and damping ratios, or how these depend on the number of modes.
+///
+/// With `--converge n=1,2,4,8` the model is compiled for each value of its `const` n. Printed are the lowest natural
+/// frequencies, and the largest error of the response from the first input to the first output at `--omega`, relative to
+/// the largest response with the last value. `--against FILE --cells N` does the same with another model, such as one of
+/// micro-elements, at the same values and against the same response.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// A `const` of the model and the values that it takes, the last one as the measure of the others
+    #[arg(long, value_name = "NAME=N,N..", value_parser = study)]
+    converge: Option<Study>,
+    /// Angular frequencies in rad/s at which responses are compared
+    #[arg(long, value_delimiter = ',', requires = "converge", allow_hyphen_values = true)]
+    omega: Vec<f64>,
+    /// Another model whose first input and output mean the same, such as one of micro-elements
+    #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
+    against: Option<std::path::PathBuf>,
+    /// The `const` of the other model that takes the same values
+    #[arg(long, value_name = "NAME", requires = "against")]
+    cells: Option<String>,
+}
+
+/// What `--converge` says.
+#[derive(Clone, Debug)]
+struct Study {
+    name: String,
+    values: Vec<u32>,
+}
+
+fn study(text: &str) -> Result<Study, String> {
+    let wrong = || "write a name and whole numbers, such as `n=1,2,4,8`".to_string();
+    let (name, list) = text.split_once('=').ok_or_else(wrong)?;
+    let values: Result<Vec<u32>, _> = list.split(',').map(|value| value.trim().parse()).collect();
+    let values = values.map_err(|_| wrong())?;
+    if name.trim().is_empty() || values.len() < 2 {
+        return Err(wrong());
+    }
+    Ok(Study {
+        name: name.trim().to_string(),
+        values,
+    })
+}
+
+/// What one compilation gives.
+struct Found {
+    poles: Vec<Complex<f64>>,
+    /// The response of the first output to the first input at each frequency; empty where there is none.
+    responses: Vec<Vec<Complex<f64>>>,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    match &arguments.converge {
+        None => print_poles(arguments),
+        Some(study) => converge(arguments, study),
+    }
+}
+
+fn wanted() -> Options {
+    Options {
+        symbolic: false,
+        linear_outputs: true,
+        ..Options::default()
+    }
+}
+
+fn poles_of(system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Complex<f64>>> {
+    let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
+    if found.is_none() {
+        diagnostics.push(
+            Diagnostic::error("LGM0930", "the model has no poles")
+                .note("poles belong to a linear model with constant coefficients whose values are finite")
+                .help("look at `lgm equations`: a nonlinear term, a coefficient that changes with time, or a value out of range"),
+        );
+    }
+    found
+}
+
+fn print_poles(arguments: &Arguments) -> Outcome {
+    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, wanted());
+    let found = system.and_then(|system| poles_of(&system, &mut diagnostics));
+    report::print(&map, &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    let (Some(mut found), Outcome::Success) = (found, outcome) else {
+        return outcome;
+    };
+    found.sort_by(|a, b| a.norm().total_cmp(&b.norm()).then(b.im.total_cmp(&a.im)));
+    let written = write_result(None, &mut |out| write_poles(&found, out));
+    report::after_writing(&map, written)
+}
+
+fn write_poles(poles: &[Complex<f64>], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:>16}{:>16}{:>16}{:>16}{:>10}",
+        "real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"
+    )?;
+    // Of a conjugate pair the upper one stands for both.
+    for pole in poles.iter().filter(|pole| pole.im >= 0.0) {
+        let omega = pole.norm();
+        let damping = if omega > 0.0 {
+            significant(-pole.re / omega, 4)
+        } else {
+            "-".to_string()
+        };
+        writeln!(
+            out,
+            "{:>16}{:>16}{:>16}{:>16}{:>10}",
+            significant(pole.re, 9),
+            significant(pole.im, 9),
+            significant(omega, 9),
+            significant(omega / std::f64::consts::TAU, 9),
+            damping
+        )?;
+    }
+    Ok(())
+}
+
+/// Compiles a model with one value of its constant; diagnostics are printed, and end the study where one is an error.
+fn compile_one(model: &ModelArguments, arguments: &Arguments, name: &str, value: u32) -> Result<Found, Outcome> {
+    let model = model.with(name, value);
+    let (map, system, mut diagnostics) = model.compile(&arguments.states, wanted());
+    let mut found = None;
+    if let Some(system) = &system {
+        let request = ResponseRequest {
+            omega: arguments.omega.clone(),
+            inputs: (0..system.inputs.len().min(1)).collect(),
+            outputs: (0..system.outputs.len().min(1)).collect(),
+        };
+        let (curves, more) = response(system, &request);
+        diagnostics.extend(more);
+        if let (Some(curves), Some(poles)) = (curves, poles_of(system, &mut diagnostics)) {
+            let responses = curves.curves.into_iter().map(|curve| curve.values).collect();
+            found = Some(Found { poles, responses });
+        }
+    }
+    let outcome = report::outcome(&diagnostics);
+    match found {
+        Some(found) if outcome == Outcome::Success => Ok(found),
+        _ => {
+            report::print(&map, &diagnostics);
+            Err(outcome)
+        }
+    }
+}
+
+fn converge(arguments: &Arguments, study: &Study) -> Outcome {
+    let mut rows = Vec::new();
+    let (Some(&last), name) = (study.values.last(), &study.name) else {
+        return Outcome::Misuse;
+    };
+    let measure = match compile_one(&arguments.model, arguments, name, last) {
+        Ok(found) => found,
+        Err(outcome) => return outcome,
+    };
+    let mut tables = vec![(arguments.model.clone(), name.clone())];
+    if let (Some(file), Some(cells)) = (&arguments.against, &arguments.cells) {
+        tables.push((ModelArguments::of_file(file.clone()), cells.clone()));
+    }
+    for (model, name) in &tables {
+        for value in &study.values {
+            match compile_one(model, arguments, name, *value) {
+                Ok(found) => rows.push((name.clone(), *value, found)),
+                Err(outcome) => return outcome,
+            }
+        }
+    }
+    let written = write_result(None, &mut |out| write_study(&rows, &measure, out));
+    report::after_writing(&crate::source::SourceMap::default(), written)
+}
+
+fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Write) -> io::Result<()> {
+    let mut before: Option<&str> = None;
+    for (name, value, found) in rows {
+        if before != Some(name) {
+            if before.is_some() {
+                writeln!(out)?;
+            }
+            write!(out, "{name:>10}")?;
+            for k in 1..=SHOWN {
+                write!(out, "{:>16}", format!("omega {k} [rad/s]"))?;
+            }
+            writeln!(out, "{:>16}", "response error")?;
+        }
+        before = Some(name);
+        let mut frequencies: Vec<f64> = found
+            .poles
+            .iter()
+            .filter(|pole| pole.im > 0.0)
+            .map(|pole| pole.norm())
+            .collect();
+        frequencies.sort_by(f64::total_cmp);
+        write!(out, "{value:>10}")?;
+        for k in 0..SHOWN {
+            let shown = frequencies
+                .get(k)
+                .map_or("-".to_string(), |omega| significant(*omega, 8));
+            write!(out, "{shown:>16}")?;
+        }
+        writeln!(out, "{:>16}", error_text(found, measure))?;
+    }
+    Ok(())
+}
+
+/// The largest difference of responses over the largest response, at all frequencies.
+fn error_text(found: &Found, measure: &Found) -> String {
+    let largest = measure
+        .responses
+        .iter()
+        .flatten()
+        .map(|value| value.norm())
+        .fold(0.0, f64::max);
+    let alike = found.responses.len() == measure.responses.len();
+    if !alike || largest == 0.0 || !largest.is_finite() {
+        return "-".to_string();
+    }
+    let pairs = found.responses.iter().flatten().zip(measure.responses.iter().flatten());
+    let worst = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    significant(worst / largest, 4)
+}

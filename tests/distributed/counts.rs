@@ -1,0 +1,108 @@
+//! `lgm check --stats` against the thesis's Table 4-4, and `lgm modes`.
+
+use crate::support::program::{example, succeed};
+use crate::support::records::{Record, number};
+
+fn stats(name: &str) -> Vec<Vec<usize>> {
+    let file = example(&format!("seeds/{name}.lgm")).display().to_string();
+    let text = succeed(&["check".to_owned(), file, "--stats".to_owned()]);
+    let rows = text.lines().skip(1);
+    rows.map(|row| row.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+        .collect()
+}
+
+#[test]
+fn the_modal_bar_is_counted_as_in_table_4_4() {
+    let record = Record::load("table_4_4");
+    let prints = &record.json["seed_prints"];
+    let expected: Vec<Vec<usize>> = ["LG conventional", "VLG", "LG with new DP element"]
+        .iter()
+        .map(|name| {
+            prints[name]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|entry| number(entry) as usize)
+                .collect()
+        })
+        .collect();
+    assert_eq!(stats("bar_modal"), expected);
+    // The same bar drawn with vector elements is its own second row.
+    let vector = stats("bar_vlg");
+    assert_eq!(vector, [&expected[0][..], &expected[1][..], &expected[1][..]]);
+}
+
+#[test]
+fn the_milling_machine_has_the_same_counts_however_it_is_drawn() {
+    let block = stats("milling_machine");
+    let vector = stats("milling_machine_vector");
+    let scalar = stats("milling_machine_scalar");
+    assert_eq!(vector[0], block[0]);
+    assert_eq!(scalar[0], block[0]);
+    assert_eq!(vector[1], block[1]);
+    assert_eq!(vector[2], block[1]);
+    assert_eq!(scalar[2], block[0]);
+    assert!(block[2][6] < block[1][6] && block[1][6] < block[0][6]);
+}
+
+/// Modes have the right frequencies at once and their response error falls as 1/n; micro-elements tend to both.
+#[test]
+fn a_study_of_convergence_shows_frequencies_and_errors() {
+    let bar = example("seeds/bar_modal.lgm").display().to_string();
+    let chain = example("seeds/bar_microelement_chain.lgm").display().to_string();
+    let words = [
+        "modes",
+        &bar,
+        "--converge",
+        "n_modes=2,8,32,128",
+        "--omega",
+        "0.31",
+        "--against",
+        &chain,
+        "--cells",
+        "N",
+    ];
+    let text = succeed(&words.map(str::to_owned));
+    let rows: Vec<Vec<f64>> = text
+        .lines()
+        .map(|line| {
+            line.split_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .collect::<Vec<f64>>()
+        })
+        .filter(|row| row.len() >= 4)
+        .collect();
+    assert_eq!(rows.len(), 8, "{text}");
+    let last = |row: &Vec<f64>| *row.last().unwrap();
+    assert!(
+        last(&rows[0]) > 3.0 * last(&rows[1]) && last(&rows[1]) > 3.0 * last(&rows[2]),
+        "{text}"
+    );
+    assert_eq!(last(&rows[3]), 0.0, "{text}");
+    for (modal, micro) in rows[1..4].iter().zip(&rows[5..]) {
+        assert!((modal[1] - 1.1583034).abs() < 1e-6, "{text}");
+        assert!(micro[1] < modal[1], "{text}");
+    }
+    assert!(rows[7][1] > rows[6][1] && rows[6][1] > rows[5][1], "{text}");
+    assert!(last(&rows[5]) > 3.0 * last(&rows[6]), "{text}");
+}
+
+#[test]
+fn poles_come_with_natural_frequencies_and_damping() {
+    let oscillator = example("oscillator.lgm").display().to_string();
+    let text = succeed(&["modes".to_owned(), oscillator]);
+    let row: Vec<f64> = text
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
+    // m = 2, k = 50, b = 0.4.
+    for (found, expected) in row
+        .iter()
+        .zip([-0.1, 4.998999900, 5.0, 5.0 / std::f64::consts::TAU, 0.02])
+    {
+        assert!((found - expected).abs() < 1e-7, "{text}");
+    }
+}
