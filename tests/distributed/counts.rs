@@ -70,7 +70,10 @@ fn a_study_of_convergence_shows_frequencies_and_errors() {
                 .filter_map(|word| word.parse().ok())
                 .collect::<Vec<f64>>()
         })
-        .filter(|row| row.len() >= 4)
+        // Headings start with a name.
+        .zip(text.lines())
+        .filter(|(_, line)| line.trim_start().starts_with(|letter: char| letter.is_ascii_digit()))
+        .map(|(row, _)| row)
         .collect();
     assert_eq!(rows.len(), 8, "{text}");
     let last = |row: &Vec<f64>| *row.last().unwrap();
@@ -84,7 +87,7 @@ fn a_study_of_convergence_shows_frequencies_and_errors() {
         assert!(micro[1] < modal[1], "{text}");
     }
     assert!(rows[7][1] > rows[6][1] && rows[6][1] > rows[5][1], "{text}");
-    assert!(last(&rows[5]) > 3.0 * last(&rows[6]), "{text}");
+    assert!(last(&rows[5]) > 2.5 * last(&rows[6]), "{text}");
 }
 
 #[test]
