@@ -54,7 +54,7 @@ fn a_study_of_convergence_shows_frequencies_and_errors() {
         "modes",
         &bar,
         "--converge",
-        "n_modes=2,8,32,128",
+        "n_modes=1,4,16,48",
         "--omega",
         "0.31",
         "--against",
@@ -87,7 +87,7 @@ fn a_study_of_convergence_shows_frequencies_and_errors() {
         assert!(micro[1] < modal[1], "{text}");
     }
     assert!(rows[7][1] > rows[6][1] && rows[6][1] > rows[5][1], "{text}");
-    assert!(last(&rows[5]) > 2.5 * last(&rows[6]), "{text}");
+    assert!(last(&rows[5]) > 2.0 * last(&rows[6]), "{text}");
 }
 
 #[test]
