@@ -1,7 +1,7 @@
 //! `lgm modes`
 
 use super::disk::write_result;
-use super::request::{ModelArguments, StateArguments};
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::analysis::{ResponseRequest, poles, response};
 use crate::diagnostic::Diagnostic;
@@ -28,6 +28,8 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
+    #[command(flatten)]
+    linearize: LinearizeArguments,
     /// A `const` of the model and the values that it takes, the last one as the measure of the others
     #[arg(long, value_name = "NAME=N,N..", value_parser = study)]
     converge: Option<Study>,
@@ -92,14 +94,16 @@ fn poles_of(system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Option<V
         diagnostics.push(
             Diagnostic::error("LGM0930", "the model has no poles")
                 .note("poles belong to a linear model with constant coefficients whose values are finite")
-                .help("look at `lgm equations`: a nonlinear term, a coefficient that changes with time, or a value out of range"),
+                .help("`--linearize` takes the small motions about a state; look at `lgm equations` for a value out of range"),
         );
     }
     found
 }
 
 fn print_poles(arguments: &Arguments) -> Outcome {
-    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, wanted());
+    let (map, system, mut diagnostics) = arguments
+        .model
+        .compile(&arguments.states, &arguments.linearize, wanted());
     let found = system.and_then(|system| poles_of(&system, &mut diagnostics));
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
@@ -141,7 +145,7 @@ fn write_poles(poles: &[Complex<f64>], out: &mut dyn Write) -> io::Result<()> {
 /// Compiles a model with one value of its constant; diagnostics are printed, and end the study where one is an error.
 fn compile_one(model: &ModelArguments, arguments: &Arguments, name: &str, value: u32) -> Result<Found, Outcome> {
     let model = model.with(name, value);
-    let (map, system, mut diagnostics) = model.compile(&arguments.states, wanted());
+    let (map, system, mut diagnostics) = model.compile(&arguments.states, &arguments.linearize, wanted());
     let mut found = None;
     if let Some(system) = &system {
         let request = ResponseRequest {
