@@ -8,6 +8,7 @@ mod assemble;
 mod balance;
 mod blame;
 mod build;
+mod decimals;
 mod dependents;
 mod formulate;
 mod matrices;
@@ -28,9 +29,9 @@ mod verify;
 mod tests;
 
 pub use balance::{Instant, power_balance};
+pub(crate) use decimals::shortest_decimal;
 pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
-pub(crate) use matrices::shortest_decimal;
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
 pub use states::StateRequest;

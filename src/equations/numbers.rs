@@ -1,6 +1,6 @@
 //! Equations with the parameters' values in them.
 
-use super::matrices::shortest_decimal;
+use super::decimals::shortest_decimal;
 use super::system::{MassForm, StateSystem};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, to_f64};
 use num_rational::BigRational;
