@@ -122,9 +122,11 @@ fn run(
     let Some(mut model) = model.filter(|_| !has_errors(&diagnostics)) else {
         return (None, diagnostics);
     };
-    diagnostics.extend(bond::split_singular_stiffness(&mut model));
+    let mut found = bond::split_singular_stiffness(&mut model);
     let graph = bond::lower(&model);
-    let (system, found) = equations::formulate(&model, &graph, &request.equations);
+    let (system, more) = equations::formulate(&model, &graph, &request.equations);
+    found.extend(more);
+    model.show_instances(&mut found);
     diagnostics.extend(found);
     let system = system.filter(|_| !has_errors(&diagnostics));
     if request.verify

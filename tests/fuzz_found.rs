@@ -104,6 +104,15 @@ found! {
     pipeline functions_of_functions_of_sums "functions_of_functions_of_sums.lgm";
     /// Exact elimination had no limit on the digits of its numbers; in doubles, these overflow, and no row had a pivot.
     pipeline resistors_of_very_many_digits "resistors_of_very_many_digits.lgm";
+    /// What an `if` leaves aside was computed all the same when the equations were verified.
+    pipeline a_branch_that_is_not_taken_divides_by_zero "a_branch_that_is_not_taken_divides_by_zero.lgm";
+    /// With energy variables as states the failure lay in an element that preparing had added, and was looked for among
+    /// the model's own.
+    pipeline states_of_an_element_that_was_added "states_of_an_element_that_was_added.lgm";
+    /// The power of a coupler is nothing but rounding, which was large beside itself when the equations were verified.
+    pipeline the_power_of_a_coupler_is_rounding "the_power_of_a_coupler_is_rounding.lgm";
+    /// The frequency response of a model without states solved a system of no equations, which the library cannot.
+    pipeline a_response_without_states "a_response_without_states.lgm";
     /// The report of a conflict quoted a modulus whole: its words doubled with each component around it.
     pipeline a_modulus_of_very_many_words "a_modulus_of_very_many_words.lgm";
 }

@@ -7,6 +7,22 @@ use faulty::check;
 use lgm::diagnostic::{has_errors, render};
 
 cases! {
+    a_division_by_zero_two_instances_deep: "
+component Leg(gap) {
+  port top : translational;
+  film : Damper(1/gap) top -> gnd;
+}
+component Stool(gap) {
+  port seat : translational;
+  leg : Leg(gap) (top = seat);
+  mass : Mass(1) seat -> gnd;
+}
+model Bar {
+  param gap = 0;
+  node seat[2] : translational;
+  stool : Stool(0.01) (seat = seat[1]);
+  worn : Stool(gap) (seat = seat[2]);
+}";
     a_mass_of_zero: "
 model M {
   param m = 0 [kg];

@@ -372,6 +372,35 @@ fn very_many_faults_are_counted_rather_than_shown() {
 }
 
 #[test]
+fn a_fault_in_a_million_instances_is_told_once_and_ends_the_work() {
+    let part = "component Part(R) { port p : electrical; r : Resistor(R) p -> gnd; }\n";
+    for (code, statement) in [
+        ("LGM0201", "q[i] : Resistor(1 [kg]) a -> gnd;"),
+        ("LGM0121", "q[i] : Resistor(1) v[i] -> gnd;"),
+        ("LGM0132", "q[i] : Resistor(1, 2) a -> gnd;"),
+        ("LGM0302", "q[i] : Part(1);"),
+        ("LGM0201", "q[i] : Part(1 [kg]) (p = a);"),
+        ("LGM0111", "output y[i] = across(nothing[i]);"),
+    ] {
+        let text = model(&format!("node v[2] : electrical; for i in 1:1000000 {{ {statement} }}"));
+        let answer = check(format!("{part}{text}"));
+        assert_eq!((answer.exit, answer.codes[0].as_str()), (Some(1), code));
+        assert_eq!(
+            answer.codes.iter().filter(|found| *found == code).count(),
+            1,
+            "{}",
+            head(&answer.said)
+        );
+        let ends = "this fault was met 100000 times; the rest of the model was not looked at";
+        assert!(
+            answer.said.contains(ends) || code == "LGM0111",
+            "{code}: {}",
+            head(&answer.said)
+        );
+    }
+}
+
+#[test]
 fn one_line_of_a_million_letters() {
     refused("LGM0005", "$".repeat(1_000_000));
     refused("LGM0005", vec![0; 1_000_000]);

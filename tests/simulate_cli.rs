@@ -318,6 +318,50 @@ fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
     near(&column(&text, "time"), &[0.0, 1.0, 2.0], 0.0);
 }
 
+/// Files that are not complete yet, which stand beside the place where they will be.
+#[cfg(unix)]
+fn unfinished(folder: &Path) -> Vec<fs::DirEntry> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "part"))
+        .collect()
+}
+
+#[cfg(unix)]
+fn wait_for_rows(folder: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // A file may have its own name by the time it is looked at.
+    let has_rows = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|about| about.len() > 0);
+    while !unfinished(folder).iter().any(has_rows) {
+        assert!(Instant::now() < deadline, "no rows after a minute");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_impatient_second_interruption_leaves_no_half_of_a_file() {
+    let folder = folder();
+    for round in 0..4 {
+        let arguments = ["lag.lgm", "--out", "run.csv", "--stop", "1e9", "--points", "100000000"];
+        let mut child = command(folder.path(), &arguments)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for_rows(folder.path());
+        let id = child.id().to_string();
+        // As often as it takes: two at once may arrive as one.
+        let status = loop {
+            let _ = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+        };
+        assert_eq!(status.code(), Some(130));
+        assert_eq!(unfinished(folder.path()).len(), 0, "in round {round}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_a_valid_file_and_ends_with_130() {
@@ -331,18 +375,7 @@ fn an_interrupted_run_leaves_a_valid_file_and_ends_with_130() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Until rows are on the disk, beside the place where they will be.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let has_rows = || {
-            let entries = fs::read_dir(folder.path()).unwrap();
-            entries.map(|entry| entry.unwrap()).any(|entry| {
-                entry.path().extension().is_some_and(|end| end == "part") && entry.metadata().unwrap().len() > 0
-            })
-        };
-        while !has_rows() {
-            assert!(Instant::now() < deadline, "no rows after a minute");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_for_rows(folder.path());
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
         let status = child.wait().unwrap();

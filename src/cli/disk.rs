@@ -1,5 +1,6 @@
 //! Reading models and writing results.
 
+use super::interrupt;
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceId, SourceMap, Sources};
 use std::fs::{self, File, OpenOptions};
@@ -194,6 +195,7 @@ fn write_file(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<(
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
+    interrupt::finished(&temporary);
     written
 }
 
@@ -203,7 +205,8 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0;
     loop {
         let temporary = target.with_file_name(format!(".{name}.{}-{attempt}.part", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+        let open = || OpenOptions::new().write(true).create_new(true).open(&temporary);
+        match interrupt::create(&temporary, open) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
             opened => return opened.map(|file| (temporary, file)),
         }

@@ -11,6 +11,7 @@ mod explain;
 mod fmt;
 mod folder;
 mod import;
+mod interrupt;
 mod modes;
 mod report;
 mod request;

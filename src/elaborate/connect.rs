@@ -95,7 +95,10 @@ impl<'a> Elaborator<'a> {
                 _ => format!("the{domain} nodes {} have no path to `gnd`", names.join(", ")),
             },
         )
-        .label(self.node_span(list[0]), "its across variable has no datum");
+        .label(
+            self.node_span(list[0]),
+            "nothing fixes its across variable: it has no datum",
+        );
         let mut seen = vec![self.node_span(list[0])];
         for id in list.iter().skip(1).take(3) {
             let span = self.node_span(*id);

@@ -209,7 +209,10 @@ impl<'a> Elaborator<'a> {
                 let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
                     .label(name.span, "no such member")
                     .label(owner.span, "this is not an instance of a component")
-                    .help("write what is measured, such as `across(..)` or `through(..)`");
+                    .help(format!(
+                        "write what is measured: `across({0})` or `through({0})`",
+                        self.sources.slice(owner.span)
+                    ));
                 self.report(diagnostic);
                 return Value::Error;
             }

@@ -60,13 +60,13 @@ impl<'a> Elaborator<'a> {
             return self.measure_call(name, arguments, place, span);
         }
         if let Some(argument) = arguments.iter().find(|argument| argument.name.is_some()) {
+            let values: Vec<&str> = arguments
+                .iter()
+                .map(|argument| self.sources.slice(argument.value.span))
+                .collect();
             let diagnostic = Diagnostic::error("LGM0127", format!("`{}` takes no named arguments", name.text))
                 .label(argument.value.span, "write the value alone")
-                .help(format!(
-                    "write `{}({})`",
-                    name.text,
-                    self.sources.slice(argument.value.span)
-                ));
+                .help(format!("write `{}({})`", name.text, values.join(", ")));
             self.report(diagnostic);
             return Value::Error;
         }

@@ -93,10 +93,21 @@ impl<'a> Elaborator<'a> {
             format!("`{}` is a part of the graph, not a number", name.text),
         )
         .label(name.span, "a number is needed here")
-        .help(format!(
-            "write what is measured of it: `across({0})`, `through({0})`",
-            name.text
-        ));
+        .help(
+            match self.thing_slot(&name.text, frame).map(|slot| &self.things[slot]) {
+                // Nothing flows through a node as a whole.
+                Some(Thing::Nodes(view)) if self.shapes[view.shape as usize].sizes.is_empty() => {
+                    format!("write what is measured of it: `across({})`", name.text)
+                }
+                Some(Thing::Element(_)) => {
+                    format!(
+                        "write what is measured of it: `across({0})` or `through({0})`",
+                        name.text
+                    )
+                }
+                _ => "write what is measured of a part of it, such as `across(..)`".to_string(),
+            },
+        );
         let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here");
         self.report(diagnostic);
     }
@@ -250,7 +261,7 @@ impl<'a> Elaborator<'a> {
             let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
                 .label(name.span, "no such member")
                 .label(owner_expr.span, "this is not an instance of a component")
-                .help("only instances of components have members; of an element write what is measured: `across(..)`");
+                .help("only instances of components have parts inside; of an element write what is measured: `across(..)`");
             self.report(diagnostic);
         }
         Thing::Failed

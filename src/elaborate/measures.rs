@@ -11,7 +11,7 @@ use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::ExprId;
 use crate::source::Span;
-use crate::syntax::ast::{Argument, Expr, ExprKind, Name};
+use crate::syntax::ast::{Argument, Expr, ExprKind, Name, StatementKind};
 use crate::units::Dimension;
 
 /// What of a port is asked for.
@@ -63,13 +63,20 @@ impl<'a> Elaborator<'a> {
                 self.report(diagnostic);
                 Value::Error
             }
-            Thing::Component(_) => {
+            Thing::Component(frame) => {
+                let owner = self.sources.slice(argument.span);
+                let statements = self.bodies[self.frames[frame.0 as usize].body as usize].statements;
+                let inside = statements.iter().find_map(|statement| match &statement.kind {
+                    StatementKind::Instance(instance) => Some(&*instance.declared.name.text),
+                    _ => None,
+                });
+                let example = format!("`{}({owner}.{})`", name.text, inside.unwrap_or(".."));
                 let diagnostic = Diagnostic::error(
                     "LGM0138",
                     format!("`{}` is measured of an element or a node", name.text),
                 )
                 .label(argument.span, "this is a component")
-                .help("name an element inside it: `across(cell[2].c)`");
+                .help(format!("name an element inside it: {example}"));
                 self.report(diagnostic);
                 Value::Error
             }
@@ -227,7 +234,7 @@ impl<'a> Elaborator<'a> {
                 "of the reference only `across(gnd)`, which is 0, can be measured",
             )
             .label(whole, "not defined")
-            .help("measure an element that is connected to it: `through(spring)`");
+            .help("measure an element that is connected to it, by its name: `through(..)`");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -255,7 +262,7 @@ impl<'a> Elaborator<'a> {
             let diagnostic = if wanted == Wanted::Through {
                 Diagnostic::error("LGM0141", format!("nothing flows through the node `{name}` as a whole"))
                     .label(whole, "a node has no through variable of its own")
-                    .help("measure an element that is connected to it: `through(spring)`")
+                    .help("measure an element that is connected to it, by its name: `through(..)`")
             } else {
                 let (word, other) = (variable_word(variable), variable_word(common));
                 let kind = super::arguments::junction_words(kind);

@@ -23,6 +23,7 @@ mod experiment;
 mod functions;
 mod infer;
 mod input_settings;
+mod instances;
 mod integers;
 mod law_faults;
 mod law_scope;

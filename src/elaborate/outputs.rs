@@ -6,7 +6,7 @@ use super::quantities::entry_names;
 use super::state::{Elaborator, Place};
 use super::values::Scalar;
 use crate::diagnostic::Diagnostic;
-use crate::expr::Node;
+use crate::expr::{Node, SymbolId};
 use crate::source::Span;
 use crate::syntax::ast::Indexed;
 use rustc_hash::FxHashMap;
@@ -15,6 +15,9 @@ impl<'a> Elaborator<'a> {
     /// Evaluates every signal, so that a fault in one that nothing uses is found too.
     pub fn finish_signals(&mut self) {
         for at in 0..self.signals.len() {
+            if self.stopped {
+                return;
+            }
             let later = self.signals[at];
             self.at(later.place, |work| work.finish_signal(later.what, later.place));
         }
@@ -34,7 +37,11 @@ impl<'a> Elaborator<'a> {
     /// The outputs in order, vectors entry by entry.
     pub fn finish_outputs(&mut self) {
         let mut names: FxHashMap<String, Span> = FxHashMap::default();
+        let mut values = Vec::new();
         for at in 0..self.outputs.len() {
+            if self.stopped {
+                return;
+            }
             let later = self.outputs[at];
             let declared = &later.what.declared;
             self.here = later.place;
@@ -64,31 +71,39 @@ impl<'a> Elaborator<'a> {
             let list = entry_names(&name, &value);
             let written = self.written(later.what.value.span);
             for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
-                let unit = self.output_unit(entry);
+                values.push(entry);
                 self.model.outputs.push(Output {
                     name: name.into(),
                     value: entry.expr,
                     written: written.clone(),
-                    unit,
+                    unit: None,
                     span: declared.name.span,
                 });
             }
+        }
+        // Measured variables and integrals are all there now, and are found by their symbols at once.
+        let measures: FxHashMap<SymbolId, Measure> = self.model.measures.iter().copied().collect();
+        let integrals = self.model.integrals.iter().enumerate();
+        let integrals: FxHashMap<SymbolId, usize> = integrals.map(|(at, integral)| (integral.symbol, at)).collect();
+        for (at, value) in values.into_iter().enumerate() {
+            let symbol = match *self.arena.exprs.node(value.expr) {
+                Node::Symbol(symbol) => Some(symbol),
+                _ => None,
+            };
+            let unit = match symbol.and_then(|symbol| integrals.get(&symbol)) {
+                // A state without a declared unit has the unit of its rate times a second.
+                Some(integral) => self.model.integrals[*integral].unit.clone(),
+                None => self.output_unit(value, symbol.and_then(|symbol| measures.get(&symbol))),
+            };
+            self.model.outputs[at].unit = unit;
         }
     }
 
     /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
     /// of its dimension.
-    fn output_unit(&self, entry: Scalar) -> Option<String> {
-        // A state without a declared unit has the unit of its rate times a second.
-        if let Node::Symbol(symbol) = *self.arena.exprs.node(entry.expr)
-            && let Some(integral) = self.model.integrals.iter().find(|integral| integral.symbol == symbol)
-        {
-            return integral.unit.clone();
-        }
+    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<String> {
         let dimension = self.dims.get(entry.dim)?;
-        if let Node::Symbol(symbol) = *self.arena.exprs.node(entry.expr)
-            && let Some((_, measure)) = self.model.measures.iter().find(|known| known.0 == symbol)
-        {
+        if let Some(measure) = measure {
             let of = |domain: Option<super::model::DomainId>, variable: Variable| {
                 let domain = &self.model.domains[domain?.index()];
                 let across = domain.effort_is_across == (variable == Variable::Effort);

@@ -133,12 +133,12 @@ impl<'a> Elaborator<'a> {
                     }
                 };
                 let message = match &name {
-                    Some(_) => "a parameter may depend on other parameters only",
-                    None => "the value of this expression cannot be computed",
+                    Some(name) => format!("this value must be constant, but it changes with `{name}`"),
+                    None => "the value of this expression cannot be computed".to_string(),
                 };
                 let help = match name {
-                    Some(name) => format!("write a number or parameters only; what follows from `{name}` is a `signal`"),
-                    None => "check the parameter values and `--set`: look for a division by zero or a root of a negative number".to_string(),
+                    Some(name) => format!("write numbers and parameters only; a value that follows `{name}` is declared with `signal` instead of `param`"),
+                    None => "check the parameter values and `--set`: look for a division by zero, a root of a negative number, or a number beyond 1.8e308".to_string(),
                 };
                 let mut diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
                 if let Evaluated::NoValue(symbol) = fault {

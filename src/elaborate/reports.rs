@@ -7,7 +7,10 @@ use crate::expr::SymbolId;
 use crate::source::Span;
 
 /// How many levels of instances a diagnostic shows before it leaves out those in the middle.
-const SHOWN_LEVELS: usize = 4;
+pub(super) const SHOWN_LEVELS: usize = 4;
+
+/// A fault that was met so often ends the work: a generated model can have a million instances of it.
+const MOST_MET: usize = 100_000;
 
 /// What is known of a fault that was reported.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +21,8 @@ pub(super) struct Reported {
     last: FrameId,
     /// How many instances after the first one showed it.
     more: usize,
+    /// How often it was met.
+    met: usize,
 }
 
 impl Reported {
@@ -27,6 +32,7 @@ impl Reported {
             at: None,
             last: FrameId(0),
             more: 0,
+            met: 0,
         }
     }
 }
@@ -50,6 +56,7 @@ impl<'a> Elaborator<'a> {
         }
         self.errors += usize::from(diagnostic.is_error());
         if self.errors > MOST_FAULTS {
+            self.stopped = true;
             return;
         }
         if let Some(first) = diagnostic.labels.first() {
@@ -61,13 +68,16 @@ impl<'a> Elaborator<'a> {
                     known.last = frame;
                     known.more += 1;
                 }
+                known.met += 1;
                 self.errors -= usize::from(diagnostic.is_error());
+                self.stopped |= known.met >= MOST_MET && diagnostic.is_error();
                 return;
             }
             let entry = Reported {
                 at: Some(at),
                 last: frame,
                 more: 0,
+                met: 1,
             };
             self.reported.insert(key, entry);
             diagnostic = self.with_place(diagnostic);
@@ -122,11 +132,18 @@ impl<'a> Elaborator<'a> {
 
     /// Says of each fault how many instances beside the one shown have it too.
     pub fn count_instances(&mut self) {
-        for known in self.reported.values().filter(|known| known.more > 0) {
+        for known in self
+            .reported
+            .values()
+            .filter(|known| known.more > 0 || known.met >= MOST_MET)
+        {
             let Some(diagnostic) = known.at.and_then(|at| self.diagnostics.get_mut(at)) else {
                 continue;
             };
             let words = match known.more {
+                _ if known.met >= MOST_MET => {
+                    format!("this fault was met {MOST_MET} times; the rest of the model was not looked at")
+                }
                 1 => "and 1 more instance has this fault".to_string(),
                 more => format!("and {more} more instances have this fault"),
             };

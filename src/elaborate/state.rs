@@ -363,6 +363,9 @@ impl<'a> Elaborator<'a> {
         }
         self.join_chains();
         for element in 0..self.model.elements.len() {
+            if self.stopped {
+                return;
+            }
             self.ensure_law(ElementId(element as u32));
         }
         self.finish_signals();

@@ -39,7 +39,7 @@ impl<'a> Elaborator<'a> {
         };
         let diagnostic = Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
             .label(span, words)
-            .help("energy would not be conserved; write a law in energy variables instead");
+            .help("a storage whose value changes would make or lose energy; write an `element` with a law in energy variables, such as `across = int(through)/m`");
         let diagnostic = match symbol {
             Some(symbol) => self.label_symbol(diagnostic, symbol),
             None => diagnostic,

@@ -269,19 +269,20 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
             .map(|diagnostic| diagnostic.note(only_here));
         return (numeric, false, noted.collect());
     }
-    diagnostics.push(
+    let mut diagnostic =
         Diagnostic::warning(
             "LGM0322",
-            "the numbers given make the structure more singular than other values would; equations hold for these numbers only",
+            "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
         )
         .label(model.span, "in this model")
-        .note(format!(
-            "independent storage: {} in general, {} with these numbers",
-            general.independent.len(),
-            numeric.independent.len()
-        ))
-        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`"),
-    );
+        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`");
+    let (in_general, here) = (general.independent.len(), numeric.independent.len());
+    if in_general != here {
+        diagnostic = diagnostic.note(format!(
+            "{in_general} storage ports have a state of their own in general, {here} with these numbers"
+        ));
+    }
+    diagnostics.push(diagnostic);
     (numeric, false, diagnostics)
 }
 

@@ -117,8 +117,17 @@ impl<F: Numbers> Checker<'_, F> {
             if held {
                 continue;
             }
-            let value = self.graph_value(output.value, time, symbols);
-            let terms = value.map(|value| vec![value, self.field.neg(emitted)]);
+            // The terms of a sum one by one: where they cancel, as in the power of a coupler, rounding is small beside
+            // them, and not beside their sum.
+            let parts = match model.exprs.node(output.value) {
+                Node::Sum(list) => list,
+                _ => std::slice::from_ref(&output.value),
+            };
+            let values: Known<Vec<F::Element>> = parts.iter().map(|id| self.graph_value(*id, time, symbols)).collect();
+            let terms = values.map(|mut terms| {
+                terms.push(self.field.neg(emitted));
+                terms
+            });
             self.note(terms, |_| (format!("output `{}`", output.name), output.span));
         }
     }

@@ -43,7 +43,10 @@ pub(crate) fn check_dependent_starts(
         let name = model.element_name(model.ports[port.index()].element);
         let relation: Vec<String> = states
             .iter()
-            .map(|(state, factor)| format!("{factor}*{}", state.name))
+            .map(|(state, factor)| match *factor {
+                1.0 => state.name.to_string(),
+                factor => format!("{factor}*{}", state.name),
+            })
             .collect();
         let relation = if relation.is_empty() {
             "0".to_string()

@@ -62,13 +62,16 @@ impl Verification {
                 .label(
                     model.span,
                     format!(
-                        "all {} equations of its flat graph are satisfied at {} random points",
-                        self.equations, self.points
+                        "all {} equations of its flat graph are satisfied at {} random point{}",
+                        self.equations,
+                        self.points,
+                        if self.points == 1 { "" } else { "s" }
                     ),
                 )
                 .note(format!(
-                    "largest residual {:.1e} of the largest term; power over all ports adds up to {:.1e} of its size",
-                    self.residual, self.power
+                    "largest residual {} of the largest term; power over all ports adds up to {} of its size",
+                    brief(self.residual),
+                    brief(self.power)
                 )),
         ]
     }
@@ -409,5 +412,13 @@ impl<F: Numbers> Full<F> {
             sum = field.add(&sum, &product);
         }
         Some(sum)
+    }
+}
+
+/// A size with two digits, and a plain 0.
+fn brief(size: f64) -> String {
+    match size == 0.0 {
+        true => "0".to_string(),
+        false => format!("{size:.1e}"),
     }
 }

@@ -5,6 +5,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::convert::Infallible;
 
 /// What an exact evaluation can run into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +113,19 @@ impl Exprs {
         roots.iter().map(|id| values[id]).collect()
     }
 
+    /// [`Exprs::fold`] where a part may have no value, which is a fault of all that needs it.
+    fn evaluate<V: Clone>(
+        &self,
+        roots: &[ExprId],
+        visit: impl Fn(&Node, &dyn Fn(ExprId) -> Result<V, Evaluated>) -> Result<V, Evaluated>,
+    ) -> Result<Vec<V>, Evaluated> {
+        let found = self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Result<V, Evaluated>| {
+            Ok::<_, Infallible>(visit(node, get))
+        });
+        let Ok(found) = found;
+        found.into_iter().collect()
+    }
+
     /// Values in double precision. `time` and the time functions need a value for the time symbol, which
     /// `value` must give for kind `Time`; `step` and its kin are evaluated at that time.
     pub fn evaluate_f64(
@@ -137,31 +151,34 @@ impl Exprs {
         value: &dyn Fn(SymbolId) -> Option<f64>,
         checked: bool,
     ) -> Result<Vec<f64>, Evaluated> {
-        self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> f64| {
+        self.evaluate(roots, |node, get: &dyn Fn(ExprId) -> Result<f64, Evaluated>| {
             Ok(match node {
                 Node::Number(number) => number.to_f64().unwrap_or(f64::NAN),
                 Node::Pi => std::f64::consts::PI,
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
-                Node::Sum(list) => list.iter().map(|id| get(*id)).sum(),
-                Node::Product(list) => list.iter().map(|id| get(*id)).product(),
+                Node::Sum(list) => list.iter().map(|id| get(*id)).sum::<Result<f64, Evaluated>>()?,
+                Node::Product(list) => list.iter().map(|id| get(*id)).product::<Result<f64, Evaluated>>()?,
                 Node::Power(base, exponent) => {
-                    let (base, exponent) = (get(*base), get(*exponent));
+                    let (base, exponent) = (get(*base)?, get(*exponent)?);
                     if checked && base == 0.0 && exponent < 0.0 {
                         return Err(Evaluated::DivisionByZero);
                     }
                     doubles::power(base, exponent)
                 }
                 Node::Call(function, list) => {
-                    let arguments: Vec<f64> = list.iter().map(|id| get(*id)).collect();
+                    let arguments = list
+                        .iter()
+                        .map(|id| get(*id))
+                        .collect::<Result<Vec<f64>, Evaluated>>()?;
                     doubles::call(*function, &arguments, time)
                 }
-                Node::Relation(relation, a, b) => f64::from(doubles::holds(*relation, get(*a), get(*b))),
-                Node::Not(a) => f64::from(get(*a) == 0.0),
+                Node::Relation(relation, a, b) => f64::from(doubles::holds(*relation, get(*a)?, get(*b)?)),
+                Node::Not(a) => f64::from(get(*a)? == 0.0),
                 Node::If(c, a, b) => {
-                    if get(*c) != 0.0 {
-                        get(*a)
+                    if get(*c)? != 0.0 {
+                        chosen(get(*a), get(*b))?
                     } else {
-                        get(*b)
+                        chosen(get(*b), get(*a))?
                     }
                 }
             })
@@ -178,21 +195,27 @@ impl Exprs {
         let exact = |number: f64, function: Option<Function>| {
             BigRational::from_float(number).ok_or(Evaluated::NotFinite(function))
         };
-        self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> BigRational| {
+        self.evaluate(roots, |node, get: &dyn Fn(ExprId) -> Result<BigRational, Evaluated>| {
             Ok(match node {
                 Node::Number(number) => (**number).clone(),
                 Node::Pi => exact(std::f64::consts::PI, None)?,
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
                 Node::Sum(list) => {
-                    let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
+                    let values = list
+                        .iter()
+                        .map(|id| get(*id))
+                        .collect::<Result<Vec<BigRational>, Evaluated>>()?;
                     exact_sum(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
                 }
                 Node::Product(list) => {
-                    let values: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
+                    let values = list
+                        .iter()
+                        .map(|id| get(*id))
+                        .collect::<Result<Vec<BigRational>, Evaluated>>()?;
                     exact_product(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
                 }
                 Node::Power(base, exponent) => {
-                    let (base, exponent) = (get(*base), get(*exponent));
+                    let (base, exponent) = (get(*base)?, get(*exponent)?);
                     if base.is_zero() && exponent.is_negative() {
                         return Err(Evaluated::DivisionByZero);
                     }
@@ -209,7 +232,10 @@ impl Exprs {
                     }
                 }
                 Node::Call(function, list) => {
-                    let arguments: Vec<BigRational> = list.iter().map(|id| get(*id)).collect();
+                    let arguments = list
+                        .iter()
+                        .map(|id| get(*id))
+                        .collect::<Result<Vec<BigRational>, Evaluated>>()?;
                     match (function, &arguments[..]) {
                         (Function::Abs, [only]) => only.abs(),
                         (Function::Sign, [only]) => only.signum(),
@@ -226,7 +252,7 @@ impl Exprs {
                     }
                 }
                 Node::Relation(relation, a, b) => {
-                    let (a, b) = (get(*a), get(*b));
+                    let (a, b) = (get(*a)?, get(*b)?);
                     let truth = match relation {
                         Relation::Less => a < b,
                         Relation::LessEqual => a <= b,
@@ -240,21 +266,29 @@ impl Exprs {
                     if truth { BigRational::one() } else { BigRational::zero() }
                 }
                 Node::Not(a) => {
-                    if get(*a).is_zero() {
+                    if get(*a)?.is_zero() {
                         BigRational::one()
                     } else {
                         BigRational::zero()
                     }
                 }
                 Node::If(c, a, b) => {
-                    if get(*c).is_zero() {
-                        get(*b)
+                    if get(*c)?.is_zero() {
+                        chosen(get(*b), get(*a))?
                     } else {
-                        get(*a)
+                        chosen(get(*a), get(*b))?
                     }
                 }
             })
         })
+    }
+}
+
+/// The branch of an `if` that holds. What the other one divides by does not matter; that a symbol in it has no value does.
+fn chosen<V>(taken: Result<V, Evaluated>, other: Result<V, Evaluated>) -> Result<V, Evaluated> {
+    match (taken, other) {
+        (Ok(_), Err(fault @ Evaluated::NoValue(_))) => Err(fault),
+        (taken, _) => taken,
     }
 }
 

@@ -5,6 +5,7 @@ use lgm::diagnostic::has_errors;
 use lgm::elaborate::Settings;
 use lgm::emit::{self, MatrixOptions, TextOptions};
 use lgm::equations::{Options, StateRequest, StateSystem};
+use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels};
 use lgm::source::{SourceId, SourceMap, Sources};
 use lgm::syntax::parse_expression;
 use lgm::{Request, compile};
@@ -68,6 +69,7 @@ pub fn pipeline(text: &str) {
     if let Some(system) = &system {
         printed(system);
         analysed(&map, system);
+        computed(system);
     }
 }
 
@@ -110,4 +112,63 @@ fn analysed(map: &SourceMap, system: &StateSystem) {
             "as many poles as states"
         );
     }
+}
+
+/// The compiled functions take arrays of the system's sizes, and machine code computes what the evaluator does, to the
+/// last bit.
+fn computed(system: &StateSystem) {
+    let native = KernelOptions { native: true };
+    let kernels = Kernels::new(system, &native);
+    let parameters = kernels.parameters(&[]);
+    let unknowns = vec![0.5; system.loops.iter().map(|each| each.unknowns.len()).sum()];
+    let rates = vec![1.0; system.inputs.len()];
+    let mut at = Arguments {
+        parameters: &parameters,
+        rates: &rates,
+        unknowns: &unknowns,
+        ..Arguments::default()
+    };
+    let states = kernels.starts.values(&at);
+    assert_eq!(states.len(), system.states.len(), "a start for each state");
+    // At a corner of many signals, and where few have one.
+    for time in [0.0, 0.3] {
+        at.time = time;
+        let both = kernels.inputs.values(&at);
+        assert_eq!(
+            both.len(),
+            2 * system.inputs.len(),
+            "a signal and its rate for each input"
+        );
+        let inputs = &both[..system.inputs.len()];
+        let now = Arguments {
+            states: &states,
+            inputs,
+            ..at
+        };
+        called(&kernels.derivatives, &now, system.states.len());
+        called(&kernels.outputs, &now, system.outputs.len());
+        called(&kernels.residuals, &now, unknowns.len());
+        called(&kernels.time_derivative, &now, system.states.len());
+        for sparse in [
+            &kernels.jacobian,
+            &kernels.jacobian_unknowns,
+            &kernels.residuals_by_unknowns,
+        ] {
+            called(&sparse.values, &now, sparse.stored());
+        }
+        if let Some(mass) = &kernels.mass {
+            called(&mass.values, &now, mass.stored());
+        }
+    }
+}
+
+fn called(kernel: &Kernel, at: &Arguments<'_>, count: usize) {
+    let interpreted = kernel.values(at);
+    assert_eq!(interpreted.len(), count, "one number for each output");
+    kernel.prepare();
+    let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    assert!(
+        interpreted.iter().zip(&kernel.values(at)).all(same),
+        "machine code computes something else"
+    );
 }

@@ -2,9 +2,9 @@
 
 use super::plots::{Curve, Plotter};
 use super::watch::Watch;
-use super::{Arguments, Outcome, Ready, interrupt, is_interruption, vary};
+use super::{Arguments, Outcome, Ready, is_interruption, vary};
 use crate::cli::disk::write_result;
-use crate::cli::report;
+use crate::cli::{interrupt, report};
 use crate::diagnostic::Diagnostic;
 use crate::emit::plot::{Figure, Series};
 use crate::emit::rows::{Column, Field, TableWriter};

@@ -14,7 +14,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
     match &failure.kind {
         FailureKind::StepTooSmall => (
             "LGM1001",
-            of("no step is small enough for the tolerance, for the sake of"),
+            of("no step is small enough for the tolerance, because of"),
             "the solution may go to infinity; else try another `--method`, or a looser `--rtol` and `--atol`",
         ),
         FailureKind::StepNotSolved => (
@@ -46,7 +46,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
         ),
         FailureKind::NoEquilibrium => (
             "LGM1006",
-            of("no state of rest was found, for the sake of"),
+            of("no state of rest was found, because of"),
             "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
         ),
         FailureKind::Chatter => (
@@ -56,7 +56,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
         ),
         FailureKind::TooManySteps => (
             "LGM1008",
-            of("all the steps that are allowed are used up, the last ones for the sake of"),
+            of("all the steps that are allowed are used up, the last ones because of"),
             "try `--method bdf`, or a looser `--rtol`",
         ),
         FailureKind::Refused(words) => ("LGM1009", words.clone(), "see `lgm simulate --help`"),
@@ -76,7 +76,7 @@ fn trimmed<'w>(words: &'w str, failure: &Failure) -> &'w str {
     if failure.blame.as_ref().is_some_and(|blame| !blame.variable.is_empty()) {
         return words;
     }
-    [", for the sake of", ", the last ones for the sake of", " for", ", at"]
+    [", because of", ", the last ones because of", " for", ", at"]
         .iter()
         .find_map(|tail| words.strip_suffix(tail))
         .unwrap_or(words)

@@ -3,7 +3,6 @@
 mod batch;
 mod failures;
 mod inputs;
-mod interrupt;
 mod plan;
 mod plots;
 mod rows;
@@ -12,7 +11,7 @@ mod watch;
 
 use super::disk::{WriteFault, write_result};
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, report};
+use super::{Outcome, interrupt, report};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::emit::rows::{Columns, TableFormat};
 use crate::equations::{Options, StateSystem};

@@ -1,6 +1,6 @@
 //! Watches over a run: shows its progress on a terminal, and ends it when the user asks for it.
 
-use super::interrupt;
+use crate::cli::interrupt;
 use crate::simulate::{Progress, Stop, Summary};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;

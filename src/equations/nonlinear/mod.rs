@@ -113,6 +113,12 @@ struct Built {
     columns: Vec<ExprId>,
 }
 
+/// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
+struct Unbuilt {
+    failure: Failure,
+    model: Model,
+}
+
 /// Formulates the equations of a nonlinear model.
 pub(super) fn formulate(
     model: &Model,
@@ -129,8 +135,8 @@ pub(super) fn formulate(
         diagnostics,
     ) {
         Ok(built) => Some(built?.system),
-        Err(failure) => {
-            diagnostics.push(failure.diagnostic(model));
+        Err(unbuilt) => {
+            diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
             None
         }
     }
@@ -144,31 +150,48 @@ fn build(
     retain: &[ElementId],
     extra: &dyn Fn(&Prepared) -> Vec<u32>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<Built>, Failure> {
+) -> Result<Option<Built>, Box<Unbuilt>> {
     let prepared = prepare::prepare(model, retain, diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }
-    let started = prepare::started_columns(&prepared);
-    let mut columns = extra(&prepared);
+    let columns = extra(&prepared);
+    match equations(&prepared, states, size_limit, columns, diagnostics) {
+        Ok(built) => Ok(Some(built)),
+        Err(failure) => Err(Box::new(Unbuilt {
+            failure,
+            model: prepared.model,
+        })),
+    }
+}
+
+/// The equations of a prepared model; `columns` of the junction structure are wanted beside them.
+fn equations(
+    prepared: &Prepared,
+    states: StateRequest,
+    size_limit: u64,
+    mut columns: Vec<u32>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Built, Failure> {
+    let started = prepare::started_columns(prepared);
     let asked = columns.len();
     columns.extend(started.iter().map(|entry| entry.1));
     // Exact and cancelled where that is not too large, shared elsewhere (design 2.7).
     let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
     let mut frame_notes = Vec::new();
-    let mut system = frame(&prepared, states, &mut frame_notes);
-    let attempt = Definitions::build(&prepared, states, &mut field, &mut system, &columns);
+    let mut system = frame(prepared, states, &mut frame_notes);
+    let attempt = Definitions::build(prepared, states, &mut field, &mut system, &columns);
     let exhausted = crate::algebra::Field::exhausted(&field);
     let (definitions, cancelled) = match attempt {
         Ok(definitions) if !exhausted => (definitions, true),
         Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
         _ => {
-            system = frame(&prepared, states, &mut frame_notes);
-            let given = parameter_values(model)
+            system = frame(prepared, states, &mut frame_notes);
+            let given = parameter_values(&prepared.model)
                 .into_iter()
                 .map(|(symbol, value)| (symbol, numbers::modulo_prime(&value)));
             let mut field = SharedArena::new(&system.exprs, 3, given.collect());
-            let found = Definitions::build(&prepared, states, &mut field, &mut system, &columns)?;
+            let found = Definitions::build(prepared, states, &mut field, &mut system, &columns)?;
             (found, false)
         }
     };
@@ -177,8 +200,8 @@ fn build(
     let mut columns = present::present(&prepared.model, &mut system, resolved, cancelled);
     let closed = closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let starts = columns.split_off(asked);
-    prepare::check_starts(&prepared, &system, &started, &starts, closed, diagnostics);
-    Ok(Some(Built { system, columns }))
+    prepare::check_starts(prepared, &system, &started, &starts, closed, diagnostics);
+    Ok(Built { system, columns })
 }
 
 /// The system without its equations.

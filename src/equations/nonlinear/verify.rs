@@ -47,13 +47,15 @@ pub(in crate::equations) fn verify(
             Ok(Some(built)) => break built,
             Ok(None) => return result,
             // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
-            Err(Failure::Reduction(Refusal::UndeterminedColumn(column))) if !undetermined.contains(&column) => {
-                undetermined.push(column);
-            }
-            Err(failure) => {
-                result.diagnostics.push(failure.diagnostic(model));
-                return result;
-            }
+            Err(unbuilt) => match unbuilt.failure {
+                Failure::Reduction(Refusal::UndeterminedColumn(column)) if !undetermined.contains(&column) => {
+                    undetermined.push(column);
+                }
+                failure => {
+                    result.diagnostics.push(failure.diagnostic(&unbuilt.model));
+                    return result;
+                }
+            },
         }
     };
     let prepared = super::prepare::prepare(model, retain, &mut Vec::new());
