@@ -37,7 +37,8 @@ impl Rows {
             let most = a.iter().fold(f64::MIN, |most, value| most.max(*value));
             let least = a.iter().fold(f64::MAX, |least, value| least.min(*value));
             let size = most.abs().max(least.abs());
-            let range = (most - least).max(1e-3 * size);
+            // What is conserved has no range.
+            let range = if most - least < 1e-3 * size { size } else { most - least };
             for (at, (a, b)) in a.iter().zip(&b).enumerate() {
                 let share = if a == b { 0.0 } else { (a - b).abs() / range };
                 // What is no number differs by more than anything.
@@ -92,15 +93,21 @@ pub fn stop(file: &Path) -> Vec<String> {
     }
 }
 
-/// The tolerances at which runs are compared.
-pub fn tight() -> Vec<String> {
-    ["--rtol", "1e-11", "--atol", "1e-14"].map(String::from).to_vec()
+/// The tolerances at which runs are compared. The roller coaster multiplies what errors there are; a current limit makes `simulate` give up below 1e-12: the step that ends at the jump
+/// has no length left.
+pub fn tight(file: &Path) -> Vec<String> {
+    let atol = if file.ends_with("motor_drive.lgm") {
+        "1e-12"
+    } else {
+        "1e-14"
+    };
+    ["--rtol", "1e-11", "--atol", atol].map(String::from).to_vec()
 }
 
 /// The rows of `lgm simulate` at tight tolerance, by a method without memory, whose error is that of its steps.
 pub fn simulated(file: &Path, further: &[String]) -> Rows {
     let mut arguments = vec!["simulate".to_string(), file.display().to_string()];
-    arguments.extend(tight());
+    arguments.extend(tight(file));
     arguments.extend(["--method".into(), "tsit45".into()]);
     arguments.extend_from_slice(further);
     Rows::read(&succeed(&arguments))

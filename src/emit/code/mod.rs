@@ -4,8 +4,12 @@
 //! system gives the same bytes.
 
 mod c;
+mod document;
+mod functions;
 mod names;
 mod program;
+mod python;
+mod rust;
 mod subject;
 mod template;
 
@@ -23,11 +27,25 @@ const MOST_UNKNOWNS: usize = 64;
 pub enum Target {
     /// C99.
     C,
+    /// A Rust crate without the standard library.
+    Rust,
+    /// A Python module over NumPy and SciPy.
+    Python,
+    /// The equations as LaTeX.
+    Latex,
+    /// The equations as JSON.
+    Json,
 }
 
 impl Target {
     /// All targets with the words of the command line.
-    pub const ALL: [(Target, &'static str); 1] = [(Target::C, "c")];
+    pub const ALL: [(Target, &'static str); 5] = [
+        (Target::C, "c"),
+        (Target::Rust, "rust"),
+        (Target::Python, "python"),
+        (Target::Latex, "latex"),
+        (Target::Json, "json"),
+    ];
 }
 
 /// What is asked of the code.
@@ -89,6 +107,10 @@ pub fn package(
     let subject = Subject::new(system, origin);
     let mut package = match target {
         Target::C => c::package(&subject, options),
+        Target::Rust => rust::package(&subject),
+        Target::Python => python::package(&subject),
+        Target::Latex => document::latex_package(&subject),
+        Target::Json => document::json_package(&subject),
     };
     package.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(package)

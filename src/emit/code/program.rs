@@ -89,10 +89,10 @@ pub(crate) trait Dialect {
     fn declare(&self, name: &str, value: &str) -> String;
     /// `out[0] = ..;` with a remark behind it.
     fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String;
-    /// The head of a loop over lanes `k`.
-    fn head(&self, count: u32) -> String;
+    /// The head of a loop over lanes `k`; none where one statement computes all lanes.
+    fn head(&self, count: u32) -> Option<String>;
     /// An index that is computed.
-    fn lane_index(&self, first: u32, stride: i32) -> String;
+    fn lane_index(&self, first: u32, stride: i32, count: u32) -> String;
     /// An index that is looked up in a table.
     fn table_index(&self, table: u32, lane: Lane) -> String;
 }
@@ -259,7 +259,11 @@ impl Printer<'_> {
             return;
         }
         self.part.lines.append(&mut ahead);
-        self.part.lines.push(self.dialect.head(entry.count));
+        let Some(head) = self.dialect.head(entry.count) else {
+            self.part.lines.append(&mut self.lines);
+            return;
+        };
+        self.part.lines.push(head);
         let inner = self.lines.iter().map(|line| format!("    {line}"));
         self.part.lines.extend(inner);
         self.part.lines.push("}".to_string());
@@ -285,7 +289,9 @@ impl Printer<'_> {
     fn index(&self, index: Index) -> String {
         match (index, self.lane()) {
             (Index::Table { first }, lane) => self.dialect.table_index(first, lane),
-            (Index::Affine { first, stride }, Lane::Of(_)) if stride != 0 => self.dialect.lane_index(first, stride),
+            (Index::Affine { first, stride }, Lane::Of(count)) if stride != 0 => {
+                self.dialect.lane_index(first, stride, count)
+            }
             (Index::Affine { first, .. }, _) => first.to_string(),
         }
     }

@@ -1,12 +1,15 @@
 //! What is emitted: a system with its compiled functions, under names that every target makes its own of.
 
-use super::super::rows::Columns;
 use super::names::{Rules, Scope};
+use super::template::Values;
+use crate::emit::rows::Columns;
+use crate::emit::shortest;
 use crate::equations::StateSystem;
 use crate::expr::{ExprId, print, to_f64};
 use crate::kernels::operation::Space;
 use crate::kernels::program::Program;
 use crate::kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, expression};
+use std::fmt::Write;
 
 /// Where the emitted code comes from: said in the head of every file.
 #[derive(Clone, Debug)]
@@ -125,6 +128,11 @@ impl<'a> Subject<'a> {
         self.kernels.residuals.outputs()
     }
 
+    /// Where the unknowns of all loops are looked for at first, one list after another.
+    pub(crate) fn guesses(&self) -> [Vec<f64>; 5] {
+        [0.0, 1.0, -1.0, 1e-3, 1e3].map(|guess| self.system.first_unknowns(guess))
+    }
+
     /// When a run starts and stops and how many rows it has, as far as the model says so.
     pub(crate) fn plan(&self) -> (f64, Option<f64>, usize) {
         let asked = &self.system.experiment;
@@ -213,4 +221,63 @@ pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, rese
 /// `[kg]`, or nothing where the unit is unknown.
 pub(crate) fn bracketed(unit: &Option<String>) -> String {
     unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
+}
+
+/// `[kg] default 2`, and what a derived one follows from.
+pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
+    let mut text = bracketed(&parameter.unit);
+    if let [rows, columns] = parameter.shape.as_slice() {
+        let _ = write!(text, " {rows} by {columns}, row by row;");
+    }
+    let shown: Vec<String> = parameter
+        .entries
+        .iter()
+        .take(16)
+        .map(|entry| shortest(entry.value))
+        .collect();
+    let _ = write!(text, " default {}", shown.join(", "));
+    if parameter.entries.len() > shown.len() {
+        text.push_str(", ..");
+    }
+    let follows: Vec<&str> = parameter
+        .entries
+        .iter()
+        .filter_map(|entry| entry.derived.as_deref())
+        .take(4)
+        .collect();
+    if !follows.is_empty() {
+        let _ = write!(text, ", follows: {}", follows.join("; "));
+    }
+    text.trim().to_string()
+}
+
+/// Tables of the README, with the names that parameters have in the target's language.
+pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+    values.set(
+        "rates_words",
+        match subject.reads_rates {
+            true => "reads",
+            false => "does not read",
+        },
+    );
+    let mut table = "| member | meaning |\n| --- | --- |\n".to_string();
+    for (parameter, member) in subject.parameters.iter().zip(members).take(200) {
+        let remark = parameter_remark(parameter).replace('|', "\\|");
+        let _ = writeln!(table, "| `{member}` | `{}` {remark} |", parameter.name);
+    }
+    if subject.parameters.is_empty() {
+        table = "The model has none.\n".to_string();
+    }
+    values.set("parameter_table", table);
+    let mut table = "| array | index | name | unit |\n| --- | ---: | --- | --- |\n".to_string();
+    for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
+        for (at, entry) in list.iter().enumerate().take(200) {
+            let unit = entry.unit.as_deref().unwrap_or("");
+            let _ = writeln!(table, "| `{array}` | {at} | `{}` | {unit} |", entry.name);
+        }
+        if list.len() > 200 {
+            let _ = writeln!(table, "| `{array}` | .. | and so on up to {} | |", list.len() - 1);
+        }
+    }
+    values.set("quantity_table", table);
 }

@@ -22,7 +22,7 @@ impl Values {
         self.set(key, if holds { "yes" } else { "" })
     }
 
-    fn get(&self, key: &str) -> &str {
+    pub(crate) fn get(&self, key: &str) -> &str {
         match self.list.get(key) {
             Some(value) => value,
             None => panic!("invariant: `{key}` of a template has a value"),

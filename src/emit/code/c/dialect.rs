@@ -1,5 +1,6 @@
-//! How C writes expressions.
+//! How C writes expressions and functions.
 
+use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text};
 use crate::kernels::operation::{Binary, Unary};
@@ -188,18 +189,10 @@ impl Dialect for C {
     }
 
     fn element(&self, array: Array, index: &str) -> Text {
-        let name = match array {
-            Array::Time => return Text::atom("t"),
-            Array::Parameters => "p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "w",
-            Array::Numbers => "numbers",
-            Array::Temporaries => "s",
-            Array::Output => "out",
-        };
-        Text::atom(format!("{name}[{index}]"))
+        match array {
+            Array::Time => Text::atom("t"),
+            _ => Text::atom(format!("{}[{index}]", self.argument(array))),
+        }
     }
 
     fn unary(&self, operation: Unary, a: &Text) -> Text {
@@ -284,11 +277,11 @@ impl Dialect for C {
         }
     }
 
-    fn head(&self, count: u32) -> String {
-        format!("for (int k = 0; k < {count}; k++) {{")
+    fn head(&self, count: u32) -> Option<String> {
+        Some(format!("for (int k = 0; k < {count}; k++) {{"))
     }
 
-    fn lane_index(&self, first: u32, stride: i32) -> String {
+    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
         let way = match stride.unsigned_abs() {
             1 => "k".to_string(),
             stride => format!("{stride} * k"),
@@ -306,6 +299,143 @@ impl Dialect for C {
             (0, Lane::Of(_)) => "indices[k]".to_string(),
             (table, Lane::Of(_)) => format!("indices[k + {table}]"),
         }
+    }
+}
+
+/// What `Unary::Sign`, `Binary::Minimum`, `Binary::Maximum` and `Binary::Power` mean, where C has no function of the meaning.
+const HELPERS: [(&str, &str); 4] = [
+    (
+        "sign_of(",
+        "/* -1, 0 or 1; not a number of what is none. */
+static real sign_of(real a) {
+    return (a > @zero@) ? @one@ : ((a < @zero@) ? -@one@ : @fabs@(a));
+}
+",
+    ),
+    (
+        "minimum(",
+        "/* The smaller; not a number where either is none; -0 is below 0. */
+static real minimum(real a, real b) {
+    if (a < b) {
+        return a;
+    }
+    if (b < a) {
+        return b;
+    }
+    if (isnan(a) || isnan(b)) {
+        return NAN;
+    }
+    return signbit(a) ? a : b;
+}
+",
+    ),
+    (
+        "maximum(",
+        "/* The greater; not a number where either is none; 0 is above -0. */
+static real maximum(real a, real b) {
+    if (a > b) {
+        return a;
+    }
+    if (b > a) {
+        return b;
+    }
+    if (isnan(a) || isnan(b)) {
+        return NAN;
+    }
+    return signbit(a) ? b : a;
+}
+",
+    ),
+    (
+        "power(",
+        "/* a^b, by multiplications where b is an integer below 1024 in size. */
+static real power(real a, real b) {
+    if (@fabs@(b) < @most@ && b == @trunc@(b)) {
+        int left = (int)@fabs@(b);
+        real square = a;
+        real result = @one@;
+        for (;;) {
+            if (left % 2 != 0) {
+                result *= square;
+            }
+            left /= 2;
+            if (left == 0) {
+                break;
+            }
+            square *= square;
+        }
+        return (b < @zero@) ? @one@ / result : result;
+    }
+    return @pow@(a, b);
+}
+",
+    ),
+];
+
+impl C {
+    /// The helpers that a text calls.
+    pub(super) fn helpers(self, text: &str) -> String {
+        let mut helpers = String::new();
+        for (_, helper) in HELPERS.iter().filter(|(call, _)| text.contains(call)) {
+            let helper = helper
+                .replace("@zero@", &self.literal(0.0))
+                .replace("@one@", &self.literal(1.0))
+                .replace("@most@", &self.literal(1024.0));
+            let functions = ["fabs", "trunc", "pow"];
+            helpers.push_str(&functions.iter().fold(helper, |helper, function| {
+                helper.replace(&format!("@{function}@"), &self.function(function))
+            }));
+            helpers.push('\n');
+        }
+        helpers
+    }
+}
+
+impl Language for C {
+    fn table_names(&self, program: &str) -> [String; 2] {
+        [format!("{program}_numbers"), format!("{program}_indices")]
+    }
+
+    fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
+        let kind = if is_index { "int" } else { "real" };
+        format!(
+            "static const {kind} {name}[{}] = {{{}}};\n\n",
+            entries.len(),
+            wrapped(entries)
+        )
+    }
+
+    fn open(&self, signature: &Signature<'_>) -> String {
+        let one = |array: &Array| match array {
+            Array::Time => "real t".to_string(),
+            Array::Temporaries | Array::Output => format!("real *RESTRICT {}", self.argument(*array)),
+            _ => format!("const real *RESTRICT {}", self.argument(*array)),
+        };
+        let list: Vec<String> = signature.arrays.iter().map(one).collect();
+        let list = if list.is_empty() {
+            "void".to_string()
+        } else {
+            list.join(", ")
+        };
+        format!("static void {}({list}) {{", signature.name)
+    }
+
+    fn argument(&self, array: Array) -> &'static str {
+        match array {
+            Array::Time => "t",
+            Array::Parameters => "p",
+            Array::States => "x",
+            Array::Inputs => "u",
+            Array::Rates => "du",
+            Array::Unknowns => "w",
+            Array::Numbers => "numbers",
+            Array::Temporaries => "s",
+            Array::Output => "out",
+        }
+    }
+
+    fn entry(&self, value: f64) -> String {
+        self.literal(value)
     }
 }
 

@@ -1,16 +1,15 @@
 //! C99: the model, steppers, a program that runs it.
 
 mod dialect;
-mod functions;
 
+use super::functions::{self, Functions, wrapped};
 use super::program::Array;
-use super::subject::{Parameter, Subject, bracketed, names};
+use super::subject::{Parameter, Subject, bracketed, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::emit::shortest;
 use crate::kernels::program::Program;
 use dialect::{C, RULES, string};
-use functions::Functions;
 use std::fmt::Write;
 
 /// The files that are filled in, with their templates.
@@ -53,7 +52,7 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
         package.add(path.trim_end(), fill(template, values));
     }
     let mut readme = common.clone();
-    readme_values(subject, &mut readme);
+    readme_values(subject, &members(subject), &mut readme);
     readme.flag("fixed", options.fixed_step.is_some());
     readme.set("operations", "");
     readme.set("fixed_step", "");
@@ -163,22 +162,7 @@ fn list(entries: impl Iterator<Item = String>, or: String) -> String {
     if entries.is_empty() {
         return or;
     }
-    let mut text = String::new();
-    let mut column = 0;
-    for (at, entry) in entries.iter().enumerate() {
-        if at > 0 {
-            text.push(',');
-            if column + entry.len() > 110 {
-                text.push_str("\n    ");
-                column = 4;
-            } else {
-                text.push(' ');
-            }
-        }
-        text.push_str(entry);
-        column += entry.len() + 2;
-    }
-    text
+    wrapped(&entries)
 }
 
 fn integers(entries: &[usize]) -> String {
@@ -293,7 +277,7 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOpt
         subject.corners.crossings().program(),
     ];
     if subject.unknowns() > 0 {
-        loop_values(subject, &mut functions, &mut values);
+        loop_values(subject, c, &mut functions, &mut values);
         scratch.extend([
             kernels.residuals.program(),
             kernels.residuals_by_unknowns.values.program(),
@@ -343,38 +327,10 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOpt
     values.set("parameter_lines", lines);
     let programs: Vec<&Program> = scratch;
     values.set("scratch", Subject::scratch(&programs).max(1).to_string());
-    let (helpers, text) = functions.finish();
-    values.set("helpers", helpers);
+    let text = functions.finish();
+    values.set("helpers", c.helpers(&text));
     values.set("programs", text);
     values
-}
-
-/// `[kg] default 2`, and what a derived one follows from.
-pub(super) fn parameter_remark(parameter: &Parameter) -> String {
-    let mut text = bracketed(&parameter.unit);
-    if let [rows, columns] = parameter.shape.as_slice() {
-        let _ = write!(text, " {rows} by {columns}, row by row;");
-    }
-    let shown: Vec<String> = parameter
-        .entries
-        .iter()
-        .take(16)
-        .map(|entry| shortest(entry.value))
-        .collect();
-    let _ = write!(text, " default {}", shown.join(", "));
-    if parameter.entries.len() > shown.len() {
-        text.push_str(", ..");
-    }
-    let follows: Vec<&str> = parameter
-        .entries
-        .iter()
-        .filter_map(|entry| entry.derived.as_deref())
-        .take(4)
-        .collect();
-    if !follows.is_empty() {
-        let _ = write!(text, ", follows: {}", follows.join("; "));
-    }
-    text.trim().to_string()
 }
 
 /// The arguments of a call within the model's functions.
@@ -401,7 +357,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The functions of the algebraic loops.
-fn loop_values(subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mut Values) {
+fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, values: &mut Values) {
     let kernels = &subject.kernels;
     let none = |_: u32| None;
     functions.add("residuals", kernels.residuals.program(), &none);
@@ -442,10 +398,7 @@ fn loop_values(subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mu
         .set(
             "guesses",
             list(
-                [0.0, 1.0, -1.0, 1e-3, 1e3]
-                    .into_iter()
-                    .flat_map(|guess| subject.system.first_unknowns(guess))
-                    .map(|value| functions.c.literal(value)),
+                subject.guesses().iter().flatten().map(|value| c.literal(*value)),
                 String::new(),
             ),
         )
@@ -516,8 +469,8 @@ fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {
             functions.call("crossings_at", &move_call("crossings")),
         );
     }
-    let (helpers, text) = functions.finish();
-    values.set("helpers", helpers);
+    let text = functions.finish();
+    values.set("helpers", c.helpers(&text));
     values.set("programs", text);
     values
 }
@@ -559,37 +512,6 @@ fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
         .set("parameter_names", entries)
         .set("parameter_cases", cases);
     values
-}
-
-/// Tables of the README.
-fn readme_values(subject: &Subject<'_>, values: &mut Values) {
-    values.set(
-        "rates_words",
-        match subject.reads_rates {
-            true => "reads",
-            false => "does not read",
-        },
-    );
-    let mut table = "| member | meaning |\n| --- | --- |\n".to_string();
-    for (parameter, member) in subject.parameters.iter().zip(members(subject)).take(200) {
-        let remark = parameter_remark(parameter).replace('|', "\\|");
-        let _ = writeln!(table, "| `{member}` | `{}` {remark} |", parameter.name);
-    }
-    if subject.parameters.is_empty() {
-        table = "The model has none.\n".to_string();
-    }
-    values.set("parameter_table", table);
-    let mut table = "| array | index | name | unit |\n| --- | ---: | --- | --- |\n".to_string();
-    for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
-        for (at, entry) in list.iter().enumerate().take(200) {
-            let unit = entry.unit.as_deref().unwrap_or("");
-            let _ = writeln!(table, "| `{array}` | {at} | `{}` | {unit} |", entry.name);
-        }
-        if list.len() > 200 {
-            let _ = writeln!(table, "| `{array}` | .. | and so on up to {} | |", list.len() - 1);
-        }
-    }
-    values.set("quantity_table", table);
 }
 
 /// How many operations a step of fixed length takes at most.

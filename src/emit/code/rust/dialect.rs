@@ -1,0 +1,200 @@
+//! How Rust writes expressions and functions.
+
+use super::super::functions::{Language, Signature, wrapped};
+use super::super::names::Rules;
+use super::super::program::{Array, Binding, Dialect, Lane, Text};
+use crate::kernels::operation::{Binary, Unary};
+
+/// Words that are no names.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct",
+        "super", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where",
+        "while", "yield",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// Rust over any numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rust;
+
+/// A double as it stands alone.
+pub(super) fn literal(value: f64) -> String {
+    if value.is_finite() {
+        return format!("{value:?}");
+    }
+    let name = match value {
+        value if value.is_nan() => "NAN",
+        value if value > 0.0 => "INFINITY",
+        _ => "NEG_INFINITY",
+    };
+    format!("f64::{name}")
+}
+
+impl Dialect for Rust {
+    fn number(&self, value: f64) -> Text {
+        Text::atom(format!("T::c({})", literal(value)))
+    }
+
+    fn element(&self, array: Array, index: &str) -> Text {
+        Text::atom(match array {
+            Array::Time => "t".to_string(),
+            Array::Numbers => format!("T::c(numbers[{index}])"),
+            _ => format!("{}[{index}]", self.argument(array)),
+        })
+    }
+
+    fn unary(&self, operation: Unary, a: &Text) -> Text {
+        let name = match operation {
+            Unary::Absolute => "abs",
+            Unary::Sign => "sign",
+            Unary::Floor => "floor",
+            Unary::SquareRoot => "sqrt",
+            Unary::Sin => "sin",
+            Unary::Cos => "cos",
+            Unary::Tan => "tan",
+            Unary::Asin => "asin",
+            Unary::Acos => "acos",
+            Unary::Atan => "atan",
+            Unary::Sinh => "sinh",
+            Unary::Cosh => "cosh",
+            Unary::Tanh => "tanh",
+            Unary::Exp => "exp",
+            Unary::Log => "ln",
+            Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+        };
+        Text::atom(format!("{}.{name}()", a.within(Binding::Atom)))
+    }
+
+    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let name = match operation {
+            Binary::Minimum => "minimum",
+            Binary::Maximum => "maximum",
+            Binary::Power => "power",
+            Binary::Atan2 => "atan2",
+            _ => unreachable!("invariant: operators are no functions"),
+        };
+        Text::atom(format!("{}.{name}({})", a.within(Binding::Atom), b.text))
+    }
+
+    fn holds(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("{} != T::c(0.0)", a.within(Binding::Sum)))
+    }
+
+    fn as_number(&self, condition: &Text) -> Text {
+        let text = format!("if {} {{ T::c(1.0) }} else {{ T::c(0.0) }}", condition.text);
+        Text::new(Binding::Loose, text)
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        let text = format!("if {} {{ {} }} else {{ {} }}", condition.text, a.text, b.text);
+        Text::new(Binding::Loose, text)
+    }
+
+    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let operator = match operation {
+            Binary::Less => "<",
+            Binary::LessEqual => "<=",
+            Binary::Equal => "==",
+            Binary::NotEqual => "!=",
+            Binary::And => "&&",
+            Binary::Or => "||",
+            _ => unreachable!("invariant: conditions are relations or logic"),
+        };
+        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
+        Text::new(Binding::Loose, text)
+    }
+
+    fn negation(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("!({})", a.text))
+    }
+
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("let {name} = {value};")
+    }
+
+    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
+        match remark {
+            Some(remark) => format!("{place} = {value}; // {remark}"),
+            None => format!("{place} = {value};"),
+        }
+    }
+
+    fn head(&self, count: u32) -> Option<String> {
+        Some(format!("for k in 0..{count}usize {{"))
+    }
+
+    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
+        let way = match stride.unsigned_abs() {
+            1 => "k".to_string(),
+            stride => format!("{stride} * k"),
+        };
+        match (first, stride < 0) {
+            (first, true) => format!("{first} - {way}"),
+            (0, false) => way,
+            (first, false) => format!("{way} + {first}"),
+        }
+    }
+
+    fn table_index(&self, table: u32, lane: Lane) -> String {
+        match lane {
+            Lane::Only => format!("indices[{table}] as usize"),
+            Lane::Of(_) => format!("indices[k + {table}] as usize"),
+        }
+    }
+}
+
+impl Language for Rust {
+    fn table_names(&self, program: &str) -> [String; 2] {
+        let program = program.to_ascii_uppercase();
+        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
+    }
+
+    fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
+        let kind = if is_index { "u32" } else { "f64" };
+        format!(
+            "static {name}: [{kind}; {}] = [{}];\n\n",
+            entries.len(),
+            wrapped(entries)
+        )
+    }
+
+    fn open(&self, signature: &Signature<'_>) -> String {
+        let outputs = signature.outputs;
+        let one = |array: &Array| match array {
+            Array::Time => "t: T".to_string(),
+            Array::Parameters => "p: &[T; PARAMETERS]".to_string(),
+            Array::States => "x: &[T; STATES]".to_string(),
+            Array::Inputs => "u: &[T; INPUTS]".to_string(),
+            Array::Rates => "du: &[T; INPUTS]".to_string(),
+            Array::Unknowns => "w: &[T; UNKNOWNS]".to_string(),
+            Array::Temporaries => "s: &mut [T; SCRATCH]".to_string(),
+            Array::Output => format!("out: &mut [T; {outputs}]"),
+            Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
+        };
+        let list: Vec<String> = signature.arrays.iter().map(one).collect();
+        format!("pub fn {}<T: Real>({}) {{", signature.name, list.join(", "))
+    }
+
+    fn argument(&self, array: Array) -> &'static str {
+        match array {
+            Array::Time => "t",
+            Array::Parameters => "p",
+            Array::States => "x",
+            Array::Inputs => "u",
+            Array::Rates => "du",
+            Array::Unknowns => "w",
+            Array::Numbers => "numbers",
+            Array::Temporaries => "s",
+            Array::Output => "out",
+        }
+    }
+
+    fn entry(&self, value: f64) -> String {
+        literal(value)
+    }
+}
