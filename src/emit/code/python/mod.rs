@@ -190,6 +190,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
     let none = |_: u32| None;
     // What computes nothing is no statement.
     let or_pass = |call: String| if call.is_empty() { "pass".to_string() } else { call };
+    #[allow(clippy::type_complexity)] // Key, name, kernel, where results go, and what each of them is.
     let list: [(
         &'static str,
         &str,
