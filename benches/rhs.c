@@ -57,28 +57,32 @@ static void gears(long n, double u, const double *restrict x, double *restrict o
     out[e + 1] = stiffness * (x[e] - x[e - 2]);
 }
 
-/* x = v[0], q[0], ..: force k1 q + k3 q^3 of each spring, computed once. */
+/* x = all velocities, then all elongations: force k1 q + k3 q^3 of each spring. */
 static void cubic(long n, double u, const double *restrict x, double *restrict out) {
     const double m = given[4], k1 = given[11], k3 = given[12];
     const double im = 1 / m;
-    long e = 2 * n - 2;
-    double before = 0, force = x[1] * (k1 + k3 * x[1] * x[1]);
-    for (long k = 0; k < e; k += 2) {
-        double q = x[k + 3];
-        double after = q * (k1 + k3 * q * q);
-        out[k] = (after - force) * im;
-        out[k + 1] = x[k] - before;
-        before = x[k];
-        force = after;
+    const double *restrict v = x, *restrict q = x + n;
+    double *restrict force = out, *restrict speed = out + n;
+    for (long k = 0; k < n - 1; k++) {
+        double here = q[k] * (k1 + k3 * q[k] * q[k]), after = q[k + 1] * (k1 + k3 * q[k + 1] * q[k + 1]);
+        force[k] = (after - here) * im;
     }
-    out[e] = (u - force) * im;
-    out[e + 1] = x[e] - before;
+    force[n - 1] = (u - q[n - 1] * (k1 + k3 * q[n - 1] * q[n - 1])) * im;
+    speed[0] = v[0];
+    for (long k = 1; k < n; k++) speed[k] = v[k] - v[k - 1];
 }
 
+typedef void (*right_hand_side)(long, double, const double *restrict, double *restrict);
+
+/* The family of a name. */
+right_hand_side family_of(const char *name) {
+    return !strcmp(name, "ladder") ? ladder : !strcmp(name, "chain") ? chain : !strcmp(name, "gears") ? gears : cubic;
+}
+
+#ifndef WITHOUT_MAIN
 int main(int count, char **arguments) {
     if (count < 4) return 2;
-    void (*family)(long, double, const double *restrict, double *restrict) =
-        !strcmp(arguments[1], "ladder") ? ladder : !strcmp(arguments[1], "chain") ? chain : !strcmp(arguments[1], "gears") ? gears : cubic;
+    right_hand_side family = family_of(arguments[1]);
     long n = atol(arguments[2]), calls = atol(arguments[3]);
     double *x = malloc(2 * n * sizeof *x), *out = malloc(2 * n * sizeof *out);
     for (long k = 0; k < 2 * n; k++) x[k] = sin((double)k);
@@ -100,3 +104,4 @@ int main(int count, char **arguments) {
     printf("%.17g %.17g\n", best, sum);
     return 0;
 }
+#endif

@@ -3,118 +3,18 @@
 //!
 //! `cargo bench --bench rhs` prints the rows of the table in docs/simulation-speed.md; cells may be given: `-- 100 1000`.
 
+#[path = "families.rs"]
+mod families;
 #[path = "../tests/systems/mod.rs"]
 mod systems;
 
-use lgm::equations::{Options, StateSystem, StateVariable};
+use families::{FAMILIES, compile};
+use lgm::equations::{StateSystem, StateVariable};
 use lgm::expr::ExprId;
 use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels, Layout, expression};
-use lgm::source::{NoFiles, SourceMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// A ladder of n sections as in examples/line.lgm.
-fn ladder(n: usize) -> String {
-    format!(
-        "component Section(L [H], R [ohm], C [F]) {{
-  port p, n, ref : electrical; node m : electrical;
-  l : Inductor(L) p -> m; r : Resistor(R) m -> n; c : Capacitor(C) n -> ref;
-}}
-model Ladder {{
-  const N = {n};
-  param L = 1 [mH]; param R = 0.1 [ohm]; param C = 1 [uF]; param Rl = 50 [ohm];
-  input u [V] = 0.5;
-  node v[N + 1] : electrical;
-  src : VoltageSource(u) v[1] -> gnd;
-  for i in 1:N {{ cell[i] : Section(L = L, R = R, C = C) (p = v[i], n = v[i + 1], ref = gnd); }}
-  load : Resistor(Rl) v[N + 1] -> gnd;
-  output y = across(load);
-}}"
-    )
-}
-
-/// Masses in a row, each on a spring and a damper.
-fn chain(n: usize) -> String {
-    format!(
-        "component Cell(m [kg], k [N/m], b [N.s/m]) {{
-  port left, right, ref : translational;
-  mass : Mass(m) right -> ref; spring : Spring(k) right -> left; damper : Damper(b) right -> left;
-}}
-model Chain {{
-  const N = {n};
-  param m = 2 [kg]; param k = 50 [N/m]; param b = 0.4 [N.s/m];
-  input F [N] = 0.5;
-  node x[N + 1] : translational;
-  wall : VelocitySource(0) x[1] -> gnd;
-  for i in 1:N {{ cell[i] : Cell(m = m, k = k, b = b) (left = x[i], right = x[i + 1], ref = gnd); }}
-  push : ForceSource(F) gnd -> x[N + 1];
-  output v = across(x[N + 1]);
-}}"
-    )
-}
-
-/// Inertias on a shaft, each with a second one geared to it, which has no state of its own.
-fn gears(n: usize) -> String {
-    format!(
-        "component Cell(J1 [kg.m^2], J2 [kg.m^2], r, k [N.m/rad]) {{
-  port left, right, ref : rotational; node geared : rotational;
-  first : Inertia(J1) right -> ref; gear : Transformer(r) right -> ref, geared -> ref; second : Inertia(J2) geared -> ref;
-  shaft : TorsionSpring(k) right -> left;
-}}
-model Gears {{
-  const N = {n};
-  param J1 = 0.01 [kg.m^2]; param J2 = 0.02 [kg.m^2]; param r = 1.5; param k = 30 [N.m/rad];
-  input tau [N.m] = 0.5;
-  node w[N + 1] : rotational;
-  wall : AngularVelocitySource(0) w[1] -> gnd;
-  for i in 1:N {{ cell[i] : Cell(J1 = J1, J2 = J2, r = r, k = k) (left = w[i], right = w[i + 1], ref = gnd); }}
-  push : TorqueSource(tau) gnd -> w[N + 1];
-  output speed = across(w[N + 1]);
-}}"
-    )
-}
-
-/// A chain of cubic springs, by hand: the language does not compile nonlinear laws yet.
-fn cubic(n: usize) -> StateSystem {
-    let mut builder = systems::Builder::new("Cubic");
-    let m = builder.parameter("m", 20, None, None);
-    let (k1, k3) = (
-        builder.parameter("k1", 200, None, None),
-        builder.parameter("k3", 30, None, None),
-    );
-    let (u, _) = builder.input("F", None);
-    let mut states = Vec::new();
-    for k in 0..n {
-        let v = builder.state(&format!("cell[{k}].v"), StateVariable::Across, None, 0);
-        let q = builder.state(&format!("cell[{k}].q"), StateVariable::IntegralOfAcross, None, 0);
-        states.push((v, q));
-    }
-    let exprs = &mut builder.system.exprs;
-    let three = exprs.integer(3);
-    let forces: Vec<ExprId> = states
-        .iter()
-        .map(|(_, q)| {
-            let cube = exprs.power(*q, three);
-            let (linear, cubic) = (exprs.mul(k1, *q), exprs.mul(k3, cube));
-            exprs.add(linear, cubic)
-        })
-        .collect();
-    let mut derivatives = Vec::new();
-    for k in 0..n {
-        let after = forces.get(k + 1).copied().unwrap_or(u);
-        let difference = exprs.sub(after, forces[k]);
-        derivatives.push(exprs.div(difference, m));
-        derivatives.push(if k > 0 {
-            exprs.sub(states[k].0, states[k - 1].0)
-        } else {
-            states[k].0
-        });
-    }
-    builder.system.derivatives = derivatives;
-    builder.output("v", None, states[n - 1].0);
-    builder.system
-}
 
 /// States whose equations have nothing in common: straight-line code, the worst case of compiling.
 fn irregular(n: usize) -> StateSystem {
@@ -148,20 +48,6 @@ fn irregular(n: usize) -> StateSystem {
     });
     builder.system.derivatives = derivatives.collect();
     builder.system
-}
-
-fn compile(text: &str) -> StateSystem {
-    let mut map = SourceMap::default();
-    let root = map.add("bench.lgm", text, None);
-    let request = lgm::Request {
-        equations: Options {
-            numeric: false,
-            ..Options::default()
-        },
-        ..lgm::Request::default()
-    };
-    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
-    system.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
 /// The hand-written loops, compiled once for each set of flags.
@@ -236,15 +122,9 @@ fn main() {
     let programs: Vec<PathBuf> = sets.iter().map(|flags| compile_c(folder.path(), flags)).collect();
     println!("| family | states | native | portable | C -O2 | C -O3 | native / C -O2 | code (ms) | all kernels (ms) |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for family in ["ladder", "chain", "gears", "cubic"] {
+    for family in FAMILIES {
         for n in &cells {
-            let system = match family {
-                "ladder" => compile(&ladder(*n)),
-                "chain" => compile(&chain(*n)),
-                "gears" => compile(&gears(*n)),
-                _ => cubic(*n),
-            };
-            measure(family, *n, &system, &programs);
+            measure(family.name, *n, &compile(&(family.text)(*n)), &programs);
         }
     }
     println!(

@@ -1,66 +1,65 @@
-//! Whole runs against the same solver over a closure written by hand: a chain of masses and springs.
+//! Whole runs against the same solver over a closure written by hand, and against SciPy and CVODE, at equal measured error.
 //!
-//! Run with `cargo bench --bench whole_run`. Both sides take the same steps of Tsitouras 5(4) at the same tolerances over
-//! vectors of the same library, so that what differs is the right side and what a run does beside it.
+//! `cargo bench --bench whole_run` prints the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg; numbers
+//! of states and names of families may be given: `-- 100 1000 chain`. Both sides take the same steps of Tsitouras 5(4) at the
+//! same tolerances over vectors of the same library, so that what differs is the right side and what a run does beside it.
+//!
+//! SciPy is run by whatever `python3` has it, or `LGM_PYTHON` names; CVODE where `LGM_SUNDIALS` names a folder that holds the
+//! libraries of SUNDIALS 7. What is not there is said and left out.
 
-use diffsol::{FaerSparseMat, OdeBuilder, OdeSolverMethod, OdeSolverStopReason};
-use lgm::kernels::{KernelOptions, Kernels};
-use lgm::simulate::{Method, Plan, Silent, simulate};
-use lgm::source::{NoFiles, SourceMap};
-use std::time::Instant;
-
+#[path = "whole_run/chart.rs"]
+mod chart;
+#[path = "families.rs"]
+mod families;
+#[path = "whole_run/others.rs"]
+mod others;
 #[path = "../tests/simulate/shapes.rs"]
 mod shapes;
 
+use diffsol::{FaerSparseMat, OdeBuilder, OdeSolverMethod, OdeSolverStopReason, VectorCommon};
+use families::{FAMILIES, Family, compile};
+use lgm::equations::StateSystem;
+use lgm::kernels::{KernelOptions, Kernels};
+use lgm::simulate::{Method, Plan, Silent, Simulator};
+use others::Others;
 use shapes::{Shape, Shapes};
+use std::time::Instant;
 
+/// What every run is asked for.
 const RTOL: f64 = 1e-6;
-const ATOL: f64 = 1e-9;
 
-fn model(masses: usize) -> String {
-    format!(
-        "model Chain {{
-  const N = {masses};
-  param m = 1.5 [kg]; param k = 40 [N/m];
-  input F [N];
-  node x[N] : translational;
-  for i in 1:N {{
-    mass[i] : Mass(m) x[i] -> gnd;
-    if i == 1 {{ spring[i] : Spring(k) x[i] -> gnd; }} else {{ spring[i] : Spring(k) x[i] -> x[i - 1]; }}
-  }}
-  push : ForceSource(F) gnd -> x[N];
-  output v = across(mass[N]);
-}}"
-    )
+/// The states that errors are measured against come from a run at this tolerance.
+const REFERENCE: f64 = 1e-11;
+
+/// Seconds that this process has computed, to the nanosecond.
+fn cpu_seconds() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is plain numbers, and is written by the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut now) };
+    now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
 
-/// Velocities and forces of the chain, in the order v1, F1, v2, F2, ..
-fn chain(m: f64, k: f64, force: f64, x: &[f64], rates: &mut [f64]) {
-    let masses = x.len() / 2;
-    for i in 0..masses {
-        let next = if i + 1 < masses { x[2 * i + 3] } else { force };
-        rates[2 * i] = (next - x[2 * i + 1]) / m;
-        let before = if i > 0 { x[2 * i - 2] } else { 0.0 };
-        rates[2 * i + 1] = k * (x[2 * i] - before);
-    }
+/// One run.
+#[derive(Clone, Default)]
+struct Ran {
+    seconds: f64,
+    steps: u64,
+    states: Vec<f64>,
 }
 
-/// Seconds and steps of the library over a closure.
-fn by_hand(masses: usize, stop: f64) -> (f64, u64) {
+/// The library over a closure.
+fn by_hand(family: &Family, states: usize, rtol: f64) -> Ran {
+    let (hand, frequency) = (family.hand, family.frequency);
     let problem = OdeBuilder::<FaerSparseMat<f64>>::new()
-        .rtol(RTOL)
-        .atol([ATOL])
-        .use_coloring(false)
-        .rhs_implicit(
-            |x: &[f64], _: &[f64], time: f64, rates: &mut [f64]| chain(1.5, 40.0, (3.0 * time).sin(), x, rates),
-            |_: &[f64], _: &[f64], _: f64, v: &[f64], rates: &mut [f64]| chain(1.5, 40.0, 0.0, v, rates),
-        )
-        .init(|_: &[f64], _: f64, x: &mut [f64]| x.fill(0.0), 2 * masses)
+        .rtol(rtol)
+        .atol([1e-3 * rtol])
+        .rhs(move |x: &[f64], _: &[f64], time: f64, rates: &mut [f64]| hand((frequency * time).sin(), x, rates))
+        .init(|_: &[f64], _: f64, x: &mut [f64]| x.fill(0.0), states)
         .build()
         .expect("the problem is well posed");
-    let begun = Instant::now();
+    let begun = cpu_seconds();
     let mut solver = problem.tsit45().expect("the solver can be made");
-    solver.set_stop_time(stop).expect("the stop is later");
+    solver.set_stop_time(family.stop).expect("the stop is later");
     let mut steps = 1;
     while !matches!(
         solver.step().expect("the step passes"),
@@ -68,50 +67,198 @@ fn by_hand(masses: usize, stop: f64) -> (f64, u64) {
     ) {
         steps += 1;
     }
-    (begun.elapsed().as_secs_f64(), steps)
+    Ran {
+        seconds: cpu_seconds() - begun,
+        steps,
+        states: solver.state().y.inner().col_as_slice(0).to_vec(),
+    }
 }
 
-/// The same of a run.
-fn by_run(masses: usize, stop: f64) -> (f64, u64) {
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", model(masses), None);
-    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
-    let system = system.unwrap_or_else(|| panic!("{}", lgm::diagnostic::render(&map, &diagnostics, false)));
-    let kernels = Kernels::new(&system, &KernelOptions::default());
+/// A run of lgm; its kernels are ready.
+fn by_run(family: &Family, system: &StateSystem, kernels: &Kernels) -> Ran {
+    let simulator = Simulator::new(system, kernels);
     let parameters = kernels.parameters(&[]);
     let plan = Plan {
-        stop,
+        stop: family.stop,
         points: 2,
         rtol: RTOL,
-        atol: ATOL,
+        atol: 1e-3 * RTOL,
         method: Method::Tsit45,
         ..Plan::default()
     };
-    let signals = Shapes(vec![Shape::Sine(1.0, 3.0)]);
-    let mut sink = |_: f64, _: &[f64], _: &[f64]| {};
-    let begun = Instant::now();
-    let result = simulate(&system, &kernels, &parameters, &signals, &plan, &mut sink, &Silent);
+    let mut signals = vec![Shape::Zero; system.inputs.len()];
+    signals[0] = Shape::Sine(1.0, family.frequency);
+    let signals = Shapes(signals);
+    let mut ran = Ran::default();
+    let mut sink = |_: f64, _: &[f64], states: &[f64]| ran.states = states.to_vec();
+    let begun = cpu_seconds();
+    let result = simulator.run(&parameters, &signals, &plan, &mut sink, &Silent);
+    let seconds = cpu_seconds() - begun;
     let summary = result.unwrap_or_else(|failure| panic!("{failure:?}"));
-    (begun.elapsed().as_secs_f64(), summary.steps)
+    Ran {
+        seconds,
+        steps: summary.steps,
+        ..ran
+    }
+}
+
+/// The largest error of the final states, relative to the largest of them.
+fn error(found: &[f64], expected: &[f64]) -> f64 {
+    let size = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let pairs = found.iter().zip(expected);
+    pairs
+        .map(|(found, expected)| (found - expected).abs())
+        .fold(0.0, f64::max)
+        / size
+}
+
+/// Runs in turns, so that other work on the machine meets all alike; the best of each.
+fn best_of(rounds: usize, runs: &[&dyn Fn() -> Ran]) -> Vec<Ran> {
+    let mut best: Vec<Ran> = runs.iter().map(|run| run()).collect();
+    for _ in 1..rounds {
+        for (run, best) in runs.iter().zip(&mut best) {
+            let again = run();
+            if again.seconds < best.seconds {
+                *best = again;
+            }
+        }
+    }
+    best
+}
+
+/// The measurements of one family at one size.
+struct Row {
+    family: &'static str,
+    states: usize,
+    steps: u64,
+    error: f64,
+    hand: f64,
+    native: f64,
+    portable: f64,
+    /// DOP853, LSODA, CVODE, at the error of the run; none where they were not run.
+    others: [Option<f64>; 3],
+    /// Milliseconds of compiling: to equations, of lowering, of the machine code of the right-hand side.
+    making: [f64; 3],
+}
+
+fn measure(family: &Family, states: usize, others: &Others) -> Row {
+    let begun = Instant::now();
+    let system = compile(&(family.text)(states / 2));
+    let equations = begun.elapsed().as_secs_f64();
+    assert_eq!(system.states.len(), states, "{}", family.name);
+    let begun = Instant::now();
+    let native = Kernels::new(&system, &KernelOptions::default());
+    let lowering = begun.elapsed().as_secs_f64();
+    let begun = Instant::now();
+    native.derivatives.prepare();
+    native.outputs.prepare();
+    let code = begun.elapsed().as_secs_f64();
+    let portable = Kernels::new(&system, &KernelOptions { native: false });
+    let reference = by_hand(family, states, REFERENCE).states;
+    let rounds = (200_000 / states).clamp(3, 30);
+    let ran = best_of(
+        rounds,
+        &[
+            &|| by_hand(family, states, RTOL),
+            &|| by_run(family, &system, &native),
+            &|| by_run(family, &system, &portable),
+        ],
+    );
+    let found = error(&ran[1].states, &reference);
+    let by_hand = error(&ran[0].states, &reference);
+    assert!(
+        found < 3.0 * by_hand && by_hand < 1e-2,
+        "{}: {found:.1e}, {by_hand:.1e} by hand",
+        family.name
+    );
+    Row {
+        family: family.name,
+        states,
+        steps: ran[1].steps,
+        error: found,
+        hand: ran[0].seconds,
+        native: ran[1].seconds,
+        portable: ran[2].seconds,
+        others: others.at_error(family, states, &reference, found),
+        making: [equations, lowering, code].map(|seconds| 1e3 * seconds),
+    }
+}
+
+/// Milliseconds, or a dash.
+fn milliseconds(seconds: Option<f64>) -> String {
+    seconds.map_or("-".to_string(), |seconds| format!("{:.3}", 1e3 * seconds))
+}
+
+/// The exponent of growth over the last decade of sizes.
+fn growth(rows: &[&Row], of: impl Fn(&Row) -> f64) -> String {
+    match rows {
+        [.., before, last] => {
+            let size = (last.states as f64 / before.states as f64).ln();
+            format!("{:.2}", (of(last) / of(before)).ln() / size)
+        }
+        _ => "-".to_string(),
+    }
 }
 
 fn main() {
-    println!("states   by hand: us/step (steps)   by lgm: us/step (steps)   ratio of times");
-    for (masses, stop) in [(1, 2000.0), (10, 500.0), (100, 100.0), (1000, 20.0)] {
-        // The better of three, so that other work on the machine counts less.
-        let best = |run: fn(usize, f64) -> (f64, u64)| {
-            let mut found: Vec<(f64, u64)> = (0..3).map(|_| run(masses, stop)).collect();
-            found.sort_by(|a, b| a.0.total_cmp(&b.0));
-            found[0]
-        };
-        let (hand, run) = (best(by_hand), best(by_run));
-        let each = |(seconds, steps): (f64, u64)| format!("{:9.2} ({steps})", seconds * 1e6 / steps as f64);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let asked: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let sizes = match asked.is_empty() {
+        true => vec![100, 1_000, 10_000, 100_000],
+        false => asked,
+    };
+    let is_wanted = |family: &&Family| {
+        let named = FAMILIES
+            .iter()
+            .any(|family| words.iter().any(|word| word == family.name));
+        !named || words.iter().any(|word| word == family.name)
+    };
+    let others = Others::find();
+    println!(
+        "| family | states | steps | error | diffsol by hand | lgm | lgm / by hand | portable | DOP853 | LSODA | CVODE |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let mut rows: Vec<Row> = Vec::new();
+    for family in FAMILIES.iter().filter(is_wanted) {
+        for states in &sizes {
+            let row = measure(family, *states, &others);
+            println!(
+                "| {} | {} | {} | {:.1e} | {} | {} | {:.2} | {} | {} | {} | {} |",
+                row.family,
+                row.states,
+                row.steps,
+                row.error,
+                milliseconds(Some(row.hand)),
+                milliseconds(Some(row.native)),
+                row.native / row.hand,
+                milliseconds(Some(row.portable)),
+                milliseconds(row.others[0]),
+                milliseconds(row.others[1]),
+                milliseconds(row.others[2]),
+            );
+            rows.push(row);
+        }
+    }
+    println!("\n| family | states | to equations (ms) | lowering (ms) | machine code (ms) |");
+    println!("| --- | ---: | ---: | ---: | ---: |");
+    for row in &rows {
+        let [equations, lowering, code] = row.making;
         println!(
-            "{:6}   {:>24}   {:>23}   {:.2}",
-            2 * masses,
-            each(hand),
-            each(run),
-            run.0 / hand.0
+            "| {} | {} | {equations:.1} | {lowering:.1} | {code:.1} |",
+            row.family, row.states
         );
+    }
+    for family in FAMILIES.iter().filter(is_wanted) {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.family == family.name).collect();
+        println!(
+            "\n{}: growth exponents over the last decade: to equations {}, lowering {}, machine code {}",
+            family.name,
+            growth(&own, |row| row.making[0]),
+            growth(&own, |row| row.making[1]),
+            growth(&own, |row| row.making[2]),
+        );
+    }
+    if words.iter().all(|word| word.starts_with("--")) {
+        chart::write(&rows);
     }
 }

@@ -3,141 +3,31 @@
 //! Run with `cargo bench --bench work_precision`. Work is counted in evaluations of the right sides and of Jacobians times
 //! the number of states, not in seconds, so that the same build gives the same figures on every machine.
 
-use lgm::kernels::{KernelOptions, Kernels};
-use lgm::simulate::{Method, Plan, Silent, simulate};
-use lgm::source::{NoFiles, SourceMap};
+use lgm::simulate::Method;
 use std::fmt::Write;
 use std::path::Path;
 
+#[path = "../tests/simulate/problems.rs"]
+mod problems;
 #[path = "../tests/simulate/shapes.rs"]
 mod shapes;
 
-use shapes::{Shape, Shapes};
-
-/// A system with its exact solution.
-struct Problem {
-    title: &'static str,
-    text: String,
-    inputs: Vec<Shape>,
-    stop: f64,
-    /// The outputs at a time.
-    exact: fn(f64) -> Vec<f64>,
-}
-
-/// A mass on a spring with little damping, pushed by a step of force.
-fn oscillator() -> Problem {
-    Problem {
-        title: "Oscillator (2 states, damping ratio 0.02, 8 periods)",
-        text: "model Oscillator {
-  param m = 2 [kg]; param k = 50 [N/m]; param b = 0.4 [N.s/m];
-  input F [N];
-  node x : translational;
-  push : ForceSource(F) gnd -> x;
-  mass : Mass(m) x -> gnd;
-  spring : Spring(k) x -> gnd;
-  damper : Damper(b) x -> gnd;
-  output v = across(mass);
-}"
-        .into(),
-        inputs: vec![Shape::Constant(10.0)],
-        stop: 10.0,
-        exact: |time| {
-            let (m, k, b) = (2.0_f64, 50.0_f64, 0.4_f64);
-            let decay = b / (2.0 * m);
-            let omega = (k / m - decay * decay).sqrt();
-            vec![10.0 * (-decay * time).exp() * (omega * time).sin() / (m * omega)]
-        },
-    }
-}
-
-/// Cells of the stiff problem.
-const CELLS: usize = 40;
-
-/// A rod that cools through its ends: rates from 10 to 6700 in 1/s.
-fn rod() -> Problem {
-    Problem {
-        title: "Cooling rod (40 states, stiff: rates from 10 to 6700 1/s)",
-        text: format!(
-            "model Rod {{
-  const N = {CELLS};
-  node T[N] : thermal;
-  for i in 1:N {{
-    cell[i] : ThermalCapacitor(1/(N + 1)) T[i] -> gnd, start = sin(pi*i/(N + 1)) + 0.5*sin(3*pi*i/(N + 1));
-    if i > 1 {{ link[i] : ThermalResistor(1/(N + 1)) T[i - 1] -> T[i]; }}
-  }}
-  left : ThermalResistor(1/(N + 1)) T[1] -> gnd;
-  right : ThermalResistor(1/(N + 1)) T[N] -> gnd;
-  output middle = across(cell[20]);
-  output quarter = across(cell[10]);
-}}"
-        ),
-        inputs: Vec::new(),
-        stop: 1.0,
-        exact: |time| {
-            let whole = (CELLS + 1) as f64;
-            let at = |cell: f64| {
-                let mode = |order: f64, share: f64| {
-                    let half = order * std::f64::consts::PI / (2.0 * whole);
-                    let rate = 4.0 * whole * whole * half.sin().powi(2);
-                    share * (-rate * time).exp() * (2.0 * half * cell).sin()
-                };
-                mode(1.0, 1.0) + mode(3.0, 0.5)
-            };
-            vec![at(20.0), at(10.0)]
-        },
-    }
-}
-
-/// One run.
-struct Point {
-    rtol: f64,
-    error: f64,
-    steps: u64,
-    work: f64,
-}
+use problems::{Achieved, Problem, oscillator, rod};
 
 /// One method on one problem.
 struct Curve {
     method: Method,
-    points: Vec<Point>,
+    points: Vec<Achieved>,
 }
 
 fn measured(problem: &Problem, method: Method, tightest: i32) -> Curve {
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", problem.text.as_str(), None);
-    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
-    let system = system.unwrap_or_else(|| panic!("{}", lgm::diagnostic::render(&map, &diagnostics, false)));
-    let kernels = Kernels::new(&system, &KernelOptions::default());
-    let parameters = kernels.parameters(&[]);
-    let signals = Shapes(problem.inputs.clone());
-    let mut points = Vec::new();
-    for decade in 3..=tightest {
-        let rtol = 10.0_f64.powi(-decade);
-        let plan = Plan {
-            stop: problem.stop,
-            points: 101,
-            rtol,
-            atol: rtol * 1e-3,
-            method,
-            ..Plan::default()
-        };
-        let (mut error, mut size) = (0.0_f64, 0.0_f64);
-        let mut sink = |time: f64, outputs: &[f64], _: &[f64]| {
-            for (found, expected) in outputs.iter().zip((problem.exact)(time)) {
-                error = error.max((found - expected).abs());
-                size = size.max(expected.abs());
-            }
-        };
-        let result = simulate(&system, &kernels, &parameters, &signals, &plan, &mut sink, &Silent);
-        let summary = result.unwrap_or_else(|failure| panic!("{failure:?}"));
-        points.push(Point {
-            rtol,
-            error: error / size,
-            steps: summary.steps,
-            work: (summary.evaluations + summary.jacobians * system.states.len() as u64) as f64,
-        });
+    let system = problem.compile();
+    let decades = 3..=tightest;
+    let points = decades.map(|decade| problem.run(&system, method, 10.0_f64.powi(-decade)));
+    Curve {
+        method,
+        points: points.collect(),
     }
-    Curve { method, points }
 }
 
 /// A short form of a power of ten.
@@ -192,7 +82,7 @@ struct Diagram<'a> {
     top: f64,
     title: &'a str,
     label: &'a str,
-    across: fn(&Point) -> f64,
+    across: fn(&Achieved) -> f64,
     /// Whether the line "achieved as asked for" is drawn.
     diagonal: bool,
 }
@@ -203,7 +93,7 @@ impl Diagram<'_> {
 
     fn draw(&self, out: &mut String, curves: &[Curve]) {
         let points = || curves.iter().flat_map(|curve| &curve.points);
-        let ends = |value: &dyn Fn(&Point) -> f64| {
+        let ends = |value: &dyn Fn(&Achieved) -> f64| {
             let low = points().map(value).fold(f64::INFINITY, f64::min).log10().floor();
             let high = points().map(value).fold(0.0, f64::max).log10().ceil();
             (low, high.max(low + 1.0))

@@ -1,9 +1,12 @@
 //! The command line, run as a user runs it: exit codes, what goes where, and what happens when things go wrong.
 
+#[path = "support/command.rs"]
+mod command;
+
+use command::{command, ends_with, err, lgm, out};
 use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use tempfile::TempDir;
 
 const OSCILLATOR: &str = "\
@@ -28,29 +31,6 @@ fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("oscillator.lgm"), OSCILLATOR).unwrap();
     folder
-}
-
-fn lgm(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().unwrap()
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lgm"));
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-#[track_caller]
-fn ends_with(output: &Output, code: i32) {
-    assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));
 }
 
 #[test]

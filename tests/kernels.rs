@@ -58,6 +58,7 @@ fn some_symbols() -> (StateSystem, Vec<ExprId>) {
         residuals: vec![unknown],
         linear: true,
         guesses: Vec::new(),
+        owners: Vec::new(),
     }];
     let time = builder.system.exprs.symbol(builder.system.time);
     leaves.extend([input, rate, unknown, time]);
@@ -163,7 +164,7 @@ fn the_pendulum_with_a_loop_and_a_mass_matrix() {
         assert_eq!(kernels.derivatives.values(&at), [0.7, -9.8 * 0.5 * 0.3f64.sin()]);
         assert_eq!(kernels.starts.values(&at), [1.0, 0.0]);
         assert_eq!(kernels.outputs.values(&at), [0.3]);
-        let jacobian = &kernels.jacobian;
+        let jacobian = &kernels.jacobians(&system).rates_by_states;
         assert_eq!((jacobian.rows, jacobian.columns), (2, 2));
         assert_eq!(jacobian.row_starts, [0, 1, 2]);
         assert_eq!(jacobian.columns_of, [1, 0]);
@@ -171,14 +172,20 @@ fn the_pendulum_with_a_loop_and_a_mass_matrix() {
         let slope = -(9.8 * 0.5) * 0.3f64.cos();
         let found = jacobian.values.values(&at);
         assert!(found[0] == 1.0 && (found[1] - slope).abs() < 1e-15);
-        assert_eq!(kernels.jacobian_unknowns.stored(), 0);
+        assert_eq!(kernels.jacobians(&system).rates_by_unknowns.stored(), 0);
         let mass = kernels.mass.as_ref().unwrap();
         assert_eq!(mass.values.values(&at), [1.0, 0.25]);
         let residual = -0.4 + (-0.4f64).exp() + 0.3f64.sin();
         assert!((kernels.residuals.values(&at)[0] - residual).abs() < 1e-15);
-        assert!((kernels.residuals_by_unknowns.values.values(&at)[0] - (1.0 + (-0.4f64).exp())).abs() < 1e-15);
-        assert_eq!(kernels.residuals_by_states.columns_of, [0]);
-        assert_eq!(kernels.residuals_by_states.values.values(&at), [0.3f64.cos()]);
+        assert!(
+            (kernels.jacobians(&system).residuals_by_unknowns.values.values(&at)[0] - (1.0 + (-0.4f64).exp())).abs()
+                < 1e-15
+        );
+        assert_eq!(kernels.jacobians(&system).residuals_by_states.columns_of, [0]);
+        assert_eq!(
+            kernels.jacobians(&system).residuals_by_states.values.values(&at),
+            [0.3f64.cos()]
+        );
     }
 }
 
@@ -251,7 +258,7 @@ fn a_long_chain_is_built_in_linear_time_and_is_right() {
             let expected = entry(k) - 2.0 * states[k] + next;
             assert!((found[k] - expected).abs() <= 1e-15, "state {k}");
         }
-        let jacobian = &kernels.jacobian;
+        let jacobian = &kernels.jacobians(&system).rates_by_states;
         assert_eq!(jacobian.stored(), 3 * count - 2);
         let values = jacobian.values.values(&at);
         assert_eq!(jacobian.columns_of[2..5], [0, 1, 2]);

@@ -10,6 +10,8 @@ mod exact;
 mod known_answers;
 #[path = "simulate/nonlinear.rs"]
 mod nonlinear;
+#[path = "simulate/problems.rs"]
+mod problems;
 #[path = "simulate/runs.rs"]
 mod runs;
 #[path = "simulate/shapes.rs"]

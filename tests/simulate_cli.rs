@@ -1,5 +1,9 @@
 //! `lgm simulate`, run as a user runs it: rows, files, pictures, many runs, and what goes wrong.
 
+#[path = "support/command.rs"]
+mod command;
+
+use command::{ends_with, err, out};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -39,32 +43,13 @@ fn folder() -> TempDir {
     folder
 }
 
+/// `lgm simulate ..`
 fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lgm"));
-    command
-        .current_dir(folder)
-        .arg("simulate")
-        .args(arguments)
-        .stdin(Stdio::null())
-        .env_remove("RUST_BACKTRACE");
-    command
+    command::command(folder, &[&["simulate"], arguments].concat())
 }
 
 fn lgm(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-#[track_caller]
-fn ends_with(output: &Output, code: i32) {
-    assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));
+    command::lgm(folder, &[&["simulate"], arguments].concat())
 }
 
 /// The fields of a CSV text without quotes, line by line.
@@ -230,6 +215,62 @@ fn a_sweep_makes_one_tidy_table() {
 }
 
 #[test]
+fn what_the_experiment_says_in_parameters_holds_for_each_run() {
+    let folder = folder();
+    let text = LAG.replace("stop = 4 [s]; points = 5;", "stop = 3*T; points = 2;");
+    fs::write(folder.path().join("long.lgm"), &text).unwrap();
+    let run = lgm(folder.path(), &["long.lgm", "--set", "T=0.5"]);
+    ends_with(&run, 0);
+    near(&column(&out(&run), "time"), &[0.0, 1.5], 0.0);
+    // A time constant below zero would end before it begins: that run alone fails.
+    let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=-1:3:3"]);
+    ends_with(&run, 0);
+    let found = out(&run);
+    let failed = "1,-1,0,,,failed,[LGM1009] the run of `Lag` would begin at 0 s and end at -3 s at 0 s\n";
+    assert!(found.contains(failed), "{found}");
+    let rows: String = found
+        .lines()
+        .filter(|line| !line.contains("failed"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    near(&column(&rows, "time"), &[0.0, 3.0, 0.0, 9.0], 0.0);
+    // An option stands above the experiment, in every run.
+    let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=1:3:2", "--stop", "2"]);
+    near(&column(&out(&run), "time"), &[0.0, 2.0, 0.0, 2.0], 0.0);
+    // So is a tolerance that becomes none.
+    fs::write(
+        folder.path().join("tight.lgm"),
+        text.replace("rtol = 1e-9", "rtol = T/1e6 [s]"),
+    )
+    .unwrap();
+    let run = lgm(folder.path(), &["tight.lgm", "--sweep", "T=-1:1:2", "--stop", "1"]);
+    ends_with(&run, 0);
+    assert!(out(&run).contains("`rtol` is -0.000001"), "{}", out(&run));
+    let run = lgm(folder.path(), &["tight.lgm", "--set", "T=-1", "--stop", "1"]);
+    ends_with(&run, 1);
+    assert!(err(&run).contains("[LGM0154]"), "{}", err(&run));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_no_curve_left_out() {
+    let folder = folder();
+    for (curve, code, hint) in [
+        ("half", "LGM0111", "output half = half;"),
+        ("T", "LGM0111", "output T = T;"),
+        ("store.y", "LGM0111", "neither an output nor a state"),
+        ("y, x, u", "", ""),
+    ] {
+        let text = LAG.replace("plot = [y, u]", &format!("plot = [{curve}]"));
+        let text = text.replace("output y = x;", "signal half = x/2;\n  output y = x;");
+        fs::write(folder.path().join("curves.lgm"), text).unwrap();
+        let run = lgm(folder.path(), &["curves.lgm", "--plot", "a.svg", "--out", "a.csv"]);
+        ends_with(&run, i32::from(!code.is_empty()));
+        assert!(err(&run).contains(code) && err(&run).contains(hint), "{}", err(&run));
+        assert_eq!(folder.path().join("a.svg").exists(), code.is_empty());
+    }
+}
+
+#[test]
 fn a_failed_run_of_a_sweep_is_a_row_with_its_reason() {
     let folder = folder();
     let run = lgm(
@@ -312,6 +353,8 @@ fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
     ends_with(&run, 1);
     assert!(err(&run).contains("[LGM10"), "{}", err(&run));
     assert!(!folder.path().join("run.csv").exists());
+    // The place to look at is shown: the input's declaration.
+    assert!(err(&run).contains("lag.lgm:3:9"), "{}", err(&run));
     let run = lgm(folder.path(), &[&arguments[..], &["--keep"]].concat());
     ends_with(&run, 1);
     let text = fs::read_to_string(folder.path().join("run.csv")).unwrap();

@@ -1,6 +1,6 @@
 //! Experiments: how the model is to be run, checked as the values that they are.
 
-use super::model::Experiment;
+use super::model::{Experiment, ExperimentEntry as Entry};
 use super::origins::Side;
 use super::state::{Elaborator, EnvId, FrameId, Place};
 use super::values::{DimId, Scalar};
@@ -50,13 +50,19 @@ impl<'a> Elaborator<'a> {
             }
             seen.insert(&name.text, name.span);
             match &*name.text {
-                "start" => experiment.start = self.experiment_time(name, value),
-                "stop" => experiment.stop = self.experiment_time(name, value),
-                "step" => experiment.step = self.positive(name, value, true),
-                "rtol" => experiment.rtol = self.positive(name, value, false),
-                "atol" => experiment.atol = self.positive(name, value, false),
-                "points" => experiment.points = self.points(name, value),
-                "events" => experiment.events = self.experiment_number(name, value, DimId::NONE).map(|x| x != 0.0),
+                "start" => experiment.start = self.entry(Entry::Start, name, value, &mut experiment),
+                "stop" => experiment.stop = self.entry(Entry::Stop, name, value, &mut experiment),
+                "step" => experiment.step = self.entry(Entry::Step, name, value, &mut experiment),
+                "rtol" => experiment.rtol = self.entry(Entry::Rtol, name, value, &mut experiment),
+                "atol" => experiment.atol = self.entry(Entry::Atol, name, value, &mut experiment),
+                "points" => {
+                    let points = self.entry(Entry::Points, name, value, &mut experiment);
+                    experiment.points = points.map(|number| number as u64);
+                }
+                "events" => {
+                    let events = self.entry(Entry::Events, name, value, &mut experiment);
+                    experiment.events = events.map(|number| number != 0.0);
+                }
                 "method" => experiment.method = self.method(value),
                 "plot" => self.plot(value, &mut experiment.plot),
                 _ => self.unknown_entry(name),
@@ -90,8 +96,9 @@ impl<'a> Elaborator<'a> {
         self.report(diagnostic);
     }
 
-    /// A number that is fixed before the run, in SI.
-    fn experiment_number(&mut self, name: &'a Name, value: &'a Expr, wanted: DimId) -> Option<f64> {
+    /// An entry that is a number, fixed before the run, in SI; where it depends on parameters, so that it is another one in a
+    /// run with other values, its expression is kept.
+    fn entry(&mut self, entry: Entry, name: &'a Name, value: &'a Expr, experiment: &mut Experiment) -> Option<f64> {
         let Scalar { expr, dim } = self.eval_scalar(value, self.here)?;
         if self.varies(expr) {
             self.bad_entry(
@@ -102,6 +109,10 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         }
+        let wanted = match entry {
+            Entry::Start | Entry::Stop | Entry::Step => self.dims.id(Dimension::TIME),
+            Entry::Points | Entry::Rtol | Entry::Atol | Entry::Events => DimId::NONE,
+        };
         let declared = Side {
             dim: wanted,
             span: name.span,
@@ -121,46 +132,47 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         }
-        Some(number)
-    }
-
-    fn experiment_time(&mut self, name: &'a Name, value: &'a Expr) -> Option<f64> {
-        let time = self.dims.id(Dimension::TIME);
-        self.experiment_number(name, value, time)
-    }
-
-    fn positive(&mut self, name: &'a Name, value: &'a Expr, is_time: bool) -> Option<f64> {
-        let number = match is_time {
-            true => self.experiment_time(name, value)?,
-            false => self.experiment_number(name, value, DimId::NONE)?,
+        let is_fit = match entry {
+            Entry::Start | Entry::Stop | Entry::Events => true,
+            Entry::Points => self.is_count(number, value.span),
+            Entry::Step | Entry::Rtol | Entry::Atol => self.is_positive(entry, number, name, value.span),
         };
-        if number <= 0.0 {
-            self.bad_entry(
-                format!("`{}` must be positive", name.text),
-                value.span,
-                format!("this is {number}"),
-                match is_time {
-                    true => format!("write a time above 0, such as `{} = 1 [ms];`", name.text),
-                    false => format!("write a number above 0, such as `{} = 1e-6;`", name.text),
-                },
-            );
+        if !is_fit {
             return None;
+        }
+        if !self.arena.exprs.symbols_of(&[expr]).is_empty() {
+            experiment.dependent.push((entry, expr));
         }
         Some(number)
     }
 
-    fn points(&mut self, name: &'a Name, value: &'a Expr) -> Option<u64> {
-        let number = self.experiment_number(name, value, DimId::NONE)?;
-        if number.fract() != 0.0 || !(2.0..=MOST_POINTS).contains(&number) {
-            self.bad_entry(
-                "`points` is a whole number from 2 to 100 million".to_string(),
-                value.span,
-                format!("this is {number}"),
-                "count both ends: `points = 501;` has 500 equal steps".to_string(),
-            );
-            return None;
+    fn is_positive(&mut self, entry: Entry, number: f64, name: &Name, span: Span) -> bool {
+        if number > 0.0 {
+            return true;
         }
-        Some(number as u64)
+        self.bad_entry(
+            format!("`{}` must be positive", name.text),
+            span,
+            format!("this is {number}"),
+            match entry {
+                Entry::Step => format!("write a time above 0, such as `{} = 1 [ms];`", name.text),
+                _ => format!("write a number above 0, such as `{} = 1e-6;`", name.text),
+            },
+        );
+        false
+    }
+
+    fn is_count(&mut self, number: f64, span: Span) -> bool {
+        if number.fract() == 0.0 && (2.0..=MOST_POINTS).contains(&number) {
+            return true;
+        }
+        self.bad_entry(
+            "`points` is a whole number from 2 to 100 million".to_string(),
+            span,
+            format!("this is {number}"),
+            "count both ends: `points = 501;` has 500 equal steps".to_string(),
+        );
+        false
     }
 
     fn method(&mut self, value: &'a Expr) -> Option<&'static str> {
@@ -185,8 +197,8 @@ impl<'a> Elaborator<'a> {
         found
     }
 
-    /// The outputs, signals and states to draw, by their names.
-    fn plot(&mut self, expr: &'a Expr, names: &mut Vec<String>) {
+    /// The outputs, states and inputs to draw, by their names.
+    fn plot(&mut self, expr: &'a Expr, names: &mut Vec<(String, Span)>) {
         match &expr.kind {
             ExprKind::List(items, _) => {
                 for item in items {
@@ -199,13 +211,13 @@ impl<'a> Elaborator<'a> {
                     |entry: &super::model::Output| *entry.name == *name.text || entry.name.starts_with(&vector);
                 let found = self.model.outputs.iter().filter(|entry| is_output(entry));
                 let before = names.len();
-                names.extend(found.map(|entry| entry.name.to_string()));
+                names.extend(found.map(|entry| (entry.name.to_string(), name.span)));
                 if names.len() > before || self.is_failed_output(name) {
                     return;
                 }
-                match self.value_slot(&name.text, FrameId(0)) {
-                    Some(_) => names.push(name.text.to_string()),
-                    None => self.no_such_output(&name.text, name.span),
+                match self.is_state_or_input(name) {
+                    true => names.push((name.text.to_string(), name.span)),
+                    false => self.no_such_output(name, &name.text, name.span),
                 }
             }
             ExprKind::Index(base, indices) => {
@@ -218,17 +230,30 @@ impl<'a> Elaborator<'a> {
                 let list: Vec<String> = list.iter().map(i64::to_string).collect();
                 let entry = format!("{}[{}]", name.text, list.join(", "));
                 let is_output = self.model.outputs.iter().any(|output| *output.name == *entry);
-                let is_value = self.value_slot(&name.text, FrameId(0)).is_some();
-                match is_output || is_value || self.is_failed_output(name) {
-                    true => names.push(entry),
-                    false => self.no_such_output(&entry, expr.span),
+                match is_output || self.is_state_or_input(name) || self.is_failed_output(name) {
+                    true => names.push((entry, expr.span)),
+                    false => self.no_such_output(name, &entry, expr.span),
                 }
             }
-            // The states and values of instances go by their paths.
-            ExprKind::Member(..) => names.push(self.sources.slice(expr.span).to_string()),
+            // The states of instances go by their paths; which there are is known once the equations are.
+            ExprKind::Member(..) => names.push((self.sources.slice(expr.span).to_string(), expr.span)),
             ExprKind::Missing => {}
             _ => self.not_plottable(expr),
         }
+    }
+
+    /// Whether a run has a curve of this name that is no output.
+    fn is_state_or_input(&self, name: &Name) -> bool {
+        let vector = format!("{}[", name.text);
+        let is_input = |known: &str| *known == *name.text || known.starts_with(&vector);
+        // One that is at fault is told elsewhere.
+        let is_failed = self.errors > 0 && self.value_slot(&name.text, FrameId(0)).is_some();
+        is_failed
+            || self.model.inputs.iter().any(|input| is_input(&input.name))
+            || self
+                .states
+                .iter()
+                .any(|later| later.what.declared.name.text == name.text)
     }
 
     /// Whether an output of this name is declared, and its value was at fault.
@@ -240,17 +265,28 @@ impl<'a> Elaborator<'a> {
         declared && self.errors > 0
     }
 
-    fn no_such_output(&mut self, name: &str, span: Span) {
-        let names: Vec<String> = self
-            .model
-            .outputs
-            .iter()
-            .map(|output| output.name.to_string())
-            .collect();
-        let help = super::nearest::did_you_mean(name, names.iter().map(String::as_str));
-        let mut diagnostic =
-            Diagnostic::error("LGM0111", format!("there is no output `{name}` to plot")).label(span, "not declared");
-        diagnostic.help = help.or_else(|| Some(format!("declare it: `output {name} = ..;`")));
+    /// `entry` is what is asked for: the name itself, or one of its entries.
+    fn no_such_output(&mut self, name: &Name, entry: &str, span: Span) {
+        let is_value = self.value_slot(&name.text, FrameId(0)).is_some();
+        let mut diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{entry}` to plot"));
+        if is_value {
+            // A signal or a parameter: it has a value, and wants an output to show it.
+            diagnostic = diagnostic
+                .label(
+                    span,
+                    "outputs, states and inputs can be drawn, and this is none of them",
+                )
+                .help(format!(
+                    "declare an output of this name: `output {0} = {0};`",
+                    name.text
+                ));
+        } else {
+            let names = self.model.outputs.iter().map(|output| &*output.name);
+            let help = super::nearest::did_you_mean(entry, names);
+            diagnostic = diagnostic
+                .label(span, "not declared")
+                .help(help.unwrap_or_else(|| format!("declare it: `output {entry} = ..;`")));
+        }
         self.report(diagnostic);
     }
 

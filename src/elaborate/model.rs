@@ -115,8 +115,8 @@ pub struct Experiment {
     pub stop: Option<f64>,
     /// The number of rows, both ends counted.
     pub points: Option<u64>,
-    /// The names of the outputs, signals and states to draw.
-    pub plot: Vec<String>,
+    /// The names of the outputs, states and inputs to draw, each with its place.
+    pub plot: Vec<(String, Span)>,
     /// The method, by its word on the command line.
     pub method: Option<&'static str>,
     /// The relative tolerance.
@@ -127,6 +127,50 @@ pub struct Experiment {
     pub step: Option<f64>,
     /// Whether rows at events are wanted.
     pub events: Option<bool>,
+    /// The entries that depend on parameters, as expressions over these: a run with other values has them anew.
+    pub dependent: Vec<(ExperimentEntry, ExprId)>,
+}
+
+/// An entry of an [`Experiment`] that is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentEntry {
+    /// `start`
+    Start,
+    /// `stop`
+    Stop,
+    /// `points`
+    Points,
+    /// `rtol`
+    Rtol,
+    /// `atol`
+    Atol,
+    /// `step`
+    Step,
+    /// `events`
+    Events,
+}
+
+impl Experiment {
+    /// The same experiment with other values of the dependent entries, in their order; `points` as a number that is not whole
+    /// is no number of rows.
+    pub fn with_values(&self, values: &[f64]) -> Experiment {
+        let mut changed = self.clone();
+        for ((entry, _), value) in self.dependent.iter().zip(values) {
+            match entry {
+                ExperimentEntry::Start => changed.start = Some(*value),
+                ExperimentEntry::Stop => changed.stop = Some(*value),
+                ExperimentEntry::Rtol => changed.rtol = Some(*value),
+                ExperimentEntry::Atol => changed.atol = Some(*value),
+                ExperimentEntry::Step => changed.step = Some(*value),
+                ExperimentEntry::Events => changed.events = Some(*value != 0.0),
+                ExperimentEntry::Points => {
+                    let is_count = value.fract() == 0.0 && *value >= 0.0;
+                    changed.points = Some(if is_count { *value as u64 } else { 0 });
+                }
+            }
+        }
+        changed
+    }
 }
 
 /// A `param` of the model: a number, a vector or a matrix.

@@ -36,7 +36,8 @@ impl Columns {
                 None => state.name.clone(),
             };
             let unit = state.unit.clone();
-            Some((at, Quantity { name, unit }))
+            let span = state.span;
+            Some((at, Quantity { name, unit, span }))
         });
         Columns {
             model: system.model.to_string(),

@@ -40,8 +40,8 @@ pub fn power_balance(
     instants: &[Instant],
 ) -> Result<Vec<Option<f64>>, Diagnostic> {
     if super::nonlinear::applies(model) {
-        // Its ports are no rows over states; `verify` balances their power at random states.
-        return Ok(vec![None; instants.len()]);
+        let found = super::nonlinear::power(model, system, retain, states, instants);
+        return found.map_err(|diagnostic| *diagnostic);
     }
     let request = Request {
         retain: retain.to_vec(),

@@ -38,6 +38,7 @@ pub(crate) fn frame(
             start: integral.start.unwrap_or(zero),
             start_value: 0.0,
             start_given: integral.start.is_some(),
+            span: model.paths[integral.path.index()].span,
         });
     }
     for output in added {
@@ -52,6 +53,7 @@ pub(crate) fn frame(
             start: exprs.zero(),
             start_value: 0.0,
             start_given: false,
+            span: output.span,
         });
     }
     let values = parameter_values(model);
@@ -79,6 +81,7 @@ pub(crate) fn frame(
             .map(|output| Quantity {
                 name: output.name.clone(),
                 unit: output.unit.clone(),
+                span: output.span,
             })
             .collect(),
         assignments: Vec::new(),
@@ -176,6 +179,7 @@ fn storage_state(
         } else {
             element.start.iter().any(Option::is_some)
         },
+        span: model.paths[element.path.index()].span,
     }
 }
 

@@ -97,6 +97,7 @@ pub(crate) fn constraints<F: Present>(
             element: model.element_name(model.ports[port.index()].element).into(),
             given: *given,
             follows,
+            span: element.start_span.unwrap_or(element.law_span),
         });
     }
     system.exprs = exprs;

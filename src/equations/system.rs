@@ -5,6 +5,7 @@
 
 use crate::elaborate::model::{Experiment, Input, Parameter};
 use crate::expr::{ExprId, Exprs, SymbolId};
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -106,6 +107,8 @@ pub struct StartConstraint {
     pub given: ExprId,
     /// What the starts of the states make of it, over the parameters.
     pub follows: ExprId,
+    /// Where the start was given.
+    pub span: Span,
 }
 
 /// One state.
@@ -129,6 +132,8 @@ pub struct State {
     pub start_value: f64,
     /// Whether the user gave the start: it then is the value just after time 0, which no step of an input moves.
     pub start_given: bool,
+    /// Where the element, or the declared state itself, stands in the source.
+    pub span: Span,
 }
 
 /// What a state is of its element.
@@ -223,6 +228,8 @@ pub struct Quantity {
     pub name: Arc<str>,
     /// Its SI unit as text.
     pub unit: Option<String>,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// A shared subexpression.
@@ -245,6 +252,8 @@ pub struct AlgebraicLoop {
     pub linear: bool,
     /// Where the unknowns are looked for at first, as for the displacements of a closed chain; empty where nothing is known.
     pub guesses: Vec<f64>,
+    /// For each residual, the element whose law it is and where that stands; none where it is no single element's.
+    pub owners: Vec<Option<(Arc<str>, Span)>>,
 }
 
 /// A sparse matrix by rows; columns ascend within a row.

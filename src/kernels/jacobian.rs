@@ -54,65 +54,52 @@ pub(crate) fn pattern(matrix: &SparseMatrix<ExprId>) -> Entries {
 pub(crate) struct Partials {
     pub(crate) by_states: Entries,
     pub(crate) by_unknowns: Entries,
-    /// One an expression.
-    pub(crate) by_time: Vec<ExprId>,
 }
 
-/// Everything that differentiation gives.
-pub(crate) struct Derived {
-    pub(crate) derivatives: Partials,
-    pub(crate) outputs: Partials,
-    pub(crate) residuals: Partials,
-    /// Default signals of the inputs, then their rates.
-    pub(crate) inputs: Vec<ExprId>,
-}
+/// Why differentiation always succeeds.
+const KNOWN: &str = "invariant: `int` and `der` are gone from the equations";
 
-/// Differentiates the equations of a system with respect to states, unknowns and time, through the assignments.
-pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> Derived {
+/// Differentiates the right sides and the residuals of a system with respect to states and unknowns, through the assignments.
+pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Partials) {
     let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     let states = columns.len();
     columns.extend(system.loops.iter().flat_map(|entry| &entry.unknowns));
     let unknowns = columns.len() - states;
-    columns.push(system.time);
     let mut gradient = Gradient::new(exprs, &columns, system.time);
-    let known = "invariant: `int` and `der` are gone from the equations";
     for assignment in &system.assignments {
         gradient
             .define(exprs, assignment.symbol, assignment.value)
-            .expect(known);
+            .expect(KNOWN);
     }
-    let mut partials = |exprs: &mut Exprs, roots: &mut dyn Iterator<Item = ExprId>| {
+    let mut partials = |roots: &mut dyn Iterator<Item = ExprId>| {
         let mut found = Partials {
             by_states: Entries::new(states),
             by_unknowns: Entries::new(unknowns),
-            by_time: Vec::new(),
         };
         for root in roots {
-            let row = gradient.row(exprs, root).expect(known);
-            let mut by_time = exprs.zero();
+            let row = gradient.row(exprs, root).expect(KNOWN);
             for (column, value) in row.iter() {
                 let column = *column as usize;
-                let (entries, column) = if column < states {
-                    (&mut found.by_states, column)
-                } else if column < states + unknowns {
-                    (&mut found.by_unknowns, column - states)
-                } else {
-                    by_time = *value;
-                    continue;
+                let (entries, column) = match column < states {
+                    true => (&mut found.by_states, column),
+                    false => (&mut found.by_unknowns, column - states),
                 };
                 entries.columns_of.push(column);
                 entries.values.push(*value);
             }
             found.by_states.end_row();
             found.by_unknowns.end_row();
-            found.by_time.push(by_time);
         }
         found
     };
+    let derivatives = partials(&mut system.derivatives.iter().copied());
     let residuals = system.loops.iter().flat_map(|entry| &entry.residuals);
-    let derivatives = partials(exprs, &mut system.derivatives.iter().copied());
-    let outputs = partials(exprs, &mut system.output_values.iter().copied());
-    let residuals = partials(exprs, &mut residuals.copied());
+    let residuals = partials(&mut residuals.copied());
+    (derivatives, residuals)
+}
+
+/// The default signals of the inputs, then their rates.
+pub(crate) fn signals(exprs: &mut Exprs, system: &StateSystem) -> Vec<ExprId> {
     // An input without a signal is 0/0, so that nobody takes it for 0.
     let (zero, minus_one) = (exprs.zero(), exprs.integer(-1));
     let infinite = exprs.power(zero, minus_one);
@@ -124,15 +111,10 @@ pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> Derived {
         .collect();
     for input in &system.inputs {
         let rate = match input.signal {
-            Some(signal) => exprs.differentiate(signal, system.time, system.time).expect(known),
+            Some(signal) => exprs.differentiate(signal, system.time, system.time).expect(KNOWN),
             None => nothing,
         };
         inputs.push(rate);
     }
-    Derived {
-        derivatives,
-        outputs,
-        residuals,
-        inputs,
-    }
+    inputs
 }

@@ -26,16 +26,12 @@ pub use lower::Layout;
 
 use crate::equations::StateSystem;
 use crate::expr::{ExprId, Exprs, to_f64};
-use jacobian::Derived;
 use operation::Space;
 use portable::Portable;
 use program::Program;
-use std::sync::Arc;
 #[cfg(feature = "native")]
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The arguments of every kernel; parts that a kernel does not read may be empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -232,65 +228,57 @@ impl Default for KernelOptions {
 pub struct Kernels {
     /// f: n right sides.
     pub derivatives: Kernel,
-    /// df/dx, loop unknowns held fixed.
-    pub jacobian: SparseKernel,
-    /// df/dw
-    pub jacobian_unknowns: SparseKernel,
-    /// Explicit df/dt, inputs held fixed.
-    pub time_derivative: Kernel,
     /// h: p outputs.
     pub outputs: Kernel,
-    /// dh/dx, loop unknowns held fixed.
-    pub outputs_by_states: SparseKernel,
     /// M; none where it is the identity.
     pub mass: Option<SparseKernel>,
     /// g: k residuals of all loops.
     pub residuals: Kernel,
-    /// dg/dw
-    pub residuals_by_unknowns: SparseKernel,
-    /// dg/dx
-    pub residuals_by_states: SparseKernel,
     /// n starts of the states, over the parameters.
     pub starts: Kernel,
     /// 2m numbers over time and parameters: default signals of the inputs, then their exact time derivatives between
     /// jumps. NaN for an input without a signal.
     pub inputs: Kernel,
+    options: KernelOptions,
+    jacobians: OnceLock<Arc<Jacobians>>,
     base: Vec<f64>,
     /// Derived parameter entries, each after all that it is computed from.
     derived: Vec<(usize, Kernel)>,
 }
 
+/// The partial derivatives of a system. An explicit method needs none of them, unless there are loops to be solved.
+#[derive(Clone, Debug)]
+pub struct Jacobians {
+    /// df/dx, loop unknowns held fixed.
+    pub rates_by_states: SparseKernel,
+    /// df/dw
+    pub rates_by_unknowns: SparseKernel,
+    /// dg/dx
+    pub residuals_by_states: SparseKernel,
+    /// dg/dw
+    pub residuals_by_unknowns: SparseKernel,
+}
+
 impl Kernels {
-    /// Compiles all functions of a system.
+    /// Compiles all functions of a system; partial derivatives wait until they are asked for ([`Kernels::jacobians`]).
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {
         let layout = Layout::new(system);
-        let mut exprs = system.exprs.clone();
-        let Derived {
-            derivatives,
-            outputs,
-            residuals,
-            inputs,
-        } = jacobian::derive(&mut exprs, system);
-        let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, options);
+        let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, options);
         let loops = system.loops.iter().flat_map(|entry| &entry.residuals);
         let residual_roots: Vec<ExprId> = loops.copied().collect();
         let starts: Vec<ExprId> = system.states.iter().map(|state| state.start).collect();
         Kernels {
             derivatives: make(&system.derivatives),
-            jacobian: derivatives.by_states.compile(make),
-            jacobian_unknowns: derivatives.by_unknowns.compile(make),
-            time_derivative: make(&derivatives.by_time),
             outputs: make(&system.output_values),
-            outputs_by_states: outputs.by_states.compile(make),
             mass: system
                 .mass_matrix
                 .as_ref()
                 .map(|mass| jacobian::pattern(mass).compile(make)),
             residuals: make(&residual_roots),
-            residuals_by_unknowns: residuals.by_unknowns.compile(make),
-            residuals_by_states: residuals.by_states.compile(make),
             starts: make(&starts),
-            inputs: make(&inputs),
+            inputs: inputs(system, &layout, options),
+            options: *options,
+            jacobians: OnceLock::new(),
             base: parameter_base(system),
             derived: derived_parameters(system, &layout),
         }
@@ -299,6 +287,23 @@ impl Kernels {
     /// The parameter entries that follow from others, by their positions, each after all that it is computed from.
     pub fn derived(&self) -> &[(usize, Kernel)] {
         &self.derived
+    }
+
+    /// The partial derivatives of the system that these kernels were made of, differentiated and compiled when they are asked
+    /// for first: a model in which everything acts on everything has a dense one, which an explicit method never needs.
+    pub fn jacobians(&self, system: &StateSystem) -> &Jacobians {
+        self.jacobians.get_or_init(|| {
+            let layout = Layout::new(system);
+            let mut exprs = system.exprs.clone();
+            let (rates, residuals) = jacobian::derive(&mut exprs, system);
+            let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, &self.options);
+            Arc::new(Jacobians {
+                rates_by_states: rates.by_states.compile(make),
+                rates_by_unknowns: rates.by_unknowns.compile(make),
+                residuals_by_states: residuals.by_states.compile(make),
+                residuals_by_unknowns: residuals.by_unknowns.compile(make),
+            })
+        })
     }
 
     /// All parameter entries, with some set by their positions: those that follow from others are computed anew, unless they are
@@ -328,6 +333,17 @@ impl Kernels {
 pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
     let (graph, values) = lower::lower(exprs, layout, roots);
     Kernel::new(reroll::program(&graph, &values), options)
+}
+
+/// The signals of the inputs and their rates.
+fn inputs(system: &StateSystem, layout: &Layout, options: &KernelOptions) -> Kernel {
+    let mut exprs = match system.inputs.is_empty() {
+        true => Exprs::default(),
+        // Rates are new expressions.
+        false => system.exprs.clone(),
+    };
+    let roots = jacobian::signals(&mut exprs, system);
+    expression(&exprs, &roots, layout, options)
 }
 
 fn parameter_base(system: &StateSystem) -> Vec<f64> {

@@ -43,23 +43,20 @@ impl Motion<'_> {
 
     /// A state as what is to blame.
     pub fn state(&self, index: usize) -> Option<Blame> {
-        let state = self.system.states.get(index)?;
-        Some(Blame {
-            element: Some(state.element.to_string()),
-            variable: state.name.to_string(),
-            expression: String::new(),
-            states: String::new(),
-        })
+        Blame::state(self.system, index)
     }
 
     fn unknown(&self, index: usize) -> Option<Blame> {
-        let mut unknowns = self.system.loops.iter().flat_map(|entry| &entry.unknowns);
-        let symbol = unknowns.nth(index)?;
+        let mut unknowns = self.system.loops.iter().flat_map(|entry| {
+            let symbols = entry.unknowns.iter().enumerate();
+            symbols.map(|(at, symbol)| (symbol, entry.owners.get(at).and_then(Option::as_ref)))
+        });
+        let (symbol, owner) = unknowns.nth(index)?;
         Some(Blame {
-            element: None,
+            element: owner.map(|owner| owner.0.to_string()),
             variable: self.system.exprs.symbol_info(*symbol).name.to_string(),
-            expression: String::new(),
-            states: String::new(),
+            span: owner.map(|owner| owner.1),
+            ..Blame::default()
         })
     }
 
@@ -90,6 +87,7 @@ impl Motion<'_> {
         if let Some(input) = system.inputs.iter().find(|input| !values[&input.symbol].is_finite()) {
             let blame = Blame {
                 variable: input.name.to_string(),
+                span: Some(input.span),
                 ..Blame::default()
             };
             return Some((values[&input.symbol].to_string(), blame));
@@ -113,6 +111,7 @@ impl Motion<'_> {
         let outputs = system.outputs.iter().zip(&system.output_values).map(|(output, id)| {
             let blame = Blame {
                 variable: output.name.to_string(),
+                span: Some(output.span),
                 ..Blame::default()
             };
             (*id, blame)
@@ -214,9 +213,10 @@ impl Motion<'_> {
                 }
             }
             Node::Power(base, exponent) => {
+                let divisor = *base;
                 let (base, exponent) = (value(*base), value(*exponent));
                 match base.as_str() {
-                    "0" | "-0" => "a division by zero".to_string(),
+                    "0" | "-0" => format!("a division by zero, which `{}` is", brief(exprs, divisor)),
                     _ => format!("`({base})^({exponent})` has no value"),
                 }
             }

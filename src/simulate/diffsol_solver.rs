@@ -6,8 +6,8 @@ use super::solver::{Reached, Solver, SolverFault, Work};
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
 use diffsol::{
     ConstantOp, DiffsolError, FaerContext, FaerSparseMat, FaerVec, LinearOp, Matrix, NonLinearOp, NonLinearOpJacobian,
-    OdeEquations, OdeEquationsRef, OdeSolverMethod, OdeSolverOptions, OdeSolverProblem, OdeSolverState,
-    OdeSolverStopReason, Op, Vector, VectorCommon,
+    OdeEquations, OdeEquationsRef, OdeSolverMethod, OdeSolverOptions, OdeSolverProblem, OdeSolverStopReason, Op,
+    Vector, VectorCommon,
 };
 use faer::sparse::SymbolicSparseColMat;
 
@@ -260,11 +260,6 @@ where
             work: Work::default(),
         }
     }
-}
-
-/// A solver's first state.
-pub(super) fn blank<S: OdeSolverState<V>>(problem: &OdeSolverProblem<Equations<'_>>) -> Result<S, SolverFault> {
-    S::new_without_initialise(problem).map_err(|error| fault(&error))
 }
 
 impl<'p, 'a, S> Solver for Library<'p, 'a, S>

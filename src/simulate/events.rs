@@ -45,7 +45,14 @@ impl<'a> Events<'a> {
     fn evaluate(&mut self, motion: &Motion<'_>, time: f64) {
         motion.solve_loops(time, &self.states);
         motion.copy_unknowns(&mut self.unknowns);
-        motion.call(self.crossings, time, &self.states, &self.unknowns, &mut self.values);
+        motion.call(
+            self.crossings,
+            time,
+            &self.states,
+            &self.unknowns,
+            None,
+            &mut self.values,
+        );
     }
 
     /// Whether a condition is on the other side than where the last step ended.

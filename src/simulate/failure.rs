@@ -1,6 +1,8 @@
 //! Why a run could not be finished, and what is to blame.
 
 use super::plan::Stop;
+use crate::equations::StateSystem;
+use crate::source::Span;
 
 /// A run that ended before its stop. Rows up to `time` have been handed over.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +60,34 @@ pub struct Blame {
     pub expression: String,
     /// The first few states at the failure: `theta = 1.5, crank.w = 3`.
     pub states: String,
+    /// Where the element, or the variable itself, is declared.
+    pub span: Option<Span>,
+}
+
+impl Blame {
+    /// A state, and the element that carries it.
+    pub(super) fn state(system: &StateSystem, index: usize) -> Option<Blame> {
+        let state = system.states.get(index)?;
+        Some(Blame {
+            element: Some(state.element.to_string()),
+            variable: state.name.to_string(),
+            span: Some(state.span),
+            ..Blame::default()
+        })
+    }
 }
 
 impl Failure {
+    /// A failure without anybody to blame, before any step.
+    pub fn new(time: f64, kind: FailureKind) -> Failure {
+        Failure {
+            time,
+            kind,
+            blame: None,
+            steps: 0,
+        }
+    }
+
     /// Whether the user or the sink ended the run, rather than a fault.
     pub fn is_stop(&self) -> bool {
         matches!(self.kind, FailureKind::Stopped(_))

@@ -84,16 +84,17 @@ impl Columns {
 impl<'a> Implicit<'a> {
     pub fn new(motion: &'a Motion<'a>) -> Implicit<'a> {
         let kernels = motion.kernels;
+        let jacobians = kernels.jacobians(motion.system);
         let (n, k) = (motion.states, motion.unknowns);
         let with_rates = matches!(motion.mass, Mass::Changing);
         let first_rate = n + k;
         let size = if with_rates { 2 * n + k } else { n + k };
         let right_sides = if with_rates { first_rate } else { 0 };
         let mut blocks = vec![
-            (right_sides, 0, Block::Kernel(&kernels.jacobian, 1.0)),
-            (right_sides, n, Block::Kernel(&kernels.jacobian_unknowns, 1.0)),
-            (n, 0, Block::Kernel(&kernels.residuals_by_states, 1.0)),
-            (n, n, Block::Kernel(&kernels.residuals_by_unknowns, 1.0)),
+            (right_sides, 0, Block::Kernel(&jacobians.rates_by_states, 1.0)),
+            (right_sides, n, Block::Kernel(&jacobians.rates_by_unknowns, 1.0)),
+            (n, 0, Block::Kernel(&jacobians.residuals_by_states, 1.0)),
+            (n, n, Block::Kernel(&jacobians.residuals_by_unknowns, 1.0)),
         ];
         if let (true, Some(mass)) = (with_rates, &kernels.mass) {
             blocks.push((0, first_rate, Block::Identity(n)));
@@ -177,14 +178,14 @@ impl<'a> Implicit<'a> {
         motion.evaluations.set(motion.evaluations.get() + 1);
         let (first, rest) = to.split_at_mut(n);
         let (residuals, last) = rest.split_at_mut(k);
-        motion.call(&motion.kernels.residuals, time, states, unknowns, residuals);
+        motion.call(&motion.kernels.residuals, time, states, unknowns, None, residuals);
         let right = if self.with_rates { last } else { &mut *first };
-        motion.call(&motion.kernels.derivatives, time, states, unknowns, right);
+        motion.call(&motion.kernels.derivatives, time, states, unknowns, None, right);
         if let (true, Some(mass)) = (self.with_rates, &motion.kernels.mass) {
             let rates = &y[n + k..];
             let mut entries = self.entries.borrow_mut();
             entries.resize(mass.stored(), 0.0);
-            motion.call(&mass.values, time, states, unknowns, &mut entries);
+            motion.call(&mass.values, time, states, unknowns, None, &mut entries);
             for (row, column, at) in super::motion::pattern(mass).entries() {
                 right[row] -= entries[at] * rates[column];
             }
@@ -212,7 +213,7 @@ impl<'a> Implicit<'a> {
                 Block::Identity(_) => places.iter().for_each(|place| to[*place] = 1.0),
                 Block::Kernel(kernel, sign) => {
                     entries.resize(kernel.stored(), 0.0);
-                    motion.call(&kernel.values, time, &y[..n], &y[n..n + k], &mut entries);
+                    motion.call(&kernel.values, time, &y[..n], &y[n..n + k], None, &mut entries);
                     for (place, value) in places.iter().zip(entries.iter()) {
                         // A slope that is not finite (that of a root at zero) is no help to Newton's iteration.
                         to[*place] = if value.is_finite() { sign * value } else { 0.0 };

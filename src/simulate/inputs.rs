@@ -60,12 +60,12 @@ impl Inputs {
         }
     }
 
-    /// The same signals with other parameters.
-    pub fn with_parameters(&self, parameters: &[f64]) -> Inputs {
+    /// The same signals in a run with other parameters, from another start.
+    pub fn with_parameters(&self, parameters: &[f64], start: f64) -> Inputs {
         Inputs {
             shared: self.shared.clone(),
             parameters: parameters.into(),
-            start: self.start,
+            start,
         }
     }
 

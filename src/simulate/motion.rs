@@ -3,7 +3,9 @@
 //! Inputs, algebraic loops and a mass matrix are resolved here, so that an explicit method sees `x' = f(t, x)` and an
 //! implicit one `M y' = g(t, y)`, whatever the system has.
 
+use super::failure::{Blame, Failure, FailureKind};
 use super::linear::{Factor, Pattern, Singular};
+use super::plan::Plan;
 use super::signals::{Side, Signals};
 use crate::equations::StateSystem;
 use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
@@ -102,6 +104,14 @@ pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSe
     found
 }
 
+/// Whether all values are finite.
+///
+/// What is finite is 0 less itself, to the last bit, and what is not is NaN. All values are looked at, several at a time,
+/// which takes a fraction of the time of stopping at the first one.
+fn all_finite(values: &[f64]) -> bool {
+    values.iter().fold(0, |found, value| found | (value - value).to_bits()) == 0
+}
+
 /// Whether `step` or its kin are in the expressions, which hold no symbol of time.
 fn holds_time(system: &StateSystem, roots: &[ExprId]) -> bool {
     let exprs = &system.exprs;
@@ -116,32 +126,21 @@ fn holds_time(system: &StateSystem, roots: &[ExprId]) -> bool {
 }
 
 impl<'a> Motion<'a> {
-    /// Prepares the equations; fails where a constant mass matrix is singular.
+    /// Prepares the equations of a run from a time on; fails where a constant mass matrix is singular.
     pub fn new(
         system: &'a StateSystem,
         kernels: &'a Kernels,
         parameters: &'a [f64],
         signals: &'a dyn Signals,
-        atol: f64,
-    ) -> Result<Motion<'a>, Fault> {
+        plan: &Plan,
+    ) -> Result<Motion<'a>, Failure> {
         let (states, unknowns, inputs) = (system.states.len(), kernels.residuals.outputs(), system.inputs.len());
-        let mut needed = [
-            &kernels.derivatives,
-            &kernels.jacobian.values,
-            &kernels.jacobian_unknowns.values,
-            &kernels.outputs,
-            &kernels.residuals,
-            &kernels.residuals_by_unknowns.values,
-            &kernels.residuals_by_states.values,
-            &kernels.starts,
-        ]
-        .map(Kernel::scratch)
-        .into_iter()
-        .max()
-        .unwrap_or(0);
-        if let Some(mass) = &kernels.mass {
-            needed = needed.max(mass.values.scratch());
+        let mut all = vec![&kernels.derivatives, &kernels.outputs, &kernels.residuals];
+        all.extend(kernels.mass.iter().map(|mass| &mass.values));
+        if unknowns > 0 {
+            all.push(&kernels.jacobians(system).residuals_by_unknowns.values);
         }
+        let needed = all.into_iter().map(Kernel::scratch).max().unwrap_or(0);
         let motion = Motion {
             system,
             kernels,
@@ -150,7 +149,7 @@ impl<'a> Motion<'a> {
             states,
             unknowns,
             mass: Mass::Identity,
-            small: 1e-4 * atol,
+            small: 1e-4 * plan.atol,
             work: RefCell::new(Work {
                 instant: None,
                 inputs: vec![0.0; inputs],
@@ -167,11 +166,16 @@ impl<'a> Motion<'a> {
             evaluations: Cell::new(0),
             jacobians: Cell::new(0),
         };
-        let mass = motion.mass_form()?;
-        Ok(Motion { mass, ..motion })
+        match motion.mass_form() {
+            Ok(mass) => Ok(Motion { mass, ..motion }),
+            Err(Singular(column)) => Err(Failure {
+                blame: column.and_then(|column| Blame::state(system, column)).map(Box::new),
+                ..Failure::new(plan.start, FailureKind::SingularMass)
+            }),
+        }
     }
 
-    fn mass_form(&self) -> Result<Mass, Fault> {
+    fn mass_form(&self) -> Result<Mass, Singular> {
         let (Some(mass), Some(matrix)) = (&self.kernels.mass, &self.system.mass_matrix) else {
             return Ok(Mass::Identity);
         };
@@ -189,14 +193,8 @@ impl<'a> Motion<'a> {
             parameters: self.parameters,
             ..Arguments::default()
         });
-        match Factor::new(&pattern(mass), &values) {
-            Ok(factor) => Ok(Mass::Constant { values, factor }),
-            Err(Singular(column)) => Err(Fault {
-                time: f64::NAN,
-                states: Vec::new(),
-                kind: FaultKind::Mass(column),
-            }),
-        }
+        let factor = Factor::new(&pattern(mass), &values)?;
+        Ok(Mass::Constant { values, factor })
     }
 
     /// From now on the solver is between these corners.
@@ -274,7 +272,7 @@ impl<'a> Motion<'a> {
 
     fn settle(&self, time: f64, states: &[f64], done: Result<(), FaultKind>, to: &mut [f64]) -> bool {
         self.evaluations.set(self.evaluations.get() + 1);
-        let finite = to.iter().all(|value| value.is_finite());
+        let finite = all_finite(to);
         let done = match done {
             Ok(()) if finite => return true,
             Ok(()) => FaultKind::Domain,
@@ -331,7 +329,8 @@ impl<'a> Motion<'a> {
         };
         if self.unknowns > 0 {
             let mut newton = Newton {
-                kernels: self.kernels,
+                equations: &self.kernels.residuals,
+                matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
                 small: self.small,
                 scratch,
                 residuals,
@@ -414,7 +413,8 @@ impl<'a> Motion<'a> {
             unknowns: &[],
         };
         let mut newton = Newton {
-            kernels: self.kernels,
+            equations: &self.kernels.residuals,
+            matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
             small: self.small,
             scratch: &mut work.scratch,
             residuals: &mut work.residuals,
@@ -431,32 +431,14 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// Calls a kernel with given unknowns.
-    pub fn call(&self, kernel: &Kernel, time: f64, states: &[f64], unknowns: &[f64], to: &mut [f64]) {
-        let work = &mut *self.work.borrow_mut();
-        let inside = self.set_inputs(work, time);
-        if work.scratch.len() < kernel.scratch() {
-            work.scratch.resize(kernel.scratch(), 0.0);
-        }
-        let at = Arguments {
-            time: inside,
-            parameters: self.parameters,
-            states,
-            inputs: &work.inputs,
-            rates: &work.rates,
-            unknowns,
-        };
-        kernel.call(&at, &mut work.scratch, to);
-    }
-
-    /// Calls a kernel with given unknowns and rates of the inputs.
-    pub fn call_at_rest(
+    /// Calls a kernel with given unknowns; other rates of the inputs may stand in place of those of the signals.
+    pub fn call(
         &self,
         kernel: &Kernel,
         time: f64,
         states: &[f64],
         unknowns: &[f64],
-        input_rates: &[f64],
+        input_rates: Option<&[f64]>,
         to: &mut [f64],
     ) {
         let work = &mut *self.work.borrow_mut();
@@ -469,7 +451,7 @@ impl<'a> Motion<'a> {
             parameters: self.parameters,
             states,
             inputs: &work.inputs,
-            rates: input_rates,
+            rates: input_rates.unwrap_or(&work.rates),
             unknowns,
         };
         kernel.call(&at, &mut work.scratch, to);
@@ -484,7 +466,10 @@ impl<'a> Motion<'a> {
 /// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
 /// correction smaller than this one (which no scaling of residuals or unknowns changes).
 struct Newton<'a> {
-    kernels: &'a Kernels,
+    /// The residuals.
+    equations: &'a Kernel,
+    /// Their partial derivatives with respect to the unknowns.
+    matrix: &'a SparseKernel,
     small: f64,
     scratch: &'a mut [f64],
     residuals: &'a mut [f64],
@@ -496,12 +481,12 @@ struct Newton<'a> {
 impl Newton<'_> {
     /// Improves the unknowns to a solution; the unknown that moves most where none is found.
     fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
-        let matrix = &self.kernels.residuals_by_unknowns;
+        let matrix = self.matrix;
         self.values.resize(matrix.stored(), 0.0);
         let mut last = f64::INFINITY;
         for _ in 0..ITERATIONS {
             let here = Arguments { unknowns, ..*at };
-            self.kernels.residuals.call(&here, self.scratch, self.residuals);
+            self.equations.call(&here, self.scratch, self.residuals);
             matrix.values.call(&here, self.scratch, self.values);
             if let Some(unknown) = self.residuals.iter().position(|value| !value.is_finite()) {
                 return Err(unknown);
@@ -553,7 +538,7 @@ impl Newton<'_> {
                 unknowns: self.trial,
                 ..*at
             };
-            self.kernels.residuals.call(&there, self.scratch, self.residuals);
+            self.equations.call(&there, self.scratch, self.residuals);
             if self.residuals.iter().all(|value| value.is_finite()) {
                 factor.solve(self.residuals);
                 let next = unknowns
@@ -569,5 +554,26 @@ impl Newton<'_> {
             length *= 0.5;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_found_wherever_it_stands() {
+        for length in 0..20 {
+            let mut values: Vec<f64> = (0..length).map(|at| (at as f64 - 7.0) * 1e300).collect();
+            assert!(all_finite(&values));
+            for at in 0..length {
+                for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    let good = std::mem::replace(&mut values[at], bad);
+                    assert!(!all_finite(&values), "{bad} at {at} of {length}");
+                    values[at] = good;
+                }
+            }
+        }
+        assert!(all_finite(&[-0.0, f64::MIN_POSITIVE / 4.0, f64::MAX, f64::MIN]));
     }
 }

@@ -56,7 +56,8 @@ impl Plan {
 /// How the equations are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Tsitouras 5(4) until the equations prove stiff, BDF from there on.
+    /// Tsitouras 5(4) where that is not held back by stability; elsewhere an implicit method, for as long as it makes more way:
+    /// BDF for decays, ESDIRK for vibrations.
     #[default]
     Auto,
     /// Explicit Runge-Kutta of Tsitouras, order 5 with an error estimate of order 4.
@@ -143,7 +144,7 @@ impl Progress for Silent {
 pub struct Summary {
     /// The method that made the last step.
     pub method: Method,
-    /// When and whether the equations proved stiff under [`Method::Auto`].
+    /// Since when an implicit method has been at work under [`Method::Auto`], where one was to the end.
     pub stiff_from: Option<f64>,
     /// Steps taken.
     pub steps: u64,

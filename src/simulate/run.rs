@@ -1,6 +1,6 @@
 //! One run on its way, from corner to corner.
 
-use super::diffsol_solver::{Equations, Library, blank};
+use super::diffsol_solver::{Equations, Library};
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
@@ -10,9 +10,14 @@ use super::signals::{Corner, Signals};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
 use super::{first_step, starts};
-use diffsol::{BdfState, FaerSparseLU, FaerVec, RkState};
+use diffsol::{
+    BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
+};
 
 type LU = FaerSparseLU<f64>;
+
+/// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon.
+const SHORTEST: f64 = 1024.0 * f64::EPSILON;
 
 /// Steps in a row that make no way before the run gives up.
 const WITHOUT_WAY: u32 = 50;
@@ -44,7 +49,8 @@ pub(super) struct Run<'r> {
 /// How a solver's part of a run ends.
 enum Outcome {
     Finished,
-    Stiff,
+    /// Another method goes on.
+    Switch(Method),
 }
 
 impl Run<'_> {
@@ -116,47 +122,48 @@ impl Run<'_> {
             self.summary.method = method;
             let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
             let problem = equations.problem(self.time, self.plan.rtol, self.plan.atol, span);
-            let failed = |error| self.failure(error, None);
             let outcome = match method {
                 Method::Tsit45 | Method::Auto => {
-                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
-                    let solver = problem.tsit45_solver(state).map_err(|error| failed((&error).into()))?;
-                    self.drive(&mut Library::new(&problem, solver), may_switch)
+                    let make = |state: RkState<FaerVec<f64>>| problem.tsit45_solver(state);
+                    self.drive(&problem, make, may_switch)
                 }
                 Method::Bdf => {
-                    let state: BdfState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
-                    let solver = problem
-                        .bdf_solver::<LU>(state)
-                        .map_err(|error| failed((&error).into()))?;
-                    self.drive(&mut Library::new(&problem, solver), false)
+                    let make = |state: BdfState<FaerVec<f64>>| problem.bdf_solver::<LU>(state);
+                    self.drive(&problem, make, may_switch)
                 }
                 Method::Sdirk => {
-                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
-                    let solver = problem
-                        .esdirk34_solver::<LU>(state)
-                        .map_err(|error| failed((&error).into()))?;
-                    self.drive(&mut Library::new(&problem, solver), false)
+                    let make = |state: RkState<FaerVec<f64>>| problem.esdirk34_solver::<LU>(state);
+                    self.drive(&problem, make, may_switch)
                 }
                 Method::TrBdf2 => {
-                    let state: RkState<FaerVec<f64>> = blank(&problem).map_err(failed)?;
-                    let solver = problem
-                        .tr_bdf2_solver::<LU>(state)
-                        .map_err(|error| failed((&error).into()))?;
-                    self.drive(&mut Library::new(&problem, solver), false)
+                    let make = |state: RkState<FaerVec<f64>>| problem.tr_bdf2_solver::<LU>(state);
+                    self.drive(&problem, make, may_switch)
                 }
             }?;
             match outcome {
                 Outcome::Finished => return Ok(()),
-                Outcome::Stiff => {
-                    self.summary.stiff_from = Some(self.time);
-                    method = Method::Bdf;
+                Outcome::Switch(next) => {
+                    self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
+                    method = next;
                 }
             }
         }
     }
 
-    /// Lets one solver go on from where the run is.
-    fn drive(&mut self, solver: &mut dyn Solver, may_switch: bool) -> Result<Outcome, Failure> {
+    /// Makes a solver of the library and lets it go on from where the run is.
+    fn drive<'p, 'a: 'p, State, Method>(
+        &mut self,
+        problem: &'p OdeSolverProblem<Equations<'a>>,
+        make: impl FnOnce(State) -> Result<Method, DiffsolError>,
+        may_switch: bool,
+    ) -> Result<Outcome, Failure>
+    where
+        State: OdeSolverState<FaerVec<f64>>,
+        Method: OdeSolverMethod<'p, Equations<'a>>,
+    {
+        let solver = State::new_without_initialise(problem).and_then(make);
+        let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
+        let solver = &mut Library::new(problem, solver);
         let result = self.pieces(solver, may_switch);
         let work = solver.work();
         self.done.steps += work.steps;
@@ -170,11 +177,11 @@ impl Run<'_> {
             let end = self.end_of_piece();
             self.enter_piece(self.time);
             // Corners as near as two doubles have nothing between them.
-            if end - self.time > 64.0 * f64::EPSILON * end.abs().max(self.time.abs()) {
+            if end - self.time > SHORTEST * end.abs().max(self.time.abs()) {
                 match self.piece(solver, end, may_switch)? {
                     Piece::AtEnd => {}
                     Piece::Event => continue,
-                    Piece::Stiff => return Ok(Outcome::Stiff),
+                    Piece::Switch(method) => return Ok(Outcome::Switch(method)),
                 }
             }
             self.time = end;
@@ -229,7 +236,10 @@ impl Run<'_> {
                 steps,
             };
             if steps > self.plan.max_steps {
-                return Err(stopped(FailureKind::TooManySteps));
+                return Err(Failure {
+                    blame: self.motion.state(self.fastest(to, solver.states())).map(Box::new),
+                    ..stopped(FailureKind::TooManySteps)
+                });
             }
             if let Err(stop) = self.progress.reached(to) {
                 return Err(stopped(FailureKind::Stopped(stop)));
@@ -244,12 +254,13 @@ impl Run<'_> {
                 return Ok(Piece::AtEnd);
             }
             if may_switch
-                && self
-                    .watch
-                    .step(self.motion, to, solver.states(), to - from, self.plan.stop - to)
+                && let Some(method) = {
+                    let left = self.plan.stop - to;
+                    self.watch.step(self.motion, (from, to), solver.states(), left)
+                }
             {
                 self.states.copy_from_slice(solver.states());
-                return Ok(Piece::Stiff);
+                return Ok(Piece::Switch(method));
             }
         }
     }
@@ -319,7 +330,8 @@ impl Run<'_> {
     /// Whether the jump of the right sides across a step matters over its length.
     fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
         let length = to - from;
-        if length <= 64.0 * f64::EPSILON * to.abs() {
+        // It would be made again in eighths.
+        if length <= 8.0 * SHORTEST * to.abs() {
             return false;
         }
         let (mut first, mut last) = (vec![0.0; before.len()], vec![0.0; before.len()]);
@@ -344,10 +356,9 @@ impl Run<'_> {
             .is_some_and(|events| events.is_chatter(time, whole))
         {
             return Err(Failure {
-                time,
-                kind: FailureKind::Chatter,
-                blame: None,
+                blame: self.motion.state(self.fastest(time, &self.states)).map(Box::new),
                 steps,
+                ..Failure::new(time, FailureKind::Chatter)
             });
         }
         if self.plan.events {
@@ -481,12 +492,7 @@ impl Run<'_> {
         while self.row < self.plan.points {
             let time = self.plan.time(self.row);
             if let Err(stop) = self.progress.reached(time) {
-                return Err(Failure {
-                    time,
-                    kind: FailureKind::Stopped(stop),
-                    blame: None,
-                    steps: 0,
-                });
+                return Err(Failure::new(time, FailureKind::Stopped(stop)));
             }
             while self
                 .corners
@@ -509,5 +515,5 @@ impl Run<'_> {
 enum Piece {
     AtEnd,
     Event,
-    Stiff,
+    Switch(Method),
 }

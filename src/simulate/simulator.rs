@@ -3,7 +3,7 @@
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::jump::RatesRead;
-use super::motion::{FaultKind, Motion};
+use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
 use super::run::Run;
 use super::signals::{Corner, Signals};
@@ -74,23 +74,7 @@ impl<'a> Simulator<'a> {
         progress: &dyn Progress,
     ) -> Result<Summary, Failure> {
         check(plan)?;
-        let unevaluated = |fault: super::motion::Fault| Failure {
-            time: plan.start,
-            kind: FailureKind::SingularMass,
-            blame: match fault.kind {
-                FaultKind::Mass(Some(column)) => self.system.states.get(column).map(|state| {
-                    Box::new(super::Blame {
-                        element: Some(state.element.to_string()),
-                        variable: state.name.to_string(),
-                        expression: String::new(),
-                        states: String::new(),
-                    })
-                }),
-                _ => None,
-            },
-            steps: 0,
-        };
-        let motion = Motion::new(self.system, self.kernels, parameters, signals, plan.atol).map_err(unevaluated)?;
+        let motion = Motion::new(self.system, self.kernels, parameters, signals, plan)?;
         let mut run = Run {
             motion: &motion,
             signals,
@@ -142,14 +126,7 @@ impl<'a> Simulator<'a> {
 }
 
 fn check(plan: &Plan) -> Result<(), Failure> {
-    let refuse = |words: String| {
-        Err(Failure {
-            time: plan.start,
-            kind: FailureKind::Refused(words),
-            blame: None,
-            steps: 0,
-        })
-    };
+    let refuse = |words: String| Err(Failure::new(plan.start, FailureKind::Refused(words)));
     let Plan { start, stop, .. } = *plan;
     if !(start.is_finite() && stop.is_finite() && start <= stop) {
         return refuse(format!("a run cannot go from {start} s to {stop} s"));

@@ -23,11 +23,10 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     };
     let states = motion.kernels.starts.values(&at);
     if let Some(index) = states.iter().position(|value| !value.is_finite()) {
+        let kind = FailureKind::LeftDomain(format!("its start is {}", states[index]));
         return Err(Failure {
-            time,
-            kind: FailureKind::LeftDomain(format!("its start is {}", states[index])),
             blame: motion.state(index).map(Box::new),
-            steps: 0,
+            ..Failure::new(time, kind)
         });
     }
     if system.start_constraints.is_empty() {
@@ -45,15 +44,13 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
         let agree = (follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs());
         if !agree {
             return Err(Failure {
-                time,
-                kind: FailureKind::Starts { given, follows },
                 blame: Some(Box::new(Blame {
                     element: Some(constraint.element.to_string()),
                     variable: constraint.element.to_string(),
-                    expression: String::new(),
-                    states: String::new(),
+                    span: Some(constraint.span),
+                    ..Blame::default()
                 })),
-                steps: 0,
+                ..Failure::new(time, FailureKind::Starts { given, follows })
             });
         }
     }
@@ -73,20 +70,15 @@ pub(super) fn steady(
     let (n, k) = (motion.states, motion.unknowns);
     let size = n + k;
     let failure = |blame: Option<Blame>| Failure {
-        time,
-        kind: FailureKind::NoEquilibrium,
         blame: blame.map(Box::new),
-        steps: 0,
+        ..Failure::new(time, FailureKind::NoEquilibrium)
     };
     if size > DENSE {
-        return Err(Failure {
-            kind: FailureKind::Refused(format!(
-                "a steady state of {size} unknowns is more than can be looked for (at most {DENSE})"
-            )),
-            ..failure(None)
-        });
+        let words = format!("a steady state of {size} unknowns is more than can be looked for (at most {DENSE})");
+        return Err(Failure::new(time, FailureKind::Refused(words)));
     }
     let kernels = motion.kernels;
+    let jacobians = kernels.jacobians(motion.system);
     let mut y = vec![0.0; size];
     y[..n].copy_from_slice(starts);
     motion.solve_loops(time, starts);
@@ -95,22 +87,36 @@ pub(super) fn steady(
     let mut value = vec![0.0; size];
     let found = find_zero(y, |y| {
         let (states, unknowns) = y.split_at(n);
-        motion.call_at_rest(&kernels.derivatives, time, states, unknowns, &still, &mut value[..n]);
-        motion.call_at_rest(&kernels.residuals, time, states, unknowns, &still, &mut value[n..]);
+        motion.call(
+            &kernels.derivatives,
+            time,
+            states,
+            unknowns,
+            Some(&still),
+            &mut value[..n],
+        );
+        motion.call(
+            &kernels.residuals,
+            time,
+            states,
+            unknowns,
+            Some(&still),
+            &mut value[n..],
+        );
         let mut jacobian = DMatrix::zeros(size, size);
         let mut fill = |kernel: &SparseKernel, row: usize, column: usize| {
             let mut entries = vec![0.0; kernel.stored()];
-            motion.call_at_rest(&kernel.values, time, states, unknowns, &still, &mut entries);
+            motion.call(&kernel.values, time, states, unknowns, Some(&still), &mut entries);
             for inner in 0..kernel.rows {
                 for at in kernel.row_starts[inner]..kernel.row_starts[inner + 1] {
                     jacobian[(row + inner, column + kernel.columns_of[at])] = entries[at];
                 }
             }
         };
-        fill(&kernels.jacobian, 0, 0);
-        fill(&kernels.jacobian_unknowns, 0, n);
-        fill(&kernels.residuals_by_states, n, 0);
-        fill(&kernels.residuals_by_unknowns, n, n);
+        fill(&jacobians.rates_by_states, 0, 0);
+        fill(&jacobians.rates_by_unknowns, 0, n);
+        fill(&jacobians.residuals_by_states, n, 0);
+        fill(&jacobians.residuals_by_unknowns, n, n);
         let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
         is_finite.then(|| (value.clone(), jacobian))
     });

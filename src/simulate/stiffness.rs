@@ -1,16 +1,27 @@
-//! Whether an explicit method is held back by stability rather than by accuracy.
+//! Whether an explicit method is held back by stability rather than by accuracy, and what is to be done about it.
 //!
-//! An explicit method's step times the largest rate of decay in the system cannot exceed a few units. Where the steps that
-//! pass the error test stay at that bound, the error is small for want of stability and not of accuracy: the
-//! equations are stiff there, and an implicit method takes longer steps.
+//! An explicit method's step times the largest eigenvalue of the system cannot exceed a few units. Where the steps that
+//! pass the error test stay at that bound, an implicit method may take longer ones. Which one may is told by where the
+//! eigenvalue lies: backward differentiation is at its best near the negative real axis and itself unstable near the
+//! imaginary one, where the Runge-Kutta method that damps everything fast takes its place.
+//!
+//! Steps at the bound also come about where accuracy happens to ask for them, as in a vibration at loose tolerances. So the
+//! implicit method is on trial, for as long as it runs: where it makes less way than it costs, the explicit one goes on.
 
 use super::motion::Motion;
+use super::plan::Method;
 
 /// Products of step and fastest rate above this are taken as the bound of stability (3.0 to 3.5 on the real axis).
 const BOUND: f64 = 1.8;
 
-/// So many steps in a row must be at the bound.
+/// The same near the imaginary axis, where the bound is nearer.
+const BOUND_OF_VIBRATIONS: f64 = 1.0;
+
+/// So many steps in a row must be at the bound before the first trial of an implicit method; later trials wait for longer.
 const STEPS: u32 = 20;
+
+/// How many times longer each trial is waited for than the one before it.
+const GROWTH: u32 = 8;
 
 /// Fewer steps than this are left to the explicit method even so: an implicit one would not pay.
 const WORTH: f64 = 3000.0;
@@ -21,92 +32,285 @@ const RENEWAL: u32 = 60;
 /// Iterations of the power method, the first of which only turn the vector.
 const ITERATIONS: usize = 16;
 
-/// Watches the steps of an explicit method.
+/// Steps of an implicit method over which its way is measured.
+const WINDOW: u32 = 64;
+
+/// So many windows in a row must be poor: the first one also holds the short steps of a beginning.
+const POOR: u32 = 2;
+
+/// A step of an implicit method, with its linear solutions, costs as much as so many explicit ones.
+const COST: f64 = 4.0;
+
+/// Cosine of the angle to the negative real axis beyond which backward differentiation of order 4 is unstable (73 degrees).
+const SECTOR: f64 = 0.287;
+
+/// The eigenvalue of largest size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fastest {
+    /// Its size in 1/s.
+    pub rate: f64,
+    /// Its real part over its size: -1 for a decay, 0 for a vibration that nothing damps.
+    pub cosine: f64,
+}
+
+impl Fastest {
+    fn is_decay(self) -> bool {
+        self.cosine < -SECTOR
+    }
+
+    fn bound(self) -> f64 {
+        if self.is_decay() { BOUND } else { BOUND_OF_VIBRATIONS }
+    }
+}
+
+/// Watches the steps of a run whose method is free.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// The fastest rate in 1/s, where it is known.
-    fastest: Option<f64>,
-    at_bound: u32,
+    fastest: Option<Fastest>,
     since: u32,
     changes: bool,
+    /// Steps at the bound that are waited for.
+    patience: u32,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// So many steps in a row were at the bound, the first of which began then.
+    Explicit { at_bound: u32, began: f64 },
+    /// The length of explicit steps before; a window that began then and has so many steps; poor windows in a row.
+    Implicit {
+        explicit: f64,
+        began: f64,
+        steps: u32,
+        poor: u32,
+    },
+}
+
+impl Phase {
+    const NEW: Phase = Phase::Explicit {
+        at_bound: 0,
+        began: 0.0,
+    };
 }
 
 impl Watch {
-    /// For a linear system the fastest rate is estimated once a piece.
+    /// For a linear system the fastest rate is estimated once.
     pub fn new(linear: bool) -> Watch {
         Watch {
             fastest: None,
-            at_bound: 0,
             since: 0,
             changes: !linear,
+            patience: STEPS,
+            phase: Phase::NEW,
         }
     }
 
     /// A new piece begins.
     pub fn restart(&mut self) {
-        self.at_bound = 0;
-        if self.changes {
-            self.fastest = None;
+        if let Phase::Explicit { .. } = self.phase {
+            self.phase = Phase::NEW;
+            if self.changes {
+                self.fastest = None;
+            }
         }
     }
 
-    /// One step has passed the error test; true where the rest of the run is for an implicit method.
-    pub fn step(&mut self, motion: &Motion<'_>, time: f64, states: &[f64], step: f64, left: f64) -> bool {
+    /// One step from a time to another has passed the error test, with so much time left; the method for the rest of the
+    /// run, where it is to be another one.
+    pub fn step(&mut self, motion: &Motion<'_>, (from, to): (f64, f64), states: &[f64], left: f64) -> Option<Method> {
+        match self.phase {
+            Phase::Explicit { at_bound, began } => {
+                let began = if at_bound == 0 { from } else { began };
+                self.explicit_step(motion, (began, from, to), states, left, at_bound)
+            }
+            Phase::Implicit {
+                explicit,
+                began,
+                steps,
+                poor,
+            } => {
+                let steps = steps + 1;
+                let (began, steps, poor) = match (steps < WINDOW, to - began < COST * explicit * f64::from(WINDOW)) {
+                    (true, _) => (began, steps, poor),
+                    (false, true) => (to, 0, poor + 1),
+                    (false, false) => (to, 0, 0),
+                };
+                if poor >= POOR {
+                    self.phase = Phase::NEW;
+                    self.patience = self.patience.saturating_mul(GROWTH);
+                    return Some(Method::Tsit45);
+                }
+                self.phase = Phase::Implicit {
+                    explicit,
+                    began,
+                    steps,
+                    poor,
+                };
+                None
+            }
+        }
+    }
+
+    fn explicit_step(
+        &mut self,
+        motion: &Motion<'_>,
+        (began, from, to): (f64, f64, f64),
+        states: &[f64],
+        left: f64,
+        at_bound: u32,
+    ) -> Option<Method> {
+        let step = to - from;
         if left / step < WORTH {
-            self.at_bound = 0;
-            return false;
+            self.phase = Phase::NEW;
+            return None;
         }
         self.since += 1;
         if self.fastest.is_none() || self.changes && self.since >= RENEWAL {
-            self.fastest = Some(fastest_rate(motion, time, states));
+            self.fastest = fastest(motion, to, states);
             self.since = 0;
         }
-        let at_bound = self.fastest.is_some_and(|rate| rate * step > BOUND);
-        self.at_bound = if at_bound { self.at_bound + 1 } else { 0 };
-        self.at_bound >= STEPS
+        let found = self.fastest.filter(|fastest| fastest.rate * step > fastest.bound());
+        let Some(fastest) = found else {
+            self.phase = Phase::NEW;
+            return None;
+        };
+        let at_bound = at_bound + 1;
+        if at_bound < self.patience {
+            self.phase = Phase::Explicit { at_bound, began };
+            return None;
+        }
+        self.phase = Phase::Implicit {
+            explicit: (to - began) / f64::from(at_bound),
+            began: to,
+            steps: 0,
+            poor: 0,
+        };
+        Some(match fastest.is_decay() {
+            true => Method::Bdf,
+            false => Method::Sdirk,
+        })
     }
 }
 
-/// The spectral radius of df/dx at a point in 1/s, roughly, by the power method on differences of f.
-pub(super) fn fastest_rate(motion: &Motion<'_>, time: f64, states: &[f64]) -> f64 {
+/// The eigenvalue of df/dx of largest size at a point, roughly, by the power method on differences of f; none where f has no
+/// value.
+pub(super) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64]) -> Option<Fastest> {
     let size = states.len();
     let (mut base, mut moved) = (vec![0.0; size], vec![0.0; size]);
     if !motion.rates(time, states, &mut base) {
-        return 0.0;
+        return None;
     }
-    // A direction without symmetry, in the measure of each state.
     let scale = states
         .iter()
         .fold(0.0_f64, |most, value| most.max(value.abs()))
         .max(1e-3);
-    let mut direction: Vec<f64> = (0..size)
-        .map(|at| 1.0 + 0.5 * ((at * 2_654_435_761) % 1000) as f64 / 1000.0)
-        .collect();
-    let mut growth = Vec::with_capacity(ITERATIONS);
-    for _ in 0..ITERATIONS {
-        let length = norm(&direction);
+    let times = |direction: &[f64]| {
+        let length = norm(direction);
         if !(length > 0.0 && length.is_finite()) {
-            break;
+            return None;
         }
         let reach = 1e-5 * scale / length;
-        let point: Vec<f64> = states.iter().zip(&direction).map(|(x, d)| x + reach * d).collect();
+        let point: Vec<f64> = states.iter().zip(direction).map(|(x, d)| x + reach * d).collect();
         if !motion.rates(time, &point, &mut moved) {
-            break;
+            return None;
         }
-        for ((direction, moved), base) in direction.iter_mut().zip(&moved).zip(&base) {
-            *direction = (moved - base) / reach;
-        }
-        growth.push(norm(&direction) / length);
+        Some(
+            moved
+                .iter()
+                .zip(&base)
+                .map(|(moved, base)| (moved - base) / reach)
+                .collect(),
+        )
+    };
+    dominant(size, times)
+}
+
+/// The eigenvalue of largest size of a matrix, given what it makes of a vector.
+fn dominant(size: usize, mut times: impl FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Fastest> {
+    // A direction without symmetry.
+    let mut last: Vec<f64> = (0..size)
+        .map(|at| 1.0 + 0.5 * ((at * 2_654_435_761) % 1000) as f64 / 1000.0)
+        .collect();
+    let mut now = times(&last)?;
+    let mut growth = Vec::with_capacity(ITERATIONS);
+    let mut cosine = -1.0;
+    for _ in 1..ITERATIONS {
+        let Some(next) = times(&now) else { break };
+        growth.push(norm(&next) / norm(&now));
+        cosine = cosine_of(&last, &now, &next).unwrap_or(cosine);
+        last = std::mem::replace(&mut now, next);
     }
-    let last = &growth[growth.len() / 2..];
-    if last.is_empty() {
-        return 0.0;
+    let settled = &growth[growth.len() / 2..];
+    if settled.is_empty() {
+        return Some(Fastest { rate: 0.0, cosine });
     }
     // The geometric mean over many applications also holds where the largest eigenvalues are a complex pair.
-    let mean = last.iter().map(|factor| factor.max(1e-300).ln()).sum::<f64>() / last.len() as f64;
-    mean.exp()
+    let mean = settled.iter().map(|factor| factor.max(1e-300).ln()).sum::<f64>() / settled.len() as f64;
+    let rate = mean.exp();
+    Some(Fastest { rate, cosine })
+}
+
+/// Three vectors, each a matrix times the one before, that are nearly in the plane of one pair of eigenvalues: `next = a now +
+/// b last` with `z^2 = a z + b` for both. The cosine of the angle of the larger one; none where the vectors are in a line and
+/// opposed to nothing.
+fn cosine_of(last: &[f64], now: &[f64], next: &[f64]) -> Option<f64> {
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    // In units in which all three have about one length.
+    let unit = norm(now) / norm(last);
+    let (ll, ln, nn) = (
+        product(last, last),
+        product(last, now) / unit,
+        product(now, now) / (unit * unit),
+    );
+    let (lx, nx) = (
+        product(last, next) / (unit * unit),
+        product(now, next) / (unit * unit * unit),
+    );
+    let determinant = ll * nn - ln * ln;
+    if !(determinant > 1e-8 * ll * nn) {
+        // One real eigenvalue: the vectors are in a line.
+        return (ln != 0.0).then(|| ln.signum());
+    }
+    let a = (nx * ll - lx * ln) / determinant;
+    let b = (lx * nn - nx * ln) / determinant;
+    let discriminant = 0.25 * a * a + b;
+    match discriminant < 0.0 {
+        true => Some(0.5 * a / (-b).sqrt()),
+        false => Some(if a == 0.0 { -1.0 } else { a.signum() }),
+    }
 }
 
 fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(matrix: &[&[f64]]) -> Fastest {
+        let times = |vector: &[f64]| {
+            let row = |row: &&[f64]| row.iter().zip(vector).map(|(a, x)| a * x).sum();
+            Some(matrix.iter().map(row).collect::<Vec<f64>>())
+        };
+        dominant(matrix.len(), times).unwrap()
+    }
+
+    #[test]
+    fn decays_and_vibrations_are_told_apart() {
+        // -1000 beside a slow vibration.
+        let decay = of(&[&[-1000.0, 1.0, 0.0], &[0.0, 0.0, 5.0], &[0.0, -5.0, 0.0]]);
+        assert!(
+            (decay.rate / 1000.0 - 1.0).abs() < 1e-6 && decay.cosine < -0.999,
+            "{decay:?}"
+        );
+        // Mass and spring in SI: 5 1/s, damped by 0.02 of the critical value.
+        let vibration = of(&[&[-0.2, -0.5], &[50.0, 0.0]]);
+        assert!((vibration.rate / 5.0 - 1.0).abs() < 0.2, "{vibration:?}");
+        assert!((vibration.cosine + 0.02).abs() < 1e-6, "{vibration:?}");
+        // A growth is no decay.
+        let growth = of(&[&[3.0, 0.0], &[0.0, -1.0]]);
+        assert!(growth.cosine > 0.99, "{growth:?}");
+    }
 }

@@ -550,3 +550,19 @@ model M {
 "#;
     insta::assert_snapshot!(said(text, &[]));
 }
+
+#[test]
+fn what_cannot_be_plotted() {
+    let text = r#"
+model M {
+  param m = 1;
+  node x : translational;
+  a : Mass(m) x -> gnd;
+  signal p = m*across(a);
+  state s = int(p);
+  output v = across(a);
+  experiment { stop = 1; plot = [v, p, s, m, a.v]; }
+}
+"#;
+    insta::assert_snapshot!(said(text, &[]));
+}

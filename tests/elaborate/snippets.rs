@@ -1,6 +1,7 @@
 //! The snippets of the language's description, word for word.
 
 use super::{dump, good, said};
+use lgm::elaborate::model::ExperimentEntry;
 
 #[test]
 fn oscillator() {
@@ -303,8 +304,8 @@ fn states_have_the_dimension_of_what_they_integrate() {
 fn experiments_are_values_of_the_model() {
     let model = good(
         "model M { param T = 2 [s]; node x : translational; mass : Mass(2) x -> gnd; output v = across(mass); \
-         output y = [v_, 2*v_]; signal v_ = across(mass); \
-         experiment { start = 1 [ms]; stop = 3*T; points = 501; plot = [v, y[2], v_]; method = tr_bdf2; rtol = 1e-5; \
+         output y = [v_, 2*v_]; signal v_ = across(mass); state s = int(v_^2); \
+         experiment { start = 1 [ms]; stop = 3*T; points = 501; plot = [v, y[2], s]; method = tr_bdf2; rtol = 1e-5; \
          atol = 1e-8; events = 1; } }",
     );
     let experiment = model.experiment.expect("the model has one");
@@ -312,7 +313,12 @@ fn experiments_are_values_of_the_model() {
         (experiment.start, experiment.stop, experiment.points),
         (Some(0.001), Some(6.0), Some(501))
     );
-    assert_eq!(experiment.plot, ["v", "y[2]", "v_"]);
+    let names: Vec<&str> = experiment.plot.iter().map(|entry| &*entry.0).collect();
+    assert_eq!(names, ["v", "y[2]", "s"]);
+    // What depends on a parameter is another number in a run with another value.
+    assert_eq!(experiment.dependent.len(), 1);
+    assert_eq!(experiment.dependent[0].0, ExperimentEntry::Stop);
+    assert_eq!(experiment.with_values(&[7.0]).stop, Some(7.0));
     assert_eq!((experiment.method, experiment.events), (Some("tr-bdf2"), Some(true)));
     assert_eq!(
         (experiment.rtol, experiment.atol, experiment.step),

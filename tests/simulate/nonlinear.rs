@@ -63,6 +63,7 @@ fn with_loop() -> StateSystem {
             residuals: vec![residual],
             linear: false,
             guesses: Vec::new(),
+            owners: Vec::new(),
         }];
         vec![minus(&mut builder.system.exprs, w)]
     })
@@ -94,6 +95,7 @@ fn a_loop_without_a_solution_is_told_with_its_unknown() {
             residuals: vec![residual],
             linear: false,
             guesses: Vec::new(),
+            owners: Vec::new(),
         }];
         let exprs = &mut builder.system.exprs;
         let little = decimal(exprs, 1);
@@ -318,6 +320,123 @@ fn what_is_not_stiff_stays_with_the_explicit_method() {
     let (worst, summary) = error(&circle, &tight(10.0, 101), |time| (1000.0 * time).cos());
     assert_eq!(summary.method, Method::Tsit45);
     assert!(worst < 1e-5, "{worst:.1e}");
+}
+
+/// `x'' + 2 decay x' + 25 x = push`, with x = 1 at the start.
+fn vibration(decay_thousandths: i64, push: impl FnOnce(&mut Exprs, ExprId) -> ExprId) -> StateSystem {
+    system(&[("x", 1), ("v", 0)], |builder, states| {
+        let time = builder.system.time;
+        let exprs = &mut builder.system.exprs;
+        let time = exprs.symbol(time);
+        let push = push(exprs, time);
+        let (twice, stiffness) = (decimal(exprs, -2 * decay_thousandths), exprs.integer(-25));
+        let (damping, spring) = (exprs.mul(twice, states[1]), exprs.mul(stiffness, states[0]));
+        vec![states[1], exprs.sum([damping, spring, push])]
+    })
+}
+
+#[test]
+fn a_vibration_is_not_stiff_while_it_lasts() {
+    for decay in [0, 1] {
+        let free = vibration(decay, |exprs, _| exprs.zero());
+        for rtol in [1e-3, 1e-6] {
+            let plan = |method| Plan {
+                rtol,
+                method,
+                stop: 4e3,
+                points: 2,
+                ..Plan::default()
+            };
+            let (_, free_choice) = finished(&free, &[], &plan(Method::Auto));
+            let (_, explicit) = finished(&free, &[], &plan(Method::Tsit45));
+            assert_eq!(
+                free_choice.method,
+                Method::Tsit45,
+                "{decay} {rtol:.0e}: {free_choice:?}"
+            );
+            assert_eq!(free_choice.stiff_from, None);
+            let share = free_choice.evaluations as f64 / explicit.evaluations as f64;
+            assert!(share < 1.2, "{decay} {rtol:.0e}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_vibration_that_has_died_away_is_passed_in_long_steps() {
+    let dying = vibration(100, |exprs, _| exprs.zero());
+    let plan = |method| Plan {
+        method,
+        stop: 2e4,
+        points: 101,
+        ..Plan::default()
+    };
+    let (_, summary) = finished(&dying, &[], &plan(Method::Auto));
+    // Backward differentiation would be unstable so near the imaginary axis.
+    assert_eq!(summary.method, Method::Sdirk, "{summary:?}");
+    assert!(summary.stiff_from.is_some_and(|time| time > 50.0 && time < 1000.0));
+    let (_, explicit) = finished(&dying, &[], &plan(Method::Tsit45));
+    assert!(
+        summary.evaluations * 10 < explicit.evaluations,
+        "{summary:?} {explicit:?}"
+    );
+}
+
+#[test]
+fn what_moves_again_is_given_back_to_the_explicit_method() {
+    // At rest from about 150 s on, and shaken in resonance from 2000 s on.
+    let shaken = vibration(100, |exprs, time| {
+        let (two_thousand, five) = (exprs.integer(2000), exprs.integer(5));
+        let begun = exprs.call(Function::Step, [two_thousand]);
+        let angle = exprs.mul(five, time);
+        let sine = exprs.call(Function::Sin, [angle]);
+        exprs.mul(begun, sine)
+    });
+    let plan = Plan {
+        stop: 4000.0,
+        points: 5,
+        ..Plan::default()
+    };
+    let (rows, summary) = finished(&shaken, &[], &plan);
+    assert_eq!(
+        (summary.method, summary.stiff_from),
+        (Method::Tsit45, None),
+        "{summary:?}"
+    );
+    // In resonance x = -cos(5 t)/(2 decay 5).
+    let exact = -(5.0 * 4000.0_f64).cos();
+    assert!(
+        (rows.states[4][0] - exact).abs() < 1e-4,
+        "{} is not {exact}",
+        rows.states[4][0]
+    );
+    assert!(rows.states[2][0].abs() < 1e-6, "{:?}", rows.states[2]);
+}
+
+#[test]
+fn a_decay_beside_a_slow_drive_is_stiff() {
+    // x' = -10^5 (x - cos t)
+    let driven = system(&[("x", 1)], |builder, states| {
+        let time = builder.system.time;
+        let exprs = &mut builder.system.exprs;
+        let time = exprs.symbol(time);
+        let cosine = exprs.call(Function::Cos, [time]);
+        let apart = exprs.sub(states[0], cosine);
+        let fast = exprs.integer(-100_000);
+        vec![exprs.mul(fast, apart)]
+    });
+    let plan = Plan {
+        stop: 20.0,
+        points: 11,
+        ..Plan::default()
+    };
+    let (rows, summary) = finished(&driven, &[], &plan);
+    assert_eq!(summary.method, Method::Bdf, "{summary:?}");
+    assert!(summary.evaluations < 20_000, "{summary:?}");
+    assert!(
+        (rows.states[10][0] - 20.0_f64.cos()).abs() < 1e-4,
+        "{:?}",
+        rows.states[10]
+    );
 }
 
 #[test]

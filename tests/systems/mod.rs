@@ -128,6 +128,7 @@ impl Builder {
             start: start_id,
             start_value: start as f64,
             start_given: start != 0,
+            span: nowhere(),
         });
         self.exprs().symbol(symbol)
     }
@@ -136,6 +137,7 @@ impl Builder {
         self.system.outputs.push(Quantity {
             name: name.into(),
             unit: unit.map(str::to_string),
+            span: nowhere(),
         });
         self.system.output_values.push(value);
     }
@@ -300,6 +302,7 @@ pub fn pendulum() -> StateSystem {
         residuals: vec![residual],
         linear: false,
         guesses: Vec::new(),
+        owners: Vec::new(),
     }];
     builder.system.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (1, 1, square)]));
     builder.system.derivatives = vec![w, torque];

@@ -148,11 +148,11 @@ fn computed(system: &StateSystem) {
         called(&kernels.derivatives, &now, system.states.len());
         called(&kernels.outputs, &now, system.outputs.len());
         called(&kernels.residuals, &now, unknowns.len());
-        called(&kernels.time_derivative, &now, system.states.len());
+        let jacobians = kernels.jacobians(system);
         for sparse in [
-            &kernels.jacobian,
-            &kernels.jacobian_unknowns,
-            &kernels.residuals_by_unknowns,
+            &jacobians.rates_by_states,
+            &jacobians.rates_by_unknowns,
+            &jacobians.residuals_by_unknowns,
         ] {
             called(&sparse.values, &now, sparse.stored());
         }

@@ -1,5 +1,6 @@
 //! Many runs of one compiled model: which, on all cores, and one table of all of them.
 
+use super::plan::Plans;
 use super::plots::{Curve, Plotter};
 use super::watch::Watch;
 use super::{Arguments, Outcome, Ready, is_interruption, vary};
@@ -9,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::emit::plot::{Figure, Series};
 use crate::emit::rows::{Column, Field, TableWriter};
 use crate::equations::StateSystem;
-use crate::simulate::{Failure, Simulator};
+use crate::simulate::{Failure, FailureKind, Simulator};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -82,11 +83,14 @@ impl BatchArguments {
 }
 
 /// What came of one run.
+#[derive(Default)]
 struct Made {
     /// Rows, each the time and the outputs, one after the other.
     rows: Vec<f64>,
     failure: Option<Failure>,
     curves: Vec<Series>,
+    /// From when to when it was to go.
+    span: Option<(f64, f64)>,
 }
 
 /// No more curves than these can be told apart in one picture.
@@ -113,9 +117,18 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
     let watch = Watch::new(ready.plan.start, ready.plan.stop, runs.values.len());
     let columns = columns(system, runs);
     let mut curves: Vec<Series> = Vec::new();
+    let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut failed, mut interrupted) = (0, false);
-    let simulator = Simulator::new(system, &ready.kernels);
-    let work = |number: usize| one(arguments, ready, &simulator, runs, number, shown, &watch);
+    let batch = Batch {
+        arguments,
+        ready,
+        runs,
+        shown,
+        simulator: Simulator::new(system, &ready.kernels),
+        plans: Plans::new(&arguments.plan, system, &ready.plan),
+        watch: &watch,
+    };
+    let work = |number: usize| batch.one(number);
     let mut all = |stream: Option<&mut dyn Write>| -> io::Result<()> {
         let mut table = match stream {
             Some(out) => {
@@ -133,6 +146,9 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
             failed += usize::from(made.failure.is_some());
             if let Some((writer, out)) = &mut table {
                 write_run(writer, *out, arguments, ready, runs, number, &made)?;
+            }
+            if let Some(span) = made.span {
+                (from, to) = (from.min(span.0), to.max(span.1));
             }
             curves.extend(made.curves);
             Ok(true)
@@ -169,8 +185,8 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
             [only] => format!("{}: {}", system.model, only.name()),
             _ => system.model.to_string(),
         },
-        from: ready.plan.start,
-        to: ready.plan.stop,
+        from,
+        to,
         series: curves,
     };
     for fault in super::plots::write(arguments, &figure) {
@@ -187,51 +203,60 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
     }
 }
 
-/// Makes one run.
-fn one(
-    arguments: &Arguments,
-    ready: &Ready,
-    simulator: &Simulator<'_>,
-    runs: &Runs,
-    number: usize,
-    shown: &[Curve],
-    watch: &Watch,
-) -> Made {
-    let system = &ready.system;
-    let values = &runs.values[number];
-    let set: Vec<(usize, f64)> = runs
-        .parameters
-        .iter()
-        .map(|target| target.position)
-        .zip(values.iter().copied())
-        .collect();
-    let parameters = ready.kernels.parameters(&set);
-    let inputs = ready.inputs.with_parameters(&parameters);
-    let mut plotter = Plotter::new(arguments, system, &ready.plan, shown);
-    let mut rows = Vec::new();
-    let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
-        rows.push(time);
-        rows.extend_from_slice(outputs);
-        plotter.row(time, outputs, states, &inputs);
-    };
-    let ended = simulator.run(&parameters, &inputs, &ready.plan, &mut sink, watch);
-    let mut curves = plotter.series();
-    let words: Vec<String> = runs
-        .parameters
-        .iter()
-        .zip(values)
-        .map(|(target, value)| format!("{}={}", target.name, crate::emit::significant(*value, 4)))
-        .collect();
-    for curve in &mut curves {
-        curve.name = match shown {
-            [_] => words.join(", "),
-            _ => format!("{}, {}", curve.name, words.join(", ")),
+/// What all runs share.
+struct Batch<'a> {
+    arguments: &'a Arguments,
+    ready: &'a Ready,
+    runs: &'a Runs,
+    shown: &'a [Curve],
+    simulator: Simulator<'a>,
+    plans: Plans<'a>,
+    watch: &'a Watch,
+}
+
+impl Batch<'_> {
+    /// Makes one run.
+    fn one(&self, number: usize) -> Made {
+        let (ready, runs) = (self.ready, self.runs);
+        let values = &runs.values[number];
+        let positions = runs.parameters.iter().map(|target| target.position);
+        let set: Vec<(usize, f64)> = positions.zip(values.iter().copied()).collect();
+        let parameters = ready.kernels.parameters(&set);
+        let plan = match self.plans.with(&parameters) {
+            Ok(plan) => plan,
+            Err(words) => {
+                return Made {
+                    failure: Some(Failure::new(ready.plan.start, FailureKind::Refused(words))),
+                    ..Made::default()
+                };
+            }
         };
-    }
-    Made {
-        rows,
-        failure: ended.err(),
-        curves,
+        let inputs = ready.inputs.with_parameters(&parameters, plan.start);
+        let mut plotter = Plotter::new(self.arguments, &ready.system, &plan, self.shown);
+        let mut rows = Vec::new();
+        let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
+            rows.push(time);
+            rows.extend_from_slice(outputs);
+            plotter.row(time, outputs, states, &inputs);
+        };
+        let ended = self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch);
+        let mut curves = plotter.series();
+        let named = runs.parameters.iter().zip(values);
+        let words: Vec<String> = named
+            .map(|(target, value)| format!("{}={}", target.name, crate::emit::significant(*value, 4)))
+            .collect();
+        for curve in &mut curves {
+            curve.name = match self.shown {
+                [_] => words.join(", "),
+                _ => format!("{}, {}", curve.name, words.join(", ")),
+            };
+        }
+        Made {
+            rows,
+            failure: ended.err(),
+            curves,
+            span: Some((plan.start, plan.stop)),
+        }
     }
 }
 

@@ -6,57 +6,85 @@ use crate::simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
 
 /// The code, what happened, and what may mend it.
 fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
-    let blame = failure.blame.as_ref();
-    let of = |words: &str| match blame {
-        Some(blame) if !blame.variable.is_empty() => format!("{words} `{}`", blame.variable),
-        _ => words.to_string(),
+    // What is said with the variable to blame, which follows, and what is said without one.
+    let of = |with: &str, alone: &str| match &failure.blame {
+        Some(blame) if !blame.variable.is_empty() => format!("{with} `{}`", blame.variable),
+        _ => alone.to_string(),
     };
     match &failure.kind {
         FailureKind::StepTooSmall => (
             "LGM1001",
-            of("no step is small enough for the tolerance, because of"),
+            of(
+                "no step is small enough for the tolerance of",
+                "no step is small enough for the tolerance",
+            ),
             "the solution may go to infinity; else try another `--method`, or a looser `--rtol` and `--atol`",
         ),
         FailureKind::StepNotSolved => (
             "LGM1001",
-            of("the equations of an implicit step cannot be solved for"),
+            of(
+                "the equations of an implicit step cannot be solved for",
+                "the equations of an implicit step cannot be solved",
+            ),
             "the solution may end here; else try another `--method`",
         ),
         FailureKind::SingularMass => (
             "LGM1002",
-            of("the mass matrix is singular: no rate follows from the equations for"),
+            of(
+                "the mass matrix is singular, and no rate follows from the equations for",
+                "the mass matrix is singular",
+            ),
             "give the storage a value above zero",
         ),
         FailureKind::LoopNotSolved => (
             "LGM1003",
-            of("the algebraic loop has no solution that could be found for"),
+            of(
+                "no solution of the algebraic loop was found for",
+                "no solution of the algebraic loop was found",
+            ),
             "look at the laws of the loop: they may contradict each other at this point",
         ),
         FailureKind::LeftDomain(words) => (
             "LGM1004",
-            format!("a value leaves the domain of its law: {words}"),
+            format!(
+                "{}: {words}",
+                of(
+                    "a value leaves the domain of its law in the equation of",
+                    "a value leaves the domain of its law"
+                )
+            ),
             "look at what the law is given there, or guard it with `if` or `max`",
         ),
         FailureKind::Starts { given, follows } => (
             "LGM1005",
-            of(&format!(
-                "the starts contradict each other: {follows} follows from the others, and {given} is given for"
-            )),
+            format!(
+                "the starts contradict each other: {follows} follows from the others, and {}",
+                of(&format!("{given} is given for"), &format!("{given} is given"))
+            ),
             "leave out the start of the storage that depends on others",
         ),
         FailureKind::NoEquilibrium => (
             "LGM1006",
-            of("no state of rest was found, because of"),
+            of(
+                "there is no state of rest, for want of one of",
+                "there is no state of rest",
+            ),
             "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
         ),
         FailureKind::Chatter => (
             "LGM1007",
-            of("a condition changes again and again within no time, at"),
+            of(
+                "a condition changes again and again within no time, and with it the rate of",
+                "a condition changes again and again within no time",
+            ),
             "give the condition a hysteresis, or smooth what it switches",
         ),
         FailureKind::TooManySteps => (
             "LGM1008",
-            of("all the steps that are allowed are used up, the last ones because of"),
+            of(
+                "all the steps that are allowed are used up, the last ones on",
+                "all the steps that are allowed are used up",
+            ),
             "try `--method bdf`, or a looser `--rtol`",
         ),
         FailureKind::Refused(words) => ("LGM1009", words.clone(), "see `lgm simulate --help`"),
@@ -68,18 +96,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
 /// One sentence: what happened and when.
 pub(super) fn sentence(failure: &Failure) -> String {
     let (code, words, _) = parts(failure);
-    format!("[{code}] {} at {} s", trimmed(&words, failure), failure.time)
-}
-
-/// The words without a preposition that nothing follows.
-fn trimmed<'w>(words: &'w str, failure: &Failure) -> &'w str {
-    if failure.blame.as_ref().is_some_and(|blame| !blame.variable.is_empty()) {
-        return words;
-    }
-    [", because of", ", the last ones because of", " for", ", at"]
-        .iter()
-        .find_map(|tail| words.strip_suffix(tail))
-        .unwrap_or(words)
+    format!("[{code}] {words} at {} s", failure.time)
 }
 
 /// The inputs that have no finite value at the time of a failure, or a moment later.
@@ -107,11 +124,13 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
     if matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
         words = format!("the input {} has no finite value", endless.join(", "));
     }
-    let words = trimmed(&words, failure);
     let mut diagnostic = Diagnostic::error(code, format!("the run fails at {} s: {words}", failure.time));
     if let Some(blame) = &failure.blame {
-        if let Some(element) = &blame.element {
-            diagnostic = diagnostic.note(format!("the element is `{element}`"));
+        match (&blame.element, blame.span) {
+            (Some(element), Some(span)) => diagnostic = diagnostic.label(span, format!("the element is `{element}`")),
+            (Some(element), None) => diagnostic = diagnostic.note(format!("the element is `{element}`")),
+            (None, Some(span)) => diagnostic = diagnostic.label(span, "declared here"),
+            (None, None) => {}
         }
         if !blame.expression.is_empty() {
             diagnostic = diagnostic.note(format!("the expression is `{}`", blame.expression));

@@ -138,7 +138,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return report::outcome(&diagnostics);
     };
     let tables = options.tables(&system, &mut map, &mut diagnostics);
-    let plan = arguments.plan.plan(&system, &mut diagnostics);
+    let plan = arguments.plan.plan(&system.experiment, &system.model);
+    let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
     let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {

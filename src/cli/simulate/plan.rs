@@ -3,7 +3,10 @@
 use super::misuse;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::did_you_mean;
+use crate::elaborate::model::Experiment;
 use crate::equations::StateSystem;
+use crate::expr::ExprId;
+use crate::kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
 use crate::simulate::{Method, Plan};
 
 /// Options of the run itself.
@@ -18,15 +21,18 @@ pub(super) struct PlanArguments {
     /// How many rows at equal distances, both ends counted; 501 unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     points: Option<u64>,
-    /// The relative tolerance, 1e-6 unless given
-    #[arg(long, value_name = "R", value_parser = positive)]
+    /// The relative tolerance, above 0 and below 1, 1e-6 unless given
+    #[arg(long, value_name = "R", value_parser = positive, allow_hyphen_values = true)]
     rtol: Option<f64>,
     /// The absolute tolerance, in each state's unit, 1e-9 unless given
-    #[arg(long, value_name = "A", value_parser = positive)]
+    #[arg(long, value_name = "A", value_parser = positive, allow_hyphen_values = true)]
     atol: Option<f64>,
     /// auto, tsit45 (explicit), bdf, sdirk or tr-bdf2 (implicit, for stiff equations)
     #[arg(long, value_name = "METHOD", value_parser = method)]
     method: Option<Method>,
+    /// The run fails after this many steps, a thousand million unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_steps: Option<u64>,
     /// Further rows where an input steps or a condition changes
     #[arg(long)]
     events: bool,
@@ -58,27 +64,22 @@ fn method(text: &str) -> Result<Method, String> {
 }
 
 impl PlanArguments {
-    /// The plan; none where something is missing or contradicts, which is reported.
-    pub(super) fn plan(&self, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Option<Plan> {
-        let asked = &system.experiment;
-        let model = &system.model;
+    /// The plan of an experiment, where an option says nothing else; what is missing or contradicts is the error.
+    pub(super) fn plan(&self, asked: &Experiment, model: &str) -> Result<Plan, Box<Diagnostic>> {
+        let refuse = |message: String, help: &str| Err(Box::new(misuse("LGM0926", message, help)));
         let default = Plan::default();
         let start = self.start.or(asked.start).unwrap_or(default.start);
         let Some(stop) = self.stop.or(asked.stop) else {
-            diagnostics.push(misuse(
-                "LGM0926",
+            return refuse(
                 format!("it is not said how long `{model}` is to run"),
                 "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model",
-            ));
-            return None;
+            );
         };
         if !(start.is_finite() && stop.is_finite() && stop > start) {
-            diagnostics.push(misuse(
-                "LGM0926",
+            return refuse(
                 format!("the run of `{model}` would begin at {start} s and end at {stop} s"),
                 "let the stop be later than the start",
-            ));
-            return None;
+            );
         }
         let points = match (self.points, asked.points, asked.step) {
             (Some(points), _, _) => points as usize,
@@ -95,12 +96,10 @@ impl PlanArguments {
             (None, None, None) => default.points,
         };
         if points < 2 {
-            diagnostics.push(misuse(
-                "LGM0926",
+            return refuse(
                 format!("the run of `{model}` would have no rows between its start and its stop"),
                 "write `--points 501`, or `points = 501;` in the experiment; both ends are counted",
-            ));
-            return None;
+            );
         }
         let method = match (self.method, asked.method) {
             (Some(method), _) => method,
@@ -108,26 +107,75 @@ impl PlanArguments {
             (None, Some(word)) => match Method::of_word(word) {
                 Some(method) => method,
                 None => {
-                    let mut diagnostic = misuse("LGM0926", format!("`{model}` asks for the method `{word}`"), "");
-                    diagnostic.help = did_you_mean(word, words());
-                    diagnostics.push(diagnostic);
-                    return None;
+                    let help = did_you_mean(word, words()).unwrap_or_default();
+                    return refuse(format!("`{model}` asks for the method `{word}`"), &help);
                 }
             },
         };
-        let tolerance = |option: Option<f64>, asked: Option<f64>, default: f64| {
-            option.or(asked.filter(|value| *value > 0.0)).unwrap_or(default)
-        };
-        Some(Plan {
+        let rtol = self.rtol.or(asked.rtol).unwrap_or(default.rtol);
+        let atol = self.atol.or(asked.atol).unwrap_or(default.atol);
+        for (name, value, allowed) in [("rtol", rtol, rtol > 0.0 && rtol < 1.0), ("atol", atol, atol > 0.0)] {
+            if !(allowed && value.is_finite()) {
+                return refuse(
+                    format!("`{name}` is {value}, and the run of `{model}` would have no tolerance to keep"),
+                    "write a small number above 0, as in `--rtol 1e-6` and `--atol 1e-9`",
+                );
+            }
+        }
+        Ok(Plan {
             start,
             stop,
             points,
-            rtol: tolerance(self.rtol, asked.rtol, default.rtol),
-            atol: tolerance(self.atol, asked.atol, default.atol),
+            rtol,
+            atol,
             method,
             events: self.events || asked.events.unwrap_or(false),
             from_equilibrium: self.from_equilibrium,
-            ..default
+            max_steps: self.max_steps.unwrap_or(default.max_steps),
         })
+    }
+}
+
+/// The plans of many runs: what the experiment says in parameters is another number in each of them.
+pub(super) struct Plans<'a> {
+    arguments: &'a PlanArguments,
+    system: &'a StateSystem,
+    /// The dependent entries of the experiment; none where there are none.
+    dependent: Option<Kernel>,
+    /// The plan with the parameters of the model.
+    plan: &'a Plan,
+}
+
+impl<'a> Plans<'a> {
+    pub(super) fn new(arguments: &'a PlanArguments, system: &'a StateSystem, plan: &'a Plan) -> Plans<'a> {
+        let roots: Vec<ExprId> = system.experiment.dependent.iter().map(|entry| entry.1).collect();
+        let make = || {
+            expression(
+                &system.exprs,
+                &roots,
+                &Layout::new(system),
+                &KernelOptions { native: false },
+            )
+        };
+        Plans {
+            arguments,
+            system,
+            dependent: (!roots.is_empty()).then(make),
+            plan,
+        }
+    }
+
+    /// The plan of the run with these parameters ([`crate::kernels::Kernels::parameters`]); why there is none, in words.
+    pub(super) fn with(&self, parameters: &[f64]) -> Result<Plan, String> {
+        let Some(dependent) = &self.dependent else {
+            return Ok(self.plan.clone());
+        };
+        let values = dependent.values(&Arguments {
+            parameters,
+            ..Arguments::default()
+        });
+        let asked = self.system.experiment.with_values(&values);
+        let plan = self.arguments.plan(&asked, &self.system.model);
+        plan.map_err(|diagnostic| diagnostic.message)
     }
 }

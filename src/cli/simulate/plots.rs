@@ -106,8 +106,22 @@ pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut 
         curves.extend(found);
     }
     if option.is_empty() {
-        let asked = system.experiment.plot.iter();
-        curves = asked.flat_map(|name| named(name, system)).collect();
+        for (name, place) in &system.experiment.plot {
+            let found = named(name, system);
+            if found.is_empty() {
+                let diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{name}` to plot"))
+                    .label(*place, "the run has neither an output nor a state of this name")
+                    .help(match name.contains('.') {
+                        true => format!(
+                            "declare an output: `output {} = across(..);`",
+                            name.replace(['.', '['], "_").replace(']', "")
+                        ),
+                        false => format!("declare an output of this name: `output {name} = {name};`"),
+                    });
+                diagnostics.push(diagnostic);
+            }
+            curves.extend(found);
+        }
     }
     if curves.is_empty() && option.is_empty() {
         curves = system

@@ -8,7 +8,7 @@ use crate::equations::StateSystem;
 use crate::expr::{ExprId, print, to_f64};
 use crate::kernels::operation::Space;
 use crate::kernels::program::Program;
-use crate::kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, expression};
+use crate::kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, expression};
 use std::fmt::Write;
 
 /// Where the emitted code comes from: said in the head of every file.
@@ -154,15 +154,21 @@ impl<'a> Subject<'a> {
         programs.iter().map(|program| program.temporaries).max().unwrap_or(0)
     }
 
+    /// The partial derivatives.
+    pub(crate) fn jacobians(&self) -> &Jacobians {
+        self.kernels.jacobians(self.system)
+    }
+
     /// The pattern of the derivatives by the states, loops resolved: row starts and columns.
     pub(crate) fn jacobian_pattern(&self) -> (Vec<usize>, Vec<usize>) {
-        let direct = &self.kernels.jacobian;
+        let jacobians = self.jacobians();
+        let direct = &jacobians.rates_by_states;
         if self.unknowns() == 0 {
             return (direct.row_starts.clone(), direct.columns_of.clone());
         }
         // Every unknown may depend on every state that any residual reads.
-        let through = &self.kernels.residuals_by_states.columns_of;
-        let by_unknowns = &self.kernels.jacobian_unknowns;
+        let through = &jacobians.residuals_by_states.columns_of;
+        let by_unknowns = &jacobians.rates_by_unknowns;
         let (mut starts, mut columns) = (vec![0], Vec::new());
         for row in 0..direct.rows {
             let mut own: Vec<usize> = direct.columns_of[direct.row_starts[row]..direct.row_starts[row + 1]].to_vec();

@@ -67,15 +67,7 @@ pub(super) fn check(
     emitted: (&StateSystem, &Point),
     result: &mut Verification,
 ) {
-    let mut checker = Checker {
-        prepared,
-        sizes: Sizes::default(),
-        at,
-        point,
-        worst: Vec::new(),
-        equations: 0,
-    };
-    checker.measure_sizes();
+    let mut checker = Checker::new(prepared, at, point);
     checker.structure();
     checker.laws();
     checker.chains();
@@ -84,7 +76,27 @@ pub(super) fn check(
     checker.finish(result);
 }
 
-impl Checker<'_> {
+/// The power over all ports, relative to the sum of its sizes; none where a port's variable is not among those that are given.
+pub(super) fn power(prepared: &Prepared, at: FxHashMap<u32, Dual>, point: Point) -> Option<f64> {
+    let mut checker = Checker::new(prepared, at, point);
+    checker.power();
+    checker.worst.last().map(|entry| entry.0)
+}
+
+impl<'a> Checker<'a> {
+    fn new(prepared: &'a Prepared, at: FxHashMap<u32, Dual>, point: Point) -> Checker<'a> {
+        let mut checker = Checker {
+            prepared,
+            sizes: Sizes::default(),
+            at,
+            point,
+            worst: Vec::new(),
+            equations: 0,
+        };
+        checker.measure_sizes();
+        checker
+    }
+
     /// Notes an equation whose terms are rounded to what is rounding of this size.
     fn note(&mut self, terms: &[f64], size: f64, what: &str, span: Span) {
         self.equations += 1;

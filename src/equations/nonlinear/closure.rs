@@ -340,6 +340,7 @@ impl Chain {
                     unknowns,
                     residuals: members().map(|follower| follower.residual).collect(),
                     linear: false,
+                    owners: Vec::new(),
                     guesses: members().map(guess).collect(),
                 });
             }

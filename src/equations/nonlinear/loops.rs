@@ -22,6 +22,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 pub(super) struct TornLoop {
     pub(super) unknowns: Vec<SymbolId>,
     pub(super) residuals: Vec<ExprId>,
+    /// Whose each residual is.
+    pub(super) blames: Vec<Blame>,
 }
 
 /// One of the equations that determine accelerations together: `sum of coefficient * rate = right`.
@@ -182,6 +184,7 @@ impl Resolver<'_> {
             });
         }
         self.loops.push(TornLoop {
+            blames: torn.iter().map(|symbol| self.map[symbol].blame).collect(),
             unknowns: torn,
             residuals,
         });

@@ -43,7 +43,7 @@ use definitions::Definitions;
 use prepare::Prepared;
 
 pub(crate) use present::{is_large, lowest_terms};
-pub(super) use verify::verify;
+pub(super) use verify::{power, verify};
 
 /// Whether an expression depends on anything but parameters.
 fn varies(exprs: &Exprs, id: ExprId) -> bool {

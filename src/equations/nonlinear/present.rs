@@ -2,17 +2,20 @@
 //! used more than once.
 
 use super::angles;
+use super::definitions::Blame;
 use super::loops::Resolved;
 use super::names::measure_name;
 use crate::algebra::{Field, FromExpression, RationalFunctions};
-use crate::elaborate::model::Model;
+use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::equations::matrices::is_worth_a_name;
 use crate::equations::system::{
     AlgebraicLoop, Assignment, LinearForm, MassEquation, MassForm, SparseMatrix, StateSystem,
 };
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
+use crate::source::Span;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Equations of at most this many characters stand without names for their parts.
 const READABLE: usize = 400;
@@ -69,7 +72,7 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
     };
     let shortest = length_of(&exprs, &chosen);
     let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, cancelled, length));
-    write(system, exprs, &chosen);
+    write(model, system, exprs, &chosen);
     system.mass_form = mass_form.filter(|_| !system.linear);
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
         set_form(system, form);
@@ -90,6 +93,22 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
         .iter()
         .filter_map(|(symbol, measure)| Some((*symbol, measure_name(model, *measure)?)))
         .collect();
+    // The variable of a port belongs to the port's element.
+    let owners: FxHashMap<SymbolId, ElementId> = model
+        .measures
+        .iter()
+        .filter_map(|(symbol, measure)| match measure {
+            Measure::PortEffort(port) | Measure::PortFlow(port) => Some((*symbol, model.ports[port.index()].element)),
+            _ => None,
+        })
+        .collect();
+    for each in &mut resolved.loops {
+        for (symbol, blame) in each.unknowns.iter().zip(&mut each.blames) {
+            if let (Blame::Model, Some(element)) = (*blame, owners.get(symbol)) {
+                *blame = Blame::Element(*element);
+            }
+        }
+    }
     let mut fresh: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
     let unknowns = resolved.loops.iter().flat_map(|each| each.unknowns.iter().copied());
     let assigned = resolved.assignments.iter().map(|entry| entry.0);
@@ -451,7 +470,22 @@ fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
     system.linear = true;
 }
 
-fn write(system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
+/// The element that is to blame for a definition, with its place.
+fn owner(model: &Model, blame: Blame) -> Option<(Arc<str>, Span)> {
+    match blame {
+        Blame::Element(id) => {
+            let element = &model.elements[id.index()];
+            Some((model.element_name(id).into(), model.paths[element.path.index()].span))
+        }
+        Blame::Integral(index) => {
+            let path = model.integrals[index].path;
+            Some((model.path_name(path).into(), model.paths[path.index()].span))
+        }
+        Blame::Output(_) | Blame::Model => None,
+    }
+}
+
+fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
     system.exprs = exprs;
     system.assignments = resolved
         .assignments
@@ -469,6 +503,7 @@ fn write(system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
             residuals: each.residuals.clone(),
             linear: false,
             guesses: Vec::new(),
+            owners: each.blames.iter().map(|blame| owner(model, *blame)).collect(),
         })
         .collect();
     system.derivatives = resolved.roots[..resolved.states].to_vec();

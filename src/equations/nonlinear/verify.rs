@@ -10,7 +10,9 @@ use super::dual::{Dual, Point, duals};
 use super::prepare::Prepared;
 use crate::algebra::PrimeField;
 use crate::algebra::newton::{Linearised, find_zero};
+use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Model};
+use crate::equations::balance::Instant;
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
@@ -24,18 +26,24 @@ use std::cell::RefCell;
 /// Points that are tried.
 const POINTS: u64 = 5;
 
-/// Verifies a nonlinear system.
-pub(in crate::equations) fn verify(
+/// A model formulated once more, with the variables of its ports as further columns.
+struct Formulation {
+    built: super::Built,
+    prepared: Prepared,
+    /// Which columns of the junction structure the variables are.
+    columns: Vec<u32>,
+}
+
+/// None where the model has faults of its own, which were told when it was compiled.
+fn formulation(
     model: &Model,
-    system: &StateSystem,
     retain: &[ElementId],
     states: StateRequest,
-) -> Verification {
-    let mut result = Verification::default();
+) -> Result<Option<Formulation>, Box<Diagnostic>> {
     let mut columns_of = RefCell::new(Vec::new());
     let mut undetermined: Vec<u32> = Vec::new();
     let limit = crate::algebra::RationalFunctions::DEFAULT_OPERATIONS;
-    let built = loop {
+    let (built, columns) = loop {
         let extra = |prepared: &Prepared| -> Vec<u32> {
             let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
                 .filter(|column| !prepared.causality.free.contains(column) && !undetermined.contains(column))
@@ -44,34 +52,59 @@ pub(in crate::equations) fn verify(
             columns
         };
         match super::build(model, states, limit, retain, &extra, &mut Vec::new()) {
-            Ok(Some(built)) => break built,
-            Ok(None) => return result,
+            Ok(Some(built)) => break (built, std::mem::take(columns_of.get_mut())),
+            Ok(None) => return Ok(None),
             // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
             Err(unbuilt) => match unbuilt.failure {
                 Failure::Reduction(Refusal::UndeterminedColumn(column)) if !undetermined.contains(&column) => {
                     undetermined.push(column);
                 }
-                failure => {
-                    result.diagnostics.push(failure.diagnostic(&unbuilt.model));
-                    return result;
-                }
+                failure => return Err(Box::new(failure.diagnostic(&unbuilt.model))),
             },
         }
     };
-    let prepared = super::prepare::prepare(model, retain, &mut Vec::new());
-    let columns = std::mem::take(columns_of.get_mut());
-    for set in 0..POINTS {
-        let Some((point, derivatives)) = point_of(system, set) else {
-            continue;
-        };
+    Ok(Some(Formulation {
+        built,
+        prepared: super::prepare::prepare(model, retain, &mut Vec::new()),
+        columns,
+    }))
+}
+
+impl Formulation {
+    /// The variables of the ports at a point of the emitted system, and the symbols of the model.
+    fn at(&self, system: &StateSystem, point: &Point, derivatives: &[f64]) -> Option<(FxHashMap<u32, Dual>, Point)> {
         // The second formulation has symbols of its own for what the first one has too: by name and place.
-        let Some(values) = port_values(&built.system, &built.columns, system, &point, &derivatives) else {
+        let values = port_values(&self.built.system, &self.built.columns, system, point, derivatives)?;
+        let at = self.columns.iter().copied().zip(values).collect();
+        Some((at, with_symbols(&self.prepared, system, point)))
+    }
+}
+
+/// Verifies a nonlinear system.
+pub(in crate::equations) fn verify(
+    model: &Model,
+    system: &StateSystem,
+    retain: &[ElementId],
+    states: StateRequest,
+) -> Verification {
+    let mut result = Verification::default();
+    let formulation = match formulation(model, retain, states) {
+        Ok(Some(formulation)) => formulation,
+        Ok(None) => return result,
+        Err(diagnostic) => {
+            result.diagnostics.push(*diagnostic);
+            return result;
+        }
+    };
+    for set in 0..POINTS {
+        let Some((point, derivatives)) = point_of(system, &random_instant(system, set)) else {
             continue;
         };
-        let at = columns.iter().copied().zip(values).collect();
-        let symbols = with_symbols(&prepared, system, &point);
+        let Some((at, symbols)) = formulation.at(system, &point, &derivatives) else {
+            continue;
+        };
         result.points += 1;
-        checker::check(&prepared, at, symbols, (system, &point), &mut result);
+        checker::check(&formulation.prepared, at, symbols, (system, &point), &mut result);
         if !result.diagnostics.is_empty() {
             break;
         }
@@ -79,26 +112,59 @@ pub(in crate::equations) fn verify(
     result
 }
 
+/// The power over all ports at instants of a run, relative to the sum of its sizes; none where a port's power, or a loop, has
+/// no value.
+pub(in crate::equations) fn power(
+    model: &Model,
+    system: &StateSystem,
+    retain: &[ElementId],
+    states: StateRequest,
+    instants: &[Instant],
+) -> Result<Vec<Option<f64>>, Box<Diagnostic>> {
+    let Some(formulation) = formulation(model, retain, states)? else {
+        return Ok(vec![None; instants.len()]);
+    };
+    let one = |instant: &Instant| {
+        let (point, derivatives) = point_of(system, instant)?;
+        let (at, symbols) = formulation.at(system, &point, &derivatives)?;
+        checker::power(&formulation.prepared, at, symbols)
+    };
+    Ok(instants.iter().map(one).collect())
+}
+
 fn spread(key: u64, set: u64) -> f64 {
     let uniform = (PrimeField.sample(key, set + 30) % 9_973) as f64 / 9_973.0;
     2.0 * uniform - 1.0
 }
 
-/// A random point, with the emitted assignments and loops evaluated at it; none where these have no values.
-fn point_of(system: &StateSystem, set: u64) -> Option<(Point, Vec<f64>)> {
+fn random_instant(system: &StateSystem, set: u64) -> Instant {
+    let states = system.states.iter().enumerate();
+    let inputs = 0..system.inputs.len() as u64;
+    Instant {
+        time: 0.5 + 0.5 * spread(1, set + 20),
+        states: states
+            .map(|(k, state)| state.start_value + spread(3 * k as u64, set))
+            .collect(),
+        inputs: inputs.clone().map(|k| spread(3 * k + 1, set)).collect(),
+        rates: inputs.map(|k| spread(3 * k + 2, set)).collect(),
+    }
+}
+
+/// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values.
+fn point_of(system: &StateSystem, instant: &Instant) -> Option<(Point, Vec<f64>)> {
     let mut point: Point = FxHashMap::default();
     for parameter in &system.parameters {
         for entry in &parameter.entries {
             point.insert(entry.symbol, (to_f64(&entry.value), 0.0));
         }
     }
-    point.insert(system.time, (0.5 + 0.5 * spread(1, set + 20), 1.0));
-    for (k, state) in system.states.iter().enumerate() {
-        point.insert(state.symbol, (state.start_value + spread(3 * k as u64, set), 0.0));
+    point.insert(system.time, (instant.time, 1.0));
+    for (state, value) in system.states.iter().zip(&instant.states) {
+        point.insert(state.symbol, (*value, 0.0));
     }
     for (k, input) in system.inputs.iter().enumerate() {
-        let rate = spread(3 * k as u64 + 2, set);
-        point.insert(input.symbol, (spread(3 * k as u64 + 1, set), rate));
+        let rate = instant.rates[k];
+        point.insert(input.symbol, (instant.inputs[k], rate));
         // The second rate of an input is nowhere needed.
         point.insert(system.input_rates[k], (rate, f64::NAN));
     }

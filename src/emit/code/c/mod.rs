@@ -280,15 +280,15 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOpt
         loop_values(subject, c, &mut functions, &mut values);
         scratch.extend([
             kernels.residuals.program(),
-            kernels.residuals_by_unknowns.values.program(),
-            kernels.jacobian_unknowns.values.program(),
-            kernels.residuals_by_states.values.program(),
+            subject.jacobians().residuals_by_unknowns.values.program(),
+            subject.jacobians().rates_by_unknowns.values.program(),
+            subject.jacobians().residuals_by_states.values.program(),
         ]);
     } else {
-        functions.add("partials", kernels.jacobian.values.program(), &none);
+        functions.add("partials", subject.jacobians().rates_by_states.values.program(), &none);
         values.set("jacobian_call", functions.call("partials", &model("entries")));
     }
-    scratch.push(kernels.jacobian.values.program());
+    scratch.push(subject.jacobians().rates_by_states.values.program());
     let constraints = subject.system.start_constraints.len();
     values.set(
         "constraints",
@@ -361,12 +361,20 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
     let kernels = &subject.kernels;
     let none = |_: u32| None;
     functions.add("residuals", kernels.residuals.program(), &none);
-    functions.add("loop_matrix", kernels.residuals_by_unknowns.values.program(), &none);
-    functions.add("partials", kernels.jacobian.values.program(), &none);
-    functions.add("by_unknowns", kernels.jacobian_unknowns.values.program(), &none);
+    functions.add(
+        "loop_matrix",
+        subject.jacobians().residuals_by_unknowns.values.program(),
+        &none,
+    );
+    functions.add("partials", subject.jacobians().rates_by_states.values.program(), &none);
+    functions.add(
+        "by_unknowns",
+        subject.jacobians().rates_by_unknowns.values.program(),
+        &none,
+    );
     functions.add(
         "residuals_by_states",
-        kernels.residuals_by_states.values.program(),
+        subject.jacobians().residuals_by_states.values.program(),
         &none,
     );
     let trial = move_call("model->residuals");
@@ -374,7 +382,7 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
         Array::Unknowns => "model->trial".to_string(),
         _ => trial(array),
     };
-    let matrix = &kernels.residuals_by_unknowns;
+    let matrix = &subject.jacobians().residuals_by_unknowns;
     values
         .set(
             "residuals_call",
@@ -405,18 +413,23 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
         .set("loop_rows", integers(&matrix.row_starts))
         .set("loop_columns", integers(&matrix.columns_of));
     for (rows, columns, room, kernel) in [
-        ("direct_rows", "direct_columns", "direct_room", &kernels.jacobian),
+        (
+            "direct_rows",
+            "direct_columns",
+            "direct_room",
+            &subject.jacobians().rates_by_states,
+        ),
         (
             "by_loop_rows",
             "by_loop_columns",
             "by_loop_room",
-            &kernels.jacobian_unknowns,
+            &subject.jacobians().rates_by_unknowns,
         ),
         (
             "by_state_rows",
             "by_state_columns",
             "by_state_room",
-            &kernels.residuals_by_states,
+            &subject.jacobians().residuals_by_states,
         ),
     ] {
         values
@@ -524,7 +537,7 @@ fn operations(subject: &Subject<'_>, step: f64) -> String {
     if k > 0 {
         let factors = k * k * k + k * k;
         let iteration = of(kernels.residuals.program())
-            + of(kernels.residuals_by_unknowns.values.program())
+            + of(subject.jacobians().residuals_by_unknowns.values.program())
             + factors
             + 2 * k * k
             + HALVINGS * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);

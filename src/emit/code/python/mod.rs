@@ -202,26 +202,32 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         ("outputs_call", "_outputs", &kernels.outputs, "y", &outputs),
         ("starts_call", "_starts", &kernels.starts, "self.starts", &none),
         ("inputs_call", "_inputs", &kernels.inputs, "both", &none),
-        ("direct_call", "_jacobian", &kernels.jacobian.values, "entries", &none),
+        (
+            "direct_call",
+            "_jacobian",
+            &subject.jacobians().rates_by_states.values,
+            "entries",
+            &none,
+        ),
         ("residuals_call", "_residuals", &kernels.residuals, "step", &none),
         (
             "loop_matrix_call",
             "_loop_matrix",
-            &kernels.residuals_by_unknowns.values,
+            &subject.jacobians().residuals_by_unknowns.values,
             "entries",
             &none,
         ),
         (
             "by_loop_call",
             "_by_unknowns",
-            &kernels.jacobian_unknowns.values,
+            &subject.jacobians().rates_by_unknowns.values,
             "entries",
             &none,
         ),
         (
             "by_state_call",
             "_residuals_by_states",
-            &kernels.residuals_by_states.values,
+            &subject.jacobians().residuals_by_states.values,
             "entries",
             &none,
         ),
@@ -284,10 +290,18 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         .set("switch_count", corners.switches().outputs().to_string())
         .set("phase_count", corners.phases().outputs().to_string());
     let matrices: [(&'static str, &'static str, &SparseKernel); 4] = [
-        ("direct_places", "direct_count", &kernels.jacobian),
-        ("by_loop_places", "by_loop_count", &kernels.jacobian_unknowns),
-        ("by_state_places", "by_state_count", &kernels.residuals_by_states),
-        ("loop_places", "loop_count", &kernels.residuals_by_unknowns),
+        ("direct_places", "direct_count", &subject.jacobians().rates_by_states),
+        (
+            "by_loop_places",
+            "by_loop_count",
+            &subject.jacobians().rates_by_unknowns,
+        ),
+        (
+            "by_state_places",
+            "by_state_count",
+            &subject.jacobians().residuals_by_states,
+        ),
+        ("loop_places", "loop_count", &subject.jacobians().residuals_by_unknowns),
     ];
     for (key, count, matrix) in matrices {
         values.set(key, places(&matrix.row_starts, &matrix.columns_of).join(", "));

@@ -281,7 +281,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         (
             "direct_call",
             "jacobian",
-            kernels.jacobian.values.program(),
+            subject.jacobians().rates_by_states.values.program(),
             "&mut direct",
             "self",
             &none,
@@ -297,7 +297,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         (
             "loop_matrix_call",
             "loop_matrix",
-            kernels.residuals_by_unknowns.values.program(),
+            subject.jacobians().residuals_by_unknowns.values.program(),
             "&mut entries",
             "self",
             &none,
@@ -305,7 +305,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         (
             "by_loop_call",
             "by_unknowns",
-            kernels.jacobian_unknowns.values.program(),
+            subject.jacobians().rates_by_unknowns.values.program(),
             "&mut by_loop",
             "self",
             &none,
@@ -313,7 +313,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         (
             "by_state_call",
             "residuals_by_states",
-            kernels.residuals_by_states.values.program(),
+            subject.jacobians().residuals_by_states.values.program(),
             "&mut by_state",
             "self",
             &none,
@@ -400,20 +400,25 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             "loop_rows",
             "loop_columns",
             "loop_count",
-            &kernels.residuals_by_unknowns,
+            &subject.jacobians().residuals_by_unknowns,
         ),
-        ("direct_rows", "direct_columns", "direct_count", &kernels.jacobian),
+        (
+            "direct_rows",
+            "direct_columns",
+            "direct_count",
+            &subject.jacobians().rates_by_states,
+        ),
         (
             "by_loop_rows",
             "by_loop_columns",
             "by_loop_count",
-            &kernels.jacobian_unknowns,
+            &subject.jacobians().rates_by_unknowns,
         ),
         (
             "by_state_rows",
             "by_state_columns",
             "by_state_count",
-            &kernels.residuals_by_states,
+            &subject.jacobians().residuals_by_states,
         ),
     ] {
         values
