@@ -108,6 +108,7 @@ pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSe
 ///
 /// What is finite is 0 less itself, to the last bit, and what is not is NaN. All values are looked at, several at a time,
 /// which takes a fraction of the time of stopping at the first one.
+#[allow(clippy::eq_op)] // The difference is NaN where the value is not finite.
 fn all_finite(values: &[f64]) -> bool {
     values.iter().fold(0, |found, value| found | (value - value).to_bits()) == 0
 }

@@ -268,7 +268,7 @@ fn cosine_of(last: &[f64], now: &[f64], next: &[f64]) -> Option<f64> {
         product(now, next) / (unit * unit * unit),
     );
     let determinant = ll * nn - ln * ln;
-    if !(determinant > 1e-8 * ll * nn) {
+    if determinant.is_nan() || determinant <= 1e-8 * ll * nn {
         // One real eigenvalue: the vectors are in a line.
         return (ln != 0.0).then(|| ln.signum());
     }
