@@ -113,7 +113,7 @@ mod tests {
                 name.chars()
                     .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
             );
-            if users != "int_" && users != "" {
+            if users != "int_" && !users.is_empty() {
                 assert_eq!(name, expected, "{users}");
             }
         }
