@@ -6,6 +6,9 @@ use crate::support::program;
 use std::f64::consts::PI;
 use std::path::PathBuf;
 
+/// What a closed form says of a mode, counted from 1.
+type OfMode = fn(usize) -> f64;
+
 /// A model with one block, written to a file of its own.
 pub fn file(name: &str, text: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("distributed");
@@ -66,7 +69,7 @@ fn beam_root(i: usize, sign: f64) -> f64 {
         return halved(|z| z.cos() + sign / z.cosh(), centre - 0.5, centre + 0.5);
     }
     // cos(centre + d) = -sin(centre) sin d, with sin(centre) = -(-1)^i.
-    let side = if i % 2 == 0 { 1.0 } else { -1.0 };
+    let side = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut d = 0.0;
     for _ in 0..50 {
         d = f64::asin(-sign * side / (centre + d).cosh());
@@ -77,7 +80,7 @@ fn beam_root(i: usize, sign: f64) -> f64 {
 #[test]
 fn one_hundred_frequencies_of_every_line() {
     let n = 100;
-    let waves: [(&str, fn(usize) -> f64); 3] = [
+    let waves: [(&str, OfMode); 3] = [
         ("FixedFree", |i| (i as f64 - 0.5) * PI),
         ("FixedFixed", |i| i as f64 * PI),
         ("FreeFree", |i| (i as f64 - 1.0) * PI),
@@ -125,7 +128,7 @@ fn one_hundred_frequencies_of_every_beam() {
     let n = 100;
     let (rho, a, e, i_y, l) = (7850.0f64, 0.002, 210e9, 3e-7, 2.3);
     let speed = (e * i_y / (rho * a)).sqrt();
-    let roots: [(&str, fn(usize) -> f64); 4] = [
+    let roots: [(&str, OfMode); 4] = [
         ("PinnedBeam", |i| i as f64 * PI),
         ("Cantilever", |i| beam_root(i, 1.0)),
         ("ClampedBeam", |i| beam_root(i + 1, -1.0)),

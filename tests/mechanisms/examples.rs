@@ -4,6 +4,9 @@ use super::jet::{Jet, lagrange};
 use super::model::Compiled;
 use super::{Values, spread};
 
+/// Generalised forces of given values, coordinates, velocities and inputs.
+type Forces = fn(&Values, &[f64], &[f64], &[f64]) -> Vec<f64>;
+
 /// One example.
 struct Case {
     file: &'static str,
@@ -14,7 +17,7 @@ struct Case {
     /// Kinetic less potential energy, with the values of the inputs.
     lagrangian: fn(&Values, &[f64], &[Jet], &[Jet]) -> Jet,
     /// The other generalised forces.
-    forces: fn(&Values, &[f64], &[f64], &[f64]) -> Vec<f64>,
+    forces: Forces,
 }
 
 const CASES: &[Case] = &[

@@ -9,6 +9,9 @@ use super::{Values, settings, spread, values};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 
+/// Coordinates of given values and states by name.
+type Coordinates = fn(&Values, &dyn Fn(&str) -> f64) -> Vec<f64>;
+
 /// States by name.
 type States = Vec<(&'static str, f64)>;
 
@@ -34,7 +37,7 @@ pub struct Case {
     /// The other states at given coordinates and velocities.
     states: fn(&Values, &[f64], &[f64]) -> States,
     /// The coordinates from the values of states.
-    coordinates: fn(&Values, &dyn Fn(&str) -> f64) -> Vec<f64>,
+    coordinates: Coordinates,
     /// What the record's formulas are.
     formulas: Formulas,
     /// The names that the record's formulas use beside the parameters.
