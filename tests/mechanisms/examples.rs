@@ -4,7 +4,7 @@ use super::jet::{Jet, lagrange};
 use super::model::Compiled;
 use super::{Values, spread};
 
-/// Generalised forces of given values, coordinates, velocities and inputs.
+/// Generalised forces of given values, inputs, coordinates and velocities.
 type Forces = fn(&Values, &[f64], &[f64], &[f64]) -> Vec<f64>;
 
 /// One example.
