@@ -20,8 +20,6 @@ pub(crate) trait Language: Dialect {
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String;
     /// The head of a function, up to its opening brace.
     fn open(&self, signature: &Signature<'_>) -> String;
-    /// The name of an argument inside a function.
-    fn argument(&self, array: Array) -> &'static str;
     /// A statement that calls a function.
     fn call(&self, name: &str, arguments: &str) -> String {
         format!("{name}({arguments});")
@@ -34,7 +32,7 @@ pub(crate) trait Language: Dialect {
     fn entry(&self, value: f64) -> String;
     /// The argument of a call between parts of one program.
     fn passed(&self, array: Array) -> String {
-        self.argument(array).to_string()
+        array.name().to_string()
     }
 }
 

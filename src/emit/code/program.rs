@@ -65,6 +65,39 @@ pub(crate) enum Lane {
     Of(u32),
 }
 
+/// What most languages call a function of one number.
+pub(crate) fn function_name(operation: Unary) -> &'static str {
+    match operation {
+        Unary::Absolute => "abs",
+        Unary::Sign => "sign",
+        Unary::Floor => "floor",
+        Unary::SquareRoot => "sqrt",
+        Unary::Sin => "sin",
+        Unary::Cos => "cos",
+        Unary::Tan => "tan",
+        Unary::Asin => "asin",
+        Unary::Acos => "acos",
+        Unary::Atan => "atan",
+        Unary::Sinh => "sinh",
+        Unary::Cosh => "cosh",
+        Unary::Tanh => "tanh",
+        Unary::Exp => "exp",
+        Unary::Log => "log",
+        Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+    }
+}
+
+/// What they call a function of two numbers.
+pub(crate) fn function_name_of_two(operation: Binary) -> &'static str {
+    match operation {
+        Binary::Minimum => "minimum",
+        Binary::Maximum => "maximum",
+        Binary::Power => "power",
+        Binary::Atan2 => "atan2",
+        _ => unreachable!("invariant: operators are no functions"),
+    }
+}
+
 /// What a language with arrays and loops must say about itself.
 pub(crate) trait Dialect {
     /// A number, exactly.
@@ -82,17 +115,41 @@ pub(crate) trait Dialect {
     /// One of two numbers.
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text;
     /// `a < b` and its kin, `and`, `or`, on conditions or numbers as `operation` takes them.
-    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text;
+    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let operator = match operation {
+            Binary::Less => "<",
+            Binary::LessEqual => "<=",
+            Binary::Equal => "==",
+            Binary::NotEqual => "!=",
+            Binary::And => "&&",
+            Binary::Or => "||",
+            _ => unreachable!("invariant: conditions are relations or logic"),
+        };
+        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
+        Text::new(Binding::Loose, text)
+    }
     /// `not`
-    fn negation(&self, a: &Text) -> Text;
+    fn negation(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("!({})", a.text))
+    }
     /// `const double r1 = ..;`
     fn declare(&self, name: &str, value: &str) -> String;
     /// `out[0] = ..;` with a remark behind it.
     fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String;
     /// The head of a loop over lanes `k`; none where one statement computes all lanes.
     fn head(&self, count: u32) -> Option<String>;
-    /// An index that is computed.
-    fn lane_index(&self, first: u32, stride: i32, count: u32) -> String;
+    /// An index that is computed, of the lane `k` of so many.
+    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
+        let way = match stride.unsigned_abs() {
+            1 => "k".to_string(),
+            stride => format!("{stride} * k"),
+        };
+        match (first, stride < 0) {
+            (first, true) => format!("{first} - {way}"),
+            (0, false) => way,
+            (first, false) => format!("{way} + {first}"),
+        }
+    }
     /// An index that is looked up in a table.
     fn table_index(&self, table: u32, lane: Lane) -> String;
 }
@@ -112,6 +169,21 @@ pub(crate) enum Array {
 }
 
 impl Array {
+    /// What it is called inside a function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Array::Time => "t",
+            Array::Parameters => "p",
+            Array::States => "x",
+            Array::Inputs => "u",
+            Array::Rates => "du",
+            Array::Unknowns => "w",
+            Array::Numbers => "numbers",
+            Array::Temporaries => "s",
+            Array::Output => "out",
+        }
+    }
+
     fn of(space: Space) -> Array {
         match space {
             Space::Time => Array::Time,

@@ -1,5 +1,6 @@
 //! What is emitted: a system with its compiled functions, under names that every target makes its own of.
 
+use super::functions::wrapped;
 use super::names::{Rules, Scope};
 use super::template::Values;
 use crate::emit::rows::Columns;
@@ -8,7 +9,7 @@ use crate::equations::StateSystem;
 use crate::expr::{ExprId, print, to_f64};
 use crate::kernels::operation::Space;
 use crate::kernels::program::Program;
-use crate::kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, expression};
+use crate::kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
 use std::fmt::Write;
 
 /// Where the emitted code comes from: said in the head of every file.
@@ -159,6 +160,17 @@ impl<'a> Subject<'a> {
         self.kernels.jacobians(self.system)
     }
 
+    /// The matrices that templates name: that of the loops, and those that derivatives through loops are made of.
+    pub(crate) fn matrices(&self) -> [(&'static str, &SparseKernel); 4] {
+        let jacobians = self.jacobians();
+        [
+            ("loop", &jacobians.residuals_by_unknowns),
+            ("direct", &jacobians.rates_by_states),
+            ("by_loop", &jacobians.rates_by_unknowns),
+            ("by_state", &jacobians.residuals_by_states),
+        ]
+    }
+
     /// The pattern of the derivatives by the states, loops resolved: row starts and columns.
     pub(crate) fn jacobian_pattern(&self) -> (Vec<usize>, Vec<usize>) {
         let jacobians = self.jacobians();
@@ -213,6 +225,28 @@ fn parameters(system: &StateSystem) -> Vec<Parameter> {
         first += count;
     }
     list
+}
+
+/// Remarks on the results of a program, one a name of the list, in the way that `quote` makes a name harmless.
+pub(crate) fn labels(
+    prefix: &str,
+    list: &[Named],
+    quote: fn(&str) -> String,
+) -> impl Fn(u32) -> Option<String> + use<> {
+    let list: Vec<String> = list
+        .iter()
+        .map(|entry| format!("{prefix}{}", quote(&entry.name)))
+        .collect();
+    move |at: u32| list.get(at as usize).cloned()
+}
+
+/// Lists of first guesses in brackets, each number written by `literal`.
+pub(crate) fn bracketed_guesses(subject: &Subject<'_>, literal: impl Fn(f64) -> String) -> String {
+    let lists = subject.guesses().map(|list| {
+        let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
+        format!("[{}]", wrapped(&list))
+    });
+    lists.join(", ")
 }
 
 /// Names for a list in one scope.

@@ -8,17 +8,17 @@ use rustc_hash::FxHashMap;
 /// The values of a template's keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
-    list: FxHashMap<&'static str, String>,
+    list: FxHashMap<String, String>,
 }
 
 impl Values {
-    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<String>) -> &mut Values {
-        self.list.insert(key, value.into());
+    pub(crate) fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> &mut Values {
+        self.list.insert(key.into(), value.into());
         self
     }
 
     /// A key that only says whether something is so.
-    pub(crate) fn flag(&mut self, key: &'static str, holds: bool) -> &mut Values {
+    pub(crate) fn flag(&mut self, key: impl Into<String>, holds: bool) -> &mut Values {
         self.set(key, if holds { "yes" } else { "" })
     }
 

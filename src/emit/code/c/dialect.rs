@@ -2,7 +2,7 @@
 
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text};
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use crate::kernels::operation::{Binary, Unary};
 
 /// Names that C, C++ or the templates take.
@@ -191,7 +191,7 @@ impl Dialect for C {
     fn element(&self, array: Array, index: &str) -> Text {
         match array {
             Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}[{index}]", self.argument(array))),
+            _ => Text::atom(format!("{}[{index}]", array.name())),
         }
     }
 
@@ -199,31 +199,15 @@ impl Dialect for C {
         let name = match operation {
             Unary::Absolute => self.function("fabs"),
             Unary::Sign => "sign_of".to_string(),
-            Unary::Floor => self.function("floor"),
-            Unary::SquareRoot => self.function("sqrt"),
-            Unary::Sin => self.function("sin"),
-            Unary::Cos => self.function("cos"),
-            Unary::Tan => self.function("tan"),
-            Unary::Asin => self.function("asin"),
-            Unary::Acos => self.function("acos"),
-            Unary::Atan => self.function("atan"),
-            Unary::Sinh => self.function("sinh"),
-            Unary::Cosh => self.function("cosh"),
-            Unary::Tanh => self.function("tanh"),
-            Unary::Exp => self.function("exp"),
-            Unary::Log => self.function("log"),
-            Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+            _ => self.function(function_name(operation)),
         };
         Text::atom(format!("{name}({})", a.text))
     }
 
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
         let name = match operation {
-            Binary::Minimum => "minimum".to_string(),
-            Binary::Maximum => "maximum".to_string(),
-            Binary::Power => "power".to_string(),
             Binary::Atan2 => self.function("atan2"),
-            _ => unreachable!("invariant: operators are no functions"),
+            _ => function_name_of_two(operation).to_string(),
         };
         Text::atom(format!("{name}({}, {})", a.text, b.text))
     }
@@ -248,24 +232,6 @@ impl Dialect for C {
         Text::new(Binding::Loose, text)
     }
 
-    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let operator = match operation {
-            Binary::Less => "<",
-            Binary::LessEqual => "<=",
-            Binary::Equal => "==",
-            Binary::NotEqual => "!=",
-            Binary::And => "&&",
-            Binary::Or => "||",
-            _ => unreachable!("invariant: conditions are relations or logic"),
-        };
-        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
-        Text::new(Binding::Loose, text)
-    }
-
-    fn negation(&self, a: &Text) -> Text {
-        Text::new(Binding::Loose, format!("!({})", a.text))
-    }
-
     fn declare(&self, name: &str, value: &str) -> String {
         format!("const real {name} = {value};")
     }
@@ -279,18 +245,6 @@ impl Dialect for C {
 
     fn head(&self, count: u32) -> Option<String> {
         Some(format!("for (int k = 0; k < {count}; k++) {{"))
-    }
-
-    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
-        let way = match stride.unsigned_abs() {
-            1 => "k".to_string(),
-            stride => format!("{stride} * k"),
-        };
-        match (first, stride < 0) {
-            (first, true) => format!("{first} - {way}"),
-            (0, false) => way,
-            (first, false) => format!("{way} + {first}"),
-        }
     }
 
     fn table_index(&self, table: u32, lane: Lane) -> String {
@@ -408,8 +362,8 @@ impl Language for C {
     fn open(&self, signature: &Signature<'_>) -> String {
         let one = |array: &Array| match array {
             Array::Time => "real t".to_string(),
-            Array::Temporaries | Array::Output => format!("real *RESTRICT {}", self.argument(*array)),
-            _ => format!("const real *RESTRICT {}", self.argument(*array)),
+            Array::Temporaries | Array::Output => format!("real *RESTRICT {}", array.name()),
+            _ => format!("const real *RESTRICT {}", array.name()),
         };
         let list: Vec<String> = signature.arrays.iter().map(one).collect();
         let list = if list.is_empty() {
@@ -418,20 +372,6 @@ impl Language for C {
             list.join(", ")
         };
         format!("static void {}({list}) {{", signature.name)
-    }
-
-    fn argument(&self, array: Array) -> &'static str {
-        match array {
-            Array::Time => "t",
-            Array::Parameters => "p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "w",
-            Array::Numbers => "numbers",
-            Array::Temporaries => "s",
-            Array::Output => "out",
-        }
     }
 
     fn entry(&self, value: f64) -> String {

@@ -4,7 +4,7 @@ mod dialect;
 
 use super::functions::{self, Functions, wrapped};
 use super::program::Array;
-use super::subject::{Parameter, Subject, bracketed, names, parameter_remark, readme_values};
+use super::subject::{Named, Parameter, Subject, bracketed, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::emit::shortest;
@@ -170,7 +170,7 @@ fn integers(entries: &[usize]) -> String {
 }
 
 /// An enumeration of places in an array.
-fn indices(name: &str, letter: &str, users: &[super::subject::Named]) -> String {
+fn indices(name: &str, letter: &str, users: &[Named]) -> String {
     if users.is_empty() {
         return "/* There is none. */".to_string();
     }
@@ -242,13 +242,7 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOpt
     values.set("default_lines", defaults);
 
     let mut functions = Functions::new(c);
-    let labels = |prefix: &'static str, list: &[super::subject::Named]| {
-        let list: Vec<String> = list
-            .iter()
-            .map(|entry| format!("{prefix}{}", comment(&entry.name)))
-            .collect();
-        move |at: u32| list.get(at as usize).cloned()
-    };
+    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
     let none = |_: u32| None;
     let model = |out: &str| move_call(out);
     functions.add(
@@ -400,7 +394,6 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
             functions.call("residuals_by_states", &move_call("by_state")),
         )
         .set("loop_entries", matrix.stored().to_string())
-        .set("loop_room", matrix.stored().max(1).to_string())
         .set("loop_iterations", ITERATIONS.to_string())
         .set("loop_halvings", HALVINGS.to_string())
         .set(
@@ -409,33 +402,12 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
                 subject.guesses().iter().flatten().map(|value| c.literal(*value)),
                 String::new(),
             ),
-        )
-        .set("loop_rows", integers(&matrix.row_starts))
-        .set("loop_columns", integers(&matrix.columns_of));
-    for (rows, columns, room, kernel) in [
-        (
-            "direct_rows",
-            "direct_columns",
-            "direct_room",
-            &subject.jacobians().rates_by_states,
-        ),
-        (
-            "by_loop_rows",
-            "by_loop_columns",
-            "by_loop_room",
-            &subject.jacobians().rates_by_unknowns,
-        ),
-        (
-            "by_state_rows",
-            "by_state_columns",
-            "by_state_room",
-            &subject.jacobians().residuals_by_states,
-        ),
-    ] {
+        );
+    for (name, kernel) in subject.matrices() {
         values
-            .set(rows, integers(&kernel.row_starts))
-            .set(columns, integers(&kernel.columns_of))
-            .set(room, kernel.stored().max(1).to_string());
+            .set(format!("{name}_rows"), integers(&kernel.row_starts))
+            .set(format!("{name}_columns"), integers(&kernel.columns_of))
+            .set(format!("{name}_room"), kernel.stored().max(1).to_string());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text};
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use crate::kernels::operation::{Binary, Unary};
 
 /// Words that are no names.
@@ -44,41 +44,16 @@ impl Dialect for Python {
     fn element(&self, array: Array, index: &str) -> Text {
         match array {
             Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}[{index}]", self.argument(array))),
+            _ => Text::atom(format!("{}[{index}]", array.name())),
         }
     }
 
     fn unary(&self, operation: Unary, a: &Text) -> Text {
-        let name = match operation {
-            Unary::Absolute => "abs",
-            Unary::Sign => "sign",
-            Unary::Floor => "floor",
-            Unary::SquareRoot => "sqrt",
-            Unary::Sin => "sin",
-            Unary::Cos => "cos",
-            Unary::Tan => "tan",
-            Unary::Asin => "asin",
-            Unary::Acos => "acos",
-            Unary::Atan => "atan",
-            Unary::Sinh => "sinh",
-            Unary::Cosh => "cosh",
-            Unary::Tanh => "tanh",
-            Unary::Exp => "exp",
-            Unary::Log => "log",
-            Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
-        };
-        Text::atom(format!("_{name}({})", a.text))
+        Text::atom(format!("_{}({})", function_name(operation), a.text))
     }
 
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let name = match operation {
-            Binary::Minimum => "minimum",
-            Binary::Maximum => "maximum",
-            Binary::Power => "power",
-            Binary::Atan2 => "atan2",
-            _ => unreachable!("invariant: operators are no functions"),
-        };
-        Text::atom(format!("_{name}({}, {})", a.text, b.text))
+        Text::atom(format!("_{}({}, {})", function_name_of_two(operation), a.text, b.text))
     }
 
     fn holds(&self, a: &Text) -> Text {
@@ -158,7 +133,7 @@ impl Language for Python {
     }
 
     fn open(&self, signature: &Signature<'_>) -> String {
-        let list: Vec<&str> = signature.arrays.iter().map(|array| self.argument(*array)).collect();
+        let list: Vec<&str> = signature.arrays.iter().map(|array| array.name()).collect();
         format!("def {}({}):", signature.name, list.join(", "))
     }
 
@@ -168,20 +143,6 @@ impl Language for Python {
 
     fn call(&self, name: &str, arguments: &str) -> String {
         format!("{name}({arguments})")
-    }
-
-    fn argument(&self, array: Array) -> &'static str {
-        match array {
-            Array::Time => "t",
-            Array::Parameters => "p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "w",
-            Array::Numbers => "numbers",
-            Array::Temporaries => "s",
-            Array::Output => "out",
-        }
     }
 
     fn entry(&self, value: f64) -> String {

@@ -6,7 +6,7 @@ use super::Package;
 use super::functions::{Functions, wrapped};
 use super::names::legal;
 use super::program::Array;
-use super::subject::{Named, Subject, readme_values};
+use super::subject::{Named, Subject, bracketed_guesses, labels, readme_values};
 use super::template::{Values, fill};
 use crate::kernels::program::Program;
 use crate::kernels::{Kernel, SparseKernel};
@@ -118,7 +118,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("linear_word", boolean(system.linear))
         .flag("linear", system.linear)
         .flag("loops", subject.unknowns() > 0)
-        .set("guesses", guesses(subject))
+        .set("guesses", bracketed_guesses(subject, literal))
         .set("unknowns", subject.unknowns().to_string())
         .set("jacobian_rows", rows)
         .set("jacobian_columns", columns)
@@ -165,27 +165,12 @@ fn arguments(out: &'static str) -> impl Fn(Array) -> String {
     }
 }
 
-/// Where the unknowns of loops are looked for at first.
-fn guesses(subject: &Subject<'_>) -> String {
-    let lists = subject.guesses().map(|list| {
-        let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
-        format!("[{}]", wrapped(&list))
-    });
-    lists.join(", ")
-}
-
 fn program_values(subject: &Subject<'_>, values: &mut Values) {
     let kernels = &subject.kernels;
     let corners = &subject.corners;
     let mut functions = Functions::new(&Python);
     let mut scratch: Vec<&Program> = Vec::new();
-    let labels = |prefix: &'static str, list: &[Named]| {
-        let list: Vec<String> = list
-            .iter()
-            .map(|entry| format!("{prefix}{}", string(&entry.name)))
-            .collect();
-        move |at: u32| list.get(at as usize).cloned()
-    };
+    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, string);
     let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
     let none = |_: u32| None;
     // What computes nothing is no statement.

@@ -2,7 +2,7 @@
 
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text};
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use crate::kernels::operation::{Binary, Unary};
 
 /// Words that are no names.
@@ -44,40 +44,20 @@ impl Dialect for Rust {
         Text::atom(match array {
             Array::Time => "t".to_string(),
             Array::Numbers => format!("T::c(numbers[{index}])"),
-            _ => format!("{}[{index}]", self.argument(array)),
+            _ => format!("{}[{index}]", array.name()),
         })
     }
 
     fn unary(&self, operation: Unary, a: &Text) -> Text {
         let name = match operation {
-            Unary::Absolute => "abs",
-            Unary::Sign => "sign",
-            Unary::Floor => "floor",
-            Unary::SquareRoot => "sqrt",
-            Unary::Sin => "sin",
-            Unary::Cos => "cos",
-            Unary::Tan => "tan",
-            Unary::Asin => "asin",
-            Unary::Acos => "acos",
-            Unary::Atan => "atan",
-            Unary::Sinh => "sinh",
-            Unary::Cosh => "cosh",
-            Unary::Tanh => "tanh",
-            Unary::Exp => "exp",
             Unary::Log => "ln",
-            Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+            _ => function_name(operation),
         };
         Text::atom(format!("{}.{name}()", a.within(Binding::Atom)))
     }
 
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let name = match operation {
-            Binary::Minimum => "minimum",
-            Binary::Maximum => "maximum",
-            Binary::Power => "power",
-            Binary::Atan2 => "atan2",
-            _ => unreachable!("invariant: operators are no functions"),
-        };
+        let name = function_name_of_two(operation);
         Text::atom(format!("{}.{name}({})", a.within(Binding::Atom), b.text))
     }
 
@@ -95,24 +75,6 @@ impl Dialect for Rust {
         Text::new(Binding::Loose, text)
     }
 
-    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let operator = match operation {
-            Binary::Less => "<",
-            Binary::LessEqual => "<=",
-            Binary::Equal => "==",
-            Binary::NotEqual => "!=",
-            Binary::And => "&&",
-            Binary::Or => "||",
-            _ => unreachable!("invariant: conditions are relations or logic"),
-        };
-        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
-        Text::new(Binding::Loose, text)
-    }
-
-    fn negation(&self, a: &Text) -> Text {
-        Text::new(Binding::Loose, format!("!({})", a.text))
-    }
-
     fn declare(&self, name: &str, value: &str) -> String {
         format!("let {name} = {value};")
     }
@@ -126,18 +88,6 @@ impl Dialect for Rust {
 
     fn head(&self, count: u32) -> Option<String> {
         Some(format!("for k in 0..{count}usize {{"))
-    }
-
-    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
-        let way = match stride.unsigned_abs() {
-            1 => "k".to_string(),
-            stride => format!("{stride} * k"),
-        };
-        match (first, stride < 0) {
-            (first, true) => format!("{first} - {way}"),
-            (0, false) => way,
-            (first, false) => format!("{way} + {first}"),
-        }
     }
 
     fn table_index(&self, table: u32, lane: Lane) -> String {
@@ -178,20 +128,6 @@ impl Language for Rust {
         };
         let list: Vec<String> = signature.arrays.iter().map(one).collect();
         format!("pub fn {}<T: Real>({}) {{", signature.name, list.join(", "))
-    }
-
-    fn argument(&self, array: Array) -> &'static str {
-        match array {
-            Array::Time => "t",
-            Array::Parameters => "p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "w",
-            Array::Numbers => "numbers",
-            Array::Temporaries => "s",
-            Array::Output => "out",
-        }
     }
 
     fn entry(&self, value: f64) -> String {

@@ -4,7 +4,7 @@ mod dialect;
 
 use super::functions::{Functions, wrapped};
 use super::program::Array;
-use super::subject::{Named, Subject, bracketed, names, parameter_remark, readme_values};
+use super::subject::{Named, Subject, bracketed, bracketed_guesses, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{Package, names::legal};
 use crate::kernels::program::Program;
@@ -214,27 +214,12 @@ fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
     }
 }
 
-/// Where the unknowns of loops are looked for at first.
-fn guesses(subject: &Subject<'_>) -> String {
-    let lists = subject.guesses().map(|list| {
-        let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
-        format!("[{}]", wrapped(&list))
-    });
-    lists.join(", ")
-}
-
 fn program_values(subject: &Subject<'_>, values: &mut Values) {
     let kernels = &subject.kernels;
     let corners = &subject.corners;
     let mut functions = Functions::new(&Rust);
     let mut scratch: Vec<&Program> = Vec::new();
-    let labels = |prefix: &'static str, list: &[Named]| {
-        let list: Vec<String> = list
-            .iter()
-            .map(|entry| format!("{prefix}{}", comment(&entry.name)))
-            .collect();
-        move |at: u32| list.get(at as usize).cloned()
-    };
+    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
     let none = |_: u32| None;
     let call = |functions: &Functions<'_>, name: &str, own: &str, out: &str| {
         let call = functions.call(name, &arguments(own, out));
@@ -394,37 +379,12 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         );
     }
     values.set("parameter_lines", lines);
-    values.set("guesses", guesses(subject));
-    for (rows, columns, count, kernel) in [
-        (
-            "loop_rows",
-            "loop_columns",
-            "loop_count",
-            &subject.jacobians().residuals_by_unknowns,
-        ),
-        (
-            "direct_rows",
-            "direct_columns",
-            "direct_count",
-            &subject.jacobians().rates_by_states,
-        ),
-        (
-            "by_loop_rows",
-            "by_loop_columns",
-            "by_loop_count",
-            &subject.jacobians().rates_by_unknowns,
-        ),
-        (
-            "by_state_rows",
-            "by_state_columns",
-            "by_state_count",
-            &subject.jacobians().residuals_by_states,
-        ),
-    ] {
+    values.set("guesses", bracketed_guesses(subject, literal));
+    for (name, kernel) in subject.matrices() {
         values
-            .set(rows, integers(&kernel.row_starts))
-            .set(columns, integers(&kernel.columns_of))
-            .set(count, kernel.stored().to_string());
+            .set(format!("{name}_rows"), integers(&kernel.row_starts))
+            .set(format!("{name}_columns"), integers(&kernel.columns_of))
+            .set(format!("{name}_count"), kernel.stored().to_string());
     }
     values.set("scratch", Subject::scratch(&scratch).to_string());
     values.set("programs", functions.finish());
