@@ -1,6 +1,6 @@
 //! Which numbers are at fault: values as they are told to the user, and the parameters that they come from.
 
-use super::formulate::parameter_values;
+use super::given::parameter_values;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Law, Matrix, Model};
 use crate::elaborate::{label_parameters, shown};

@@ -1,6 +1,6 @@
 //! The state system without its equations: the names, units and starts of states, inputs and outputs.
 
-use super::formulate::parameter_values;
+use super::given::parameter_values;
 use super::states::StateRequest;
 use super::system::{Quantity, State, StateSystem, StateVariable};
 use crate::causality::Causality;

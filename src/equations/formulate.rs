@@ -1,29 +1,23 @@
 //! The drivers: one run of reduction and assembly for each number system that is needed.
 
 use super::assemble::{Assembled, Columns, Obstacle, assemble};
+use super::given::{modulo_prime, parameter_values, retained, without_nonlinear_outputs};
 use super::matrices;
-use super::outputs::{OutputRow, Plan, integrands, is_affine, outputs};
+use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, singular, starts, values};
-use crate::algebra::{
-    DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, Sharing,
-};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, Sampled, Sharing};
 use crate::bond::BondGraph;
 use crate::causality::elimination::Row;
 use crate::causality::structure::{Signed, Structure, port_column};
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
-use crate::elaborate::model::{ElementId, Law, Measure, Model, Variable};
+use crate::elaborate::model::{Law, Measure, Model, Variable};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use crate::reduce::{Refusal, Solve, reduce};
-use num_bigint::BigInt;
-use num_integer::Integer;
-use num_rational::BigRational;
-use num_traits::ToPrimitive;
-use rustc_hash::FxHashMap;
 
 /// What equations are asked for.
 #[derive(Clone, Debug)]
@@ -172,65 +166,6 @@ fn run_sharing<F: Field + FromExpression>(
     })
 }
 
-/// The values of all parameter entries.
-pub(crate) fn parameter_values(model: &Model) -> FxHashMap<SymbolId, BigRational> {
-    model
-        .parameters
-        .iter()
-        .flat_map(|parameter| &parameter.entries)
-        .map(|entry| (entry.symbol, entry.value.clone()))
-        .collect()
-}
-
-/// A rational number modulo the prime of [`PrimeField`]; a denominator that it divides counts as sampled.
-pub(crate) fn modulo_prime(value: &BigRational) -> u64 {
-    let modulus = BigInt::from(PrimeField::MODULUS);
-    let reduce = |part: &BigInt| part.mod_floor(&modulus).to_u64().unwrap_or(0);
-    let (numerator, denominator) = (reduce(value.numer()), reduce(value.denom()));
-    let mut field = PrimeField;
-    if denominator == 0 {
-        return PrimeField.sample(numerator, 1);
-    }
-    field.div(&numerator, &denominator)
-}
-
-/// Elements named by `--retain`, with a diagnostic for each unknown name.
-pub(crate) fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
-    let mut found = Vec::new();
-    for name in &options.retain {
-        let position = (0..model.elements.len() as u32)
-            .map(ElementId)
-            .find(|id| model.element_name(*id) == *name);
-        match position {
-            Some(id) if super::refusal::is_storage(model, id) => found.push(id),
-            Some(id) => diagnostics.push(
-                Diagnostic::error(
-                    "LGM0904",
-                    format!("`--retain {name}`: `{name}` is not a storage element"),
-                )
-                .label(model.element_span(id), "this element stores no energy")
-                .help("name a mass, spring, capacitor, inductor or bond `I` or `C`"),
-            ),
-            None => {
-                let storage: Vec<String> = (0..model.elements.len() as u32)
-                    .map(ElementId)
-                    .filter(|id| super::refusal::is_storage(model, *id))
-                    .take(8)
-                    .map(|id| format!("`{}`", model.element_name(id)))
-                    .collect();
-                diagnostics.push(
-                    Diagnostic::error(
-                        "LGM0904",
-                        format!("`--retain {name}`: the model has no element `{name}`"),
-                    )
-                    .help(format!("storage elements are {}", storage.join(", "))),
-                );
-            }
-        }
-    }
-    found
-}
-
 /// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
 /// holds, with a warning. The flag says whether the parameters in general may be used.
 pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
@@ -284,27 +219,6 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     }
     diagnostics.push(diagnostic);
     (numeric, false, diagnostics)
-}
-
-/// The model with its linear outputs alone; none where all are.
-fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Diagnostic>) -> Option<Model> {
-    let mut linear = model.clone();
-    linear.outputs.clear();
-    for output in &model.outputs {
-        if is_affine(&mut linear.exprs, output.value) {
-            linear.outputs.push(output.clone());
-        } else {
-            diagnostics.push(
-                Diagnostic::warning(
-                    "LGM0505",
-                    format!("output `{}` is not linear, and is left out", output.name),
-                )
-                .label(output.span, "a product of variables, or a function of one")
-                .help("ask for outputs that are linear in efforts, flows, across and through variables"),
-            );
-        }
-    }
-    (linear.outputs.len() < model.outputs.len()).then_some(linear)
 }
 
 /// Formulates the state equations of a model (design 2.7: exact and cancelled where small, shared where large).

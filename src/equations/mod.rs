@@ -11,6 +11,7 @@ mod build;
 mod decimals;
 mod dependents;
 mod formulate;
+mod given;
 mod matrices;
 mod nonlinear;
 mod numbers;
@@ -30,8 +31,8 @@ mod tests;
 
 pub use balance::{Instant, power_balance};
 pub(crate) use decimals::shortest_decimal;
-pub(crate) use formulate::retained;
 pub use formulate::{Options, decide, formulate};
+pub(crate) use given::retained;
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
 pub use states::StateRequest;

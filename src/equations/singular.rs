@@ -2,7 +2,7 @@
 //! resistance of zero against a source, masses that add up to nothing.
 
 use super::blame::Blame;
-use super::formulate::modulo_prime;
+use super::given::modulo_prime;
 use crate::algebra::Sampled;
 use crate::bond::BondGraph;
 use crate::causality::Causality;

@@ -1,6 +1,7 @@
 //! Starts of dependent storage: a constraint that must be consistent (language 9).
 
-use super::formulate::{Run, parameter_values};
+use super::formulate::Run;
+use super::given::parameter_values;
 use super::matrices::Present;
 use super::system::{StartConstraint, StateSystem};
 use crate::causality::Causality;

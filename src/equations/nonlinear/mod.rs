@@ -27,13 +27,14 @@ mod prepare;
 mod present;
 mod verify;
 
+use super::assemble;
 use super::build;
-use super::formulate::{Options, parameter_values};
+use super::formulate::Options;
+use super::given::{modulo_prime, parameter_values};
 use super::outputs;
 use super::refusal::Failure;
 use super::states::StateRequest;
 use super::system::StateSystem;
-use super::{assemble, formulate as numbers};
 use crate::algebra::RationalFunctions;
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model};
@@ -189,7 +190,7 @@ fn equations(
             system = frame(prepared, states, &mut frame_notes);
             let given = parameter_values(&prepared.model)
                 .into_iter()
-                .map(|(symbol, value)| (symbol, numbers::modulo_prime(&value)));
+                .map(|(symbol, value)| (symbol, modulo_prime(&value)));
             let mut field = SharedArena::new(&system.exprs, 3, given.collect());
             let found = Definitions::build(prepared, states, &mut field, &mut system, &columns)?;
             (found, false)

@@ -15,7 +15,7 @@ use crate::elaborate::model::{
     Bond, BondEnd, BondId, Connection, Dissipator, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId,
     Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
 };
-use crate::equations::formulate::{modulo_prime, parameter_values};
+use crate::equations::given::{modulo_prime, parameter_values};
 use crate::equations::starts::natural_scale;
 use crate::equations::system::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
