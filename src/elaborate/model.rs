@@ -57,6 +57,8 @@ typed_id!(
 pub struct Model {
     /// The model's name.
     pub name: Arc<str>,
+    /// Its `///` lines.
+    pub doc: Option<Arc<str>>,
     /// Where it is declared (its name).
     pub span: Span,
     /// All expressions and symbols of the model.

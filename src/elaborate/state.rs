@@ -281,6 +281,7 @@ impl<'a> Elaborator<'a> {
             shapes,
             model: Model {
                 name: chosen.name.text.clone(),
+                doc: chosen.doc.clone(),
                 span: chosen.name.span,
                 exprs: Default::default(),
                 time,

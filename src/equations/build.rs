@@ -69,6 +69,7 @@ pub(crate) fn frame(
         .collect();
     StateSystem {
         model: model.name.clone(),
+        doc: model.doc.clone(),
         exprs,
         time: model.time,
         parameters: model.parameters.clone(),

@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub struct StateSystem {
     /// The model's name.
     pub model: Arc<str>,
+    /// Its `///` lines.
+    pub doc: Option<Arc<str>>,
     /// The arena of all expressions here.
     pub exprs: Exprs,
     /// The symbol of `time`.

@@ -26,6 +26,7 @@ impl Builder {
         Builder {
             system: StateSystem {
                 model: model.into(),
+                doc: None,
                 exprs,
                 time,
                 parameters: Vec::new(),

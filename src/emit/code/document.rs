@@ -32,7 +32,12 @@ fn package(subject: &Subject<'_>, ending: &str, contents: Vec<u8>, what: &str) -
     let (model, origin) = (&subject.system.model, subject.origin.sentence());
     let name = format!("{}.{ending}", legal(model, RULES));
     let mut package = Package::default();
-    package.add("README.md", format!("# {model}\n\n{origin}\n\n`{name}`: {what}\n"));
+    let description = match subject.description.as_str() {
+        "" => String::new(),
+        text => format!("{text}\n\n"),
+    };
+    let readme = format!("# {model}\n\n{origin}\n\n{description}`{name}`: {what}\n");
+    package.add("README.md", readme);
     package.add(name, contents);
     package
 }

@@ -20,9 +20,9 @@ pub(crate) trait Language: Dialect {
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String;
     /// The head of a function, up to its opening brace.
     fn open(&self, signature: &Signature<'_>) -> String;
-    /// A statement that calls a function.
-    fn call(&self, name: &str, arguments: &str) -> String {
-        format!("{name}({arguments});")
+    /// A statement that calls a function with what stands for each array.
+    fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
+        format!("{name}({});", listed(arguments))
     }
     /// What ends a function.
     fn close(&self) -> &'static str {
@@ -34,6 +34,12 @@ pub(crate) trait Language: Dialect {
     fn passed(&self, array: Array) -> String {
         array.name().to_string()
     }
+}
+
+/// The arguments of a call.
+pub(crate) fn listed(arguments: &[(Array, String)]) -> String {
+    let list: Vec<&str> = arguments.iter().map(|argument| argument.1.as_str()).collect();
+    list.join(", ")
 }
 
 /// Entries of a list, in lines of bounded length.
@@ -84,11 +90,12 @@ impl<'a> Functions<'a> {
                 .flat_map(|part| &part.lines)
                 .any(|line| line.contains(word))
         };
-        if reads("numbers[") {
+        let [read_numbers, read_indices] = tables_as_read(language);
+        if reads(&read_numbers) {
             let list: Vec<String> = program.numbers.iter().map(|value| language.entry(*value)).collect();
             self.text.push_str(&language.table(&numbers, &list, false));
         }
-        if reads("indices[") {
+        if reads(&read_indices) {
             let list: Vec<String> = program.indices.iter().map(u32::to_string).collect();
             self.text.push_str(&language.table(&indices, &list, true));
         }
@@ -128,11 +135,13 @@ impl<'a> Functions<'a> {
             outputs,
         });
         let _ = writeln!(self.text, "{head}");
+        let [read_numbers, read_indices] = tables_as_read(self.language);
+        let bracket = self.language.bracket();
         for line in &part.lines {
             // Tables belong to the whole program.
             let line = line
-                .replace("indices[", &format!("{indices}["))
-                .replace("numbers[", &format!("{numbers}["));
+                .replace(&read_indices, &format!("{indices}{bracket}"))
+                .replace(&read_numbers, &format!("{numbers}{bracket}"));
             let _ = writeln!(self.text, "    {line}");
         }
         self.text.push_str(self.language.close());
@@ -146,14 +155,20 @@ impl<'a> Functions<'a> {
         if takes.is_empty() {
             return String::new();
         }
-        let arguments: Vec<String> = takes.iter().map(|array| of(*array)).collect();
-        self.language.call(name, &arguments.join(", "))
+        let arguments: Vec<(Array, String)> = takes.iter().map(|array| (*array, of(*array))).collect();
+        self.language.call(name, &arguments)
     }
 
     /// All functions.
     pub(crate) fn finish(self) -> String {
         self.text
     }
+}
+
+/// How a statement reads the program's tables of numbers and of indices.
+fn tables_as_read(language: &dyn Language) -> [String; 2] {
+    let bracket = language.bracket();
+    [format!("numbers{bracket}"), format!("indices{bracket}")]
 }
 
 /// How many operations a program takes.

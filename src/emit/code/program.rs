@@ -1,4 +1,4 @@
-//! Programs of kernels as statements of a language with arrays: what C and Rust share.
+//! Programs of kernels as statements of a language with arrays: what the languages share.
 //!
 //! Loops of lanes stay loops; what is straight-line is cut into functions of bounded length, so that the time of a compiler
 //! grows linearly with the model. A result that is used once stands inside the expression that uses it.
@@ -136,8 +136,30 @@ pub(crate) trait Dialect {
     fn declare(&self, name: &str, value: &str) -> String;
     /// `out[0] = ..;` with a remark behind it.
     fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String;
+    /// `+`, `-`, `*` or `/` between numbers, or between all lanes at once.
+    fn operator(&self, operation: Binary, _lane: Lane) -> &'static str {
+        match operation {
+            Binary::Add => "+",
+            Binary::Subtract => "-",
+            Binary::Multiply => "*",
+            Binary::Divide => "/",
+            _ => unreachable!("invariant: other operations are functions or conditions"),
+        }
+    }
+    /// An index that is the same in all lanes.
+    fn fixed_index(&self, first: u32) -> String {
+        first.to_string()
+    }
+    /// What stands between an array and its index.
+    fn bracket(&self) -> char {
+        '['
+    }
     /// The head of a loop over lanes `k`; none where one statement computes all lanes.
     fn head(&self, count: u32) -> Option<String>;
+    /// What ends a loop.
+    fn tail(&self) -> &'static str {
+        "}"
+    }
     /// An index that is computed, of the lane `k` of so many.
     fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
         let way = match stride.unsigned_abs() {
@@ -338,7 +360,7 @@ impl Printer<'_> {
         self.part.lines.push(head);
         let inner = self.lines.iter().map(|line| format!("    {line}"));
         self.part.lines.extend(inner);
-        self.part.lines.push("}".to_string());
+        self.part.lines.push(self.dialect.tail().to_string());
     }
 
     /// Whether some lane, or a store, reads a register.
@@ -364,7 +386,7 @@ impl Printer<'_> {
             (Index::Affine { first, stride }, Lane::Of(count)) if stride != 0 => {
                 self.dialect.lane_index(first, stride, count)
             }
-            (Index::Affine { first, .. }, _) => first.to_string(),
+            (Index::Affine { first, .. }, _) => self.dialect.fixed_index(first),
         }
     }
 
@@ -392,8 +414,9 @@ impl Printer<'_> {
 
     /// What stands for an instruction, and whether that is a condition.
     fn text(&mut self, instruction: &Instruction) -> (Text, bool) {
-        let dialect = self.dialect;
-        let infix = |least: Binding, operator: &str, a: &Text, b: &Text| {
+        let (dialect, lane) = (self.dialect, self.lane());
+        let infix = |least: Binding, operation: Binary, a: &Text, b: &Text| {
+            let operator = dialect.operator(operation, lane);
             // The right side of an operator of the same rank stays in parentheses: order decides the rounding.
             let above = match least {
                 Binding::Sum => Binding::Product,
@@ -401,7 +424,9 @@ impl Printer<'_> {
             };
             // To add what is negated is to subtract, to the sign of a zero.
             let text = match b.text.strip_prefix('-') {
-                Some(rest) if operator == "+" && b.binding == Binding::Sign => format!("{} - {rest}", a.within(least)),
+                Some(rest) if operation == Binary::Add && b.binding == Binding::Sign => {
+                    format!("{} - {rest}", a.within(least))
+                }
                 _ => format!("{} {operator} {}", a.within(least), b.within(above)),
             };
             (Text::new(least, text), false)
@@ -420,10 +445,10 @@ impl Printer<'_> {
             Instruction::Unary(Unary::Not, a) => (dialect.negation(&self.condition(a)), true),
             Instruction::Unary(operation, a) => (dialect.unary(operation, &self.number(a)), false),
             Instruction::Binary(operation, a, b) => match operation {
-                Binary::Add => infix(Binding::Sum, "+", &self.number(a), &self.number(b)),
-                Binary::Subtract => infix(Binding::Sum, "-", &self.number(a), &self.number(b)),
-                Binary::Multiply => infix(Binding::Product, "*", &self.number(a), &self.number(b)),
-                Binary::Divide => infix(Binding::Product, "/", &self.number(a), &self.number(b)),
+                Binary::Add => infix(Binding::Sum, operation, &self.number(a), &self.number(b)),
+                Binary::Subtract => infix(Binding::Sum, operation, &self.number(a), &self.number(b)),
+                Binary::Multiply => infix(Binding::Product, operation, &self.number(a), &self.number(b)),
+                Binary::Divide => infix(Binding::Product, operation, &self.number(a), &self.number(b)),
                 Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual => {
                     (dialect.condition(operation, &self.number(a), &self.number(b)), true)
                 }

@@ -63,6 +63,8 @@ pub(crate) struct Named {
 pub(crate) struct Subject<'a> {
     pub(crate) system: &'a StateSystem,
     pub(crate) origin: &'a Origin,
+    /// The model's own comment in one line; empty where it has none.
+    pub(crate) description: String,
     pub(crate) kernels: Kernels,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) states: Vec<Named>,
@@ -99,7 +101,9 @@ impl<'a> Subject<'a> {
             .collect();
         let reads = |kernel: &Kernel| kernel.program().needs(Space::Rates) > 0;
         let moves = reads(&kernels.derivatives) || reads(&kernels.residuals);
+        let words = system.doc.as_deref().unwrap_or("").split_whitespace();
         Subject {
+            description: words.collect::<Vec<_>>().join(" "),
             parameters: parameters(system),
             states: named(system.states.iter().map(|state| (&*state.name, &state.unit))),
             inputs: named(system.inputs.iter().map(|input| (&*input.name, &input.unit))),
@@ -293,6 +297,7 @@ pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
 
 /// Tables of the README, with the names that parameters have in the target's language.
 pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+    values.set("description_markdown", &subject.description);
     values.set(
         "rates_words",
         match subject.reads_rates {

@@ -87,6 +87,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     values
         .set("title", format!("{}: state equations.", system.model))
         .set("origin", comment(&subject.origin.sentence()))
+        .set("description", comment(&subject.description))
         .set("model", comment(&system.model))
         .set("GUARD", name.to_ascii_uppercase())
         .set("NAME", &name)

@@ -1,6 +1,10 @@
 /* @title@
  *
  * @origin@
+@if description@
+ *
+ * @description@
+@end@
  */
 #include "@name@.h"
 

@@ -1,6 +1,10 @@
 /* @title@
  *
  * @origin@
+@if description@
+ *
+ * @description@
+@end@
  *
  * All quantities are in SI units. Nothing here allocates memory or keeps state of its own: everything is in the structs and
  * arrays that the caller gives. No two arguments of a call may overlap.

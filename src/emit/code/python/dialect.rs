@@ -1,6 +1,6 @@
 //! How Python with NumPy writes expressions and functions: one statement computes all lanes of a loop.
 
-use super::super::functions::{Language, Signature, wrapped};
+use super::super::functions::{Language, Signature, listed, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use crate::kernels::operation::{Binary, Unary};
@@ -141,8 +141,8 @@ impl Language for Python {
         "\n\n"
     }
 
-    fn call(&self, name: &str, arguments: &str) -> String {
-        format!("{name}({arguments})")
+    fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
+        format!("{name}({})", listed(arguments))
     }
 
     fn entry(&self, value: f64) -> String {

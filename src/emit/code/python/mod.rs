@@ -107,6 +107,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     values
         .set("title", format!("{}: state equations.", system.model))
         .set("origin", subject.origin.sentence().replace(['\\', '"'], " "))
+        .set("description", subject.description.replace(['\\', '"'], " "))
         .set("origin_markdown", subject.origin.sentence())
         .set("model", &*system.model)
         .set("library", legal(&system.model, RULES))

@@ -46,6 +46,11 @@ fn comment(text: &str) -> String {
         .collect()
 }
 
+/// A text of the user's in documentation: it starts no example and no link.
+fn documentation(text: &str) -> String {
+    comment(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
+}
+
 fn integers(entries: &[usize]) -> String {
     let entries: Vec<String> = entries.iter().map(usize::to_string).collect();
     wrapped(&entries)
@@ -75,6 +80,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     values
         .set("title", format!("`{}`: state equations.", comment(&system.model)))
         .set("origin", comment(&subject.origin.sentence()))
+        .set("description", documentation(&subject.description))
         .set("origin_markdown", subject.origin.sentence())
         .set("model", comment(&system.model))
         .set("package", library.replace('_', "-"))
