@@ -78,7 +78,7 @@ fn the_pictures_are_what_the_program_draws() {
             .current_dir(package)
             .arg("simulate")
             .args(arguments)
-            .args(["--out".as_ref(), folder.path().join("rows.csv").as_os_str()])
+            .args(["--output".as_ref(), folder.path().join("rows.csv").as_os_str()])
             .args(["--plot".as_ref(), drawn.as_os_str()])
             .output()
             .unwrap();

@@ -108,7 +108,7 @@ fn options_override_the_experiment() {
 #[test]
 fn a_file_appears_under_its_name_in_the_form_of_its_ending() {
     let folder = folder();
-    let run = lgm(folder.path(), &["lag.lgm", "--out", "run.json"]);
+    let run = lgm(folder.path(), &["lag.lgm", "-o", "run.json"]);
     ends_with(&run, 0);
     assert_eq!(out(&run), "");
     let json: serde_json::Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
@@ -123,7 +123,14 @@ fn a_file_appears_under_its_name_in_the_form_of_its_ending() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
-    ends_with(&lgm(folder.path(), &["lag.lgm", "--out", "nowhere/run.csv"]), 2);
+    ends_with(&lgm(folder.path(), &["lag.lgm", "-o", "nowhere/run.csv"]), 2);
+    // The option's other names, of which one is no longer shown.
+    let first = fs::read_to_string(folder.path().join("run.json")).unwrap();
+    for name in ["--output", "--out"] {
+        ends_with(&lgm(folder.path(), &["lag.lgm", name, "other.json"]), 0);
+        assert_eq!(fs::read_to_string(folder.path().join("other.json")).unwrap(), first);
+    }
+    assert!(!out(&lgm(folder.path(), &["--help"])).contains("--out "));
 }
 
 #[test]
@@ -173,7 +180,7 @@ fn pictures_are_drawn_of_what_is_asked_for() {
     let folder = folder();
     let run = lgm(
         folder.path(),
-        &["lag.lgm", "--plot", "a.svg", "--html", "a.html", "--out", "run.csv"],
+        &["lag.lgm", "--plot", "a.svg", "--html", "a.html", "-o", "run.csv"],
     );
     ends_with(&run, 0);
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
@@ -184,7 +191,7 @@ fn pictures_are_drawn_of_what_is_asked_for() {
     assert!(html.contains("\"name\":\"u\"") && !html.contains("://"), "{html}");
     let run = lgm(
         folder.path(),
-        &["lag.lgm", "--plot", "b.svg", "--show", "x,twice", "--out", "run.csv"],
+        &["lag.lgm", "--plot", "b.svg", "--show", "x,twice", "-o", "run.csv"],
     );
     ends_with(&run, 0);
     let svg = fs::read_to_string(folder.path().join("b.svg")).unwrap();
@@ -263,7 +270,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
         let text = LAG.replace("plot = [y, u]", &format!("plot = [{curve}]"));
         let text = text.replace("output y = x;", "signal half = x/2;\n  output y = x;");
         fs::write(folder.path().join("curves.lgm"), text).unwrap();
-        let run = lgm(folder.path(), &["curves.lgm", "--plot", "a.svg", "--out", "a.csv"]);
+        let run = lgm(folder.path(), &["curves.lgm", "--plot", "a.svg", "-o", "a.csv"]);
         ends_with(&run, i32::from(!code.is_empty()));
         assert!(err(&run).contains(code) && err(&run).contains(hint), "{}", err(&run));
         assert_eq!(folder.path().join("a.svg").exists(), code.is_empty());
@@ -348,7 +355,7 @@ fn runs_come_from_a_table_of_parameters() {
 #[test]
 fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
     let folder = folder();
-    let arguments = ["lag.lgm", "--input", "u=log(2.5 - time)", "--out", "run.csv"];
+    let arguments = ["lag.lgm", "--input", "u=log(2.5 - time)", "-o", "run.csv"];
     let run = lgm(folder.path(), &arguments);
     ends_with(&run, 1);
     assert!(err(&run).contains("[LGM10"), "{}", err(&run));
@@ -386,7 +393,7 @@ fn wait_for_rows(folder: &Path) {
 fn an_impatient_second_interruption_leaves_no_half_of_a_file() {
     let folder = folder();
     for round in 0..4 {
-        let arguments = ["lag.lgm", "--out", "run.csv", "--stop", "1e9", "--points", "100000000"];
+        let arguments = ["lag.lgm", "-o", "run.csv", "--stop", "1e9", "--points", "100000000"];
         let mut child = command(folder.path(), &arguments)
             .stderr(Stdio::piped())
             .spawn()
@@ -414,7 +421,7 @@ fn an_interrupted_run_leaves_a_valid_file_and_ends_with_130() {
         ("run.json", &["--stop", "1e9", "--points", "100000000"][..]),
         ("runs.csv", &["--sweep", "T=1:2:900000", "--points", "1000"][..]),
     ] {
-        let mut child = command(folder.path(), &[&["lag.lgm", "--out", name][..], arguments].concat())
+        let mut child = command(folder.path(), &[&["lag.lgm", "-o", name][..], arguments].concat())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -16,8 +16,12 @@ use diffsol::{
 
 type LU = FaerSparseLU<f64>;
 
-/// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon.
-const SHORTEST: f64 = 1024.0 * f64::EPSILON;
+/// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon: within
+/// 100 roundings of the time and the step together.
+const SHORTEST: f64 = 256.0 * f64::EPSILON;
+
+/// Into so many parts a step across a jump is cut.
+const PARTS: u32 = 8;
 
 /// Steps in a row that make no way before the run gives up.
 const WITHOUT_WAY: u32 = 50;
@@ -287,33 +291,32 @@ impl Run<'_> {
             if !self.is_rough((from, &states), (to, &reached)) {
                 break;
             }
-            let length = (to - from) / 8.0;
-            let mut at = from;
-            let crossed = loop {
-                if at >= to {
-                    break false;
-                }
-                let restarted = solver.restart(at, &states, length, at + length);
+            let end_of = |part: u32| match part {
+                PARTS => to,
+                _ => from + (to - from) * (f64::from(part) / f64::from(PARTS)),
+            };
+            let mut crossed = false;
+            for part in 0..PARTS {
+                let (begin, end) = (end_of(part), end_of(part + 1));
+                let restarted = solver.restart(begin, &states, end - begin, end);
                 restarted.map_err(|error| self.failure(error, None))?;
-                let mut crossed = false;
                 let mut reached = Reached::Inside;
                 while !crossed && reached == Reached::Inside {
                     reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
                     crossed = self.changes_within(solver)?;
                     if !crossed {
-                        let until = solver.time();
+                        let until = solver.time().min(to);
                         self.rows_within(solver, until)?;
                     }
                 }
                 if crossed {
-                    break true;
+                    break;
                 }
-                at = solver.time();
                 states.copy_from_slice(solver.states());
-            };
+            }
             if !crossed {
                 // The better solution changes a little later.
-                self.time = at;
+                self.time = to;
                 self.states = states;
                 return Ok(Piece::Event);
             }
@@ -330,8 +333,8 @@ impl Run<'_> {
     /// Whether the jump of the right sides across a step matters over its length.
     fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
         let length = to - from;
-        // It would be made again in eighths.
-        if length <= 8.0 * SHORTEST * to.abs() {
+        // Its parts must not be too short for the library.
+        if length <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
             return false;
         }
         let (mut first, mut last) = (vec![0.0; before.len()], vec![0.0; before.len()]);

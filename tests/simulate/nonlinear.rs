@@ -181,6 +181,29 @@ fn a_condition_on_a_state_is_located() {
     }
 }
 
+/// The parts of a step that is made again at a jump must not be shorter than time can tell apart, whatever the tolerance asks for.
+#[test]
+fn a_condition_is_located_at_every_tolerance() {
+    // The third run crosses on its way from before time zero.
+    for (start, crossing) in [(0.0, 1.0), (1000.0, 1001.0), (-1.5, -0.5)] {
+        for tolerance in [1e-3, 1e-6, 1e-9, 1e-12, 1e-14, 1e-16] {
+            let plan = Plan {
+                start,
+                stop: start + 2.0,
+                rtol: f64::max(tolerance, 1e-13),
+                atol: tolerance,
+                ..with(Method::Tsit45, 2.0, 21)
+            };
+            let exact = |time: f64| (time - start) + 2.0 * (time - crossing).max(0.0);
+            let (worst, _) = error(&with_condition(), &plan, exact);
+            // The jump is 2, and a step of eight times 256 roundings of the time is not cut further.
+            let resolution = 2.0 * 8.0 * 256.0 * f64::EPSILON * f64::abs(crossing);
+            let allowed = 4.0 * plan.rtol + resolution;
+            assert!(worst < allowed, "from {start} at {tolerance:e}: {worst:.1e}");
+        }
+    }
+}
+
 #[test]
 fn a_condition_that_turns_back_at_once_is_told() {
     // A relay without hysteresis: x' = if x < 1 then 1 else -1.

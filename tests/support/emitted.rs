@@ -97,8 +97,7 @@ pub fn stop(file: &Path) -> Vec<String> {
     }
 }
 
-/// The tolerances at which runs are compared. The roller coaster and the tumbling body multiply what errors there are; a current
-/// limit makes `simulate` give up below 1e-12, since the step that ends at the jump has no length left.
+/// The tolerances at which runs are compared. The roller coaster and the tumbling body multiply what errors there are.
 pub fn tight(file: &Path) -> Vec<String> {
     let is = |names: &[&str]| names.iter().any(|name| file.ends_with(name));
     let rtol = if is(&["roller_coaster.lgm", "tumbling_body.lgm"]) {
@@ -106,9 +105,7 @@ pub fn tight(file: &Path) -> Vec<String> {
     } else {
         "1e-11"
     };
-    let atol = if is(&["motor_drive.lgm"]) {
-        "1e-12"
-    } else if is(&["bar_fig4_5.lgm"]) {
+    let atol = if is(&["bar_fig4_5.lgm"]) {
         // The velocities of its fast modes are of the order 1e-12 m/s.
         "1e-24"
     } else {

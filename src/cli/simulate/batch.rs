@@ -161,7 +161,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
         }
     };
     let written = match arguments.writes_rows() {
-        true => write_result(arguments.out.as_deref(), &mut |stream| all(Some(stream))),
+        true => write_result(arguments.output.as_deref(), &mut |stream| all(Some(stream))),
         false => {
             let _ = all(None);
             Ok(())

@@ -28,18 +28,18 @@ use watch::Watch;
 
 /// Runs a model over time.
 ///
-/// Rows go to standard output as CSV unless --out, --plot or --html says otherwise: `time`, the outputs, the states. A file
+/// Rows go to standard output as CSV unless --output, --plot or --html says otherwise: `time`, the outputs, the states. A file
 /// appears under its name when it is complete. Ctrl-C ends the run with the rows so far in a valid file, and exit code 130.
 ///
 /// What the model's `experiment` says holds unless an option says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  lgm simulate examples/oscillator.lgm --stop 5 --points 501 --out run.csv
+  lgm simulate examples/oscillator.lgm --stop 5 --points 501 -o run.csv
   lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
   lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
-  lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log --out runs.csv
-  lgm simulate examples/oscillator.lgm --monte-carlo 1000 --seed 7 --vary \"k=normal(50, 2)\" --out runs.csv")]
+  lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log -o runs.csv
+  lgm simulate examples/oscillator.lgm --monte-carlo 1000 --seed 7 --vary \"k=normal(50, 2)\" -o runs.csv")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
@@ -53,9 +53,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "INPUT=SIGNAL", allow_hyphen_values = true)]
     input: Vec<String>,
     /// Write the rows to this file; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// How to write the rows; else as the ending of --out says, else CSV
+    #[arg(short, long, value_name = "FILE", alias = "out")]
+    output: Option<PathBuf>,
+    /// How to write the rows; else as the ending of --output says, else CSV. Numbers are in SI units and have as many digits,
+    /// at most 17, as it takes to read the very same double back
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Draw the curves to this SVG file
@@ -87,7 +88,7 @@ impl Arguments {
     /// The form of the rows.
     fn table_format(&self) -> TableFormat {
         let by_name = self
-            .out
+            .output
             .as_deref()
             .and_then(Path::extension)
             .and_then(|ending| ending.to_str());
@@ -103,7 +104,7 @@ impl Arguments {
     fn writes_rows(&self) -> bool {
         use std::io::IsTerminal;
         let has_picture = self.plot.is_some() || self.html.is_some();
-        self.out.is_some() || self.format.is_some() || !has_picture || !io::stdout().is_terminal()
+        self.output.is_some() || self.format.is_some() || !has_picture || !io::stdout().is_terminal()
     }
 }
 
@@ -196,7 +197,7 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
         }
     };
     let written = match arguments.writes_rows() {
-        true => write_result(arguments.out.as_deref(), &mut |stream| run(Some(stream))),
+        true => write_result(arguments.output.as_deref(), &mut |stream| run(Some(stream))),
         // Without a file, there is nothing that could fail to be written.
         false => {
             let _ = run(None);
@@ -225,7 +226,7 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
         }
         Some(Err(failure)) => {
             let mut diagnostic = failures::diagnostic(failure, system, &ready.inputs);
-            if arguments.writes_rows() && arguments.out.is_some() && !arguments.keep {
+            if arguments.writes_rows() && arguments.output.is_some() && !arguments.keep {
                 diagnostic = diagnostic.note("the rows so far were not kept; `--keep` keeps them");
             }
             report::print(&ready.map, &[diagnostic]);
