@@ -3,6 +3,8 @@
 //! No other room touches the disk: the command line hands in an implementation of [`Sources`],
 //! tests and the language server hand in another.
 
+pub(crate) mod csv;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 

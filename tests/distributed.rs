@@ -13,3 +13,5 @@ mod joined;
 mod random;
 #[path = "distributed/records.rs"]
 mod records;
+#[path = "distributed/tables.rs"]
+mod tables;

@@ -17,6 +17,7 @@ impl<'a> Elaborator<'a> {
         formals: &'a [Formal],
         definition: &'a Name,
         ports: &[&str],
+        is_given: &dyn Fn(&str) -> bool,
     ) -> bool {
         let names = || formals.iter().map(|formal| &*formal.name.text);
         let signature = || format!("{}({})", definition.text, names().collect::<Vec<_>>().join(", "));
@@ -71,7 +72,11 @@ impl<'a> Elaborator<'a> {
             }
         }
         for (at, formal) in formals.iter().enumerate() {
-            if formal.default.is_none() && good && argument_for(instance, formal, at).is_none() {
+            if formal.default.is_none()
+                && good
+                && argument_for(instance, formal, at).is_none()
+                && !is_given(&formal.name.text)
+            {
                 let diagnostic = Diagnostic::error(
                     "LGM0134",
                     format!(

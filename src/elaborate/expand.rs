@@ -367,7 +367,7 @@ impl<'a> Elaborator<'a> {
         indices: Option<Indices>,
         place: Place,
     ) -> Thing {
-        let good = self.check_arguments(instance, &element.formals, &element.name, &[]);
+        let good = self.check_arguments(instance, &element.formals, &element.name, &[], &|_| false);
         let is_bond = element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond");
         let path = self.instance_path(instance, indices, place);
         let id = ElementId(self.model.elements.len() as u32);
@@ -431,7 +431,7 @@ impl<'a> Elaborator<'a> {
             None => super::arguments::port_names(component),
             Some(_) => Vec::new(),
         };
-        let good = self.check_arguments(instance, &component.formals, &component.name, &ports);
+        let good = self.check_arguments(instance, &component.formals, &component.name, &ports, &|_| false);
         let path = self.instance_path(instance, indices, place);
         let body = self.body(at, component);
         if good

@@ -76,6 +76,7 @@ impl<'a> Elaborator<'a> {
                 work.diagonal(value, span)
             }),
             "identity" => self.identity(name, arguments, place, span),
+            super::modal::TABLE => self.tabulated(name, arguments, place, span),
             _ => match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
                 Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
                 // `names` has reported it.

@@ -2,7 +2,7 @@
 
 use super::lookup::{Indices, pair};
 use super::state::{Elaborator, Place};
-use super::values::Value;
+use super::values::{Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::SymbolKind;
 use crate::source::Span;
@@ -119,6 +119,11 @@ impl<'a> Elaborator<'a> {
                 return None;
             }
         };
+        self.fixed_number(&scalar, expr.span, what)
+    }
+
+    /// The number that a scalar is, which must be fixed when compiling.
+    pub fn fixed_number(&mut self, scalar: &Scalar, span: Span, what: &str) -> Option<BigRational> {
         if let Some(number) = self.arena.exprs.as_number(scalar.expr) {
             return Some(number.clone());
         }
@@ -126,7 +131,7 @@ impl<'a> Elaborator<'a> {
             Ok(list) => list.into_iter().next(),
             Err(_) => {
                 let symbols = self.arena.exprs.symbols_of(&[scalar.expr]);
-                self.not_structural(expr.span, what, symbols.first().copied());
+                self.not_structural(span, what, symbols.first().copied());
                 None
             }
         }

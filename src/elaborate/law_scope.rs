@@ -12,6 +12,8 @@ pub(super) struct LawScope<'a> {
     pub formals: Vec<(&'a str, Value)>,
     pub ports: Vec<ScopePort<'a>>,
     pub time: Option<ExprId>,
+    /// Of a mode of a modal block, its row of a table.
+    pub table: Option<super::modal::TableScope<'a>>,
 }
 
 /// The variables of one port.

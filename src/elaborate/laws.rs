@@ -72,7 +72,7 @@ impl<'a> Elaborator<'a> {
         let Item::Element(element) = program.item(record.definition) else {
             return None;
         };
-        let arguments = self.argument_values(record.instance, &element.formals, record.place)?;
+        let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
         let template = self.template(id, record.definition, element, &arguments)?;
         let mut states = Vec::new();
         let law = match &template.law {
@@ -118,10 +118,15 @@ impl<'a> Elaborator<'a> {
         instance: &'a ast::Instance,
         formals: &'a [ast::Formal],
         place: Place,
+        is_given: &dyn Fn(&str) -> bool,
     ) -> Option<Vec<Value>> {
         let mut values: Vec<Value> = Vec::with_capacity(formals.len());
         for (at, formal) in formals.iter().enumerate() {
             let argument = argument_for(instance, formal, at);
+            if argument.is_none() && is_given(&formal.name.text) {
+                values.push(Value::Error);
+                continue;
+            }
             let (value, span) = match (argument, &formal.default) {
                 (Some(expr), _) => (self.eval(expr, place), expr.span),
                 (None, Some(default)) => {
@@ -131,6 +136,7 @@ impl<'a> Elaborator<'a> {
                         formals: names.zip(values.iter().cloned()).collect(),
                         ports: Vec::new(),
                         time: None,
+                        table: None,
                     });
                     let value = self.eval(default, NOWHERE);
                     self.law = None;
@@ -247,6 +253,7 @@ impl<'a> Elaborator<'a> {
             formals,
             ports,
             time: Some(time_expr),
+            table: None,
         });
         let name = self.records[id.index()].instance.declared.name.text.to_string();
         self.law_use = Some((name, self.model.elements[id.index()].law_span));

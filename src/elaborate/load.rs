@@ -1,10 +1,11 @@
 //! Loading: the root text, everything it imports, and the standard library.
 
+use super::modal::{ModeTable, table_use};
 use super::nearest::suggestion;
 use super::stdlib::MODULES;
 use crate::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use crate::source::{SourceId, SourceMap, Sources, Span};
-use crate::syntax::ast::{self, Ast, ImportTarget, Item, Name};
+use crate::syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +31,9 @@ pub struct Program {
     pub(super) library_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Whether a text could not be read whole; then a thing that is missing is no fault of its own.
     pub(super) is_damaged: bool,
+    /// Tables of modes, each read once, and which of them the quoted path at a place means.
+    mode_tables: Vec<ModeTable>,
+    table_at: FxHashMap<Span, usize>,
 }
 
 /// One parsed text.
@@ -54,6 +58,11 @@ impl Program {
     /// Whether a place lies in the standard library.
     pub(super) fn is_library(&self, source: SourceId) -> bool {
         self.library_sources.get(source.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// The table of modes that the quoted path at a place means; none where it could not be read.
+    pub(super) fn table(&self, at: Span) -> Option<&ModeTable> {
+        self.table_at.get(&at).map(|index| &self.mode_tables[*index])
     }
 
     /// The definition that a name means in a text: the library never sees the user's names.
@@ -100,6 +109,7 @@ pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Progra
         loaded: FxHashMap::default(),
         modules: FxHashMap::default(),
         chain: Vec::new(),
+        tables: FxHashMap::default(),
     };
     for (at, module) in MODULES.iter().enumerate() {
         if module.prelude {
@@ -130,6 +140,24 @@ struct Loader<'a> {
     modules: FxHashMap<usize, usize>,
     /// Files that are being loaded now, links resolved, with the names that diagnostics show.
     chain: Vec<(PathBuf, String)>,
+    /// Tables of modes by their files, links resolved; none where one is at fault.
+    tables: FxHashMap<PathBuf, Option<usize>>,
+}
+
+/// What a path is read for, in the words of its faults.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Import,
+    Table,
+}
+
+impl Wanted {
+    fn word(self) -> &'static str {
+        match self {
+            Wanted::Import => "import",
+            Wanted::Table => "table",
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -179,6 +207,14 @@ impl Loader<'_> {
                 _ => None,
             })
             .collect();
+        let mut tables = Vec::new();
+        for item in &ast.items {
+            match item {
+                Item::Component(component) => named_tables(&component.body, &mut tables),
+                Item::Model(model) => named_tables(&model.body, &mut tables),
+                _ => {}
+            }
+        }
         let index = self.program.files.len();
         let place = source.0 as usize;
         if self.program.library_sources.len() <= place {
@@ -195,8 +231,11 @@ impl Loader<'_> {
         for import in &imports {
             match &import.target {
                 ImportTarget::Module(name) => self.import_module(name),
-                ImportTarget::Path(words, span) => self.import_path(words, *span, folder.as_deref()),
+                ImportTarget::Path(words, span) => self.open(words, *span, folder.as_deref(), Wanted::Import),
             }
+        }
+        for (words, span) in tables {
+            self.open(&words, span, folder.as_deref(), Wanted::Table);
         }
         self.chain.pop();
         index
@@ -221,7 +260,8 @@ impl Loader<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn import_path(&mut self, words: &str, span: Span, folder: Option<&Path>) {
+    /// Reads what a quoted path names: it lies in the folder of the model, or in one that an option allows.
+    fn open(&mut self, words: &str, span: Span, folder: Option<&Path>, wanted: Wanted) {
         let base = folder.unwrap_or(&self.folder);
         let own = normal(&base.join(words));
         let mut candidates = Vec::new();
@@ -234,9 +274,9 @@ impl Loader<'_> {
             candidates.extend(shared.filter(|path| self.is_included(path)));
         }
         if candidates.is_empty() {
-            return self.outside(words, span, &own, "this path points outside");
+            return self.outside(words, span, &own, "this path points outside", wanted);
         }
-        self.import_first(words, span, candidates);
+        self.open_first(words, span, candidates, wanted);
     }
 
     /// Whether a path lies in the folder of the model, or in one that an option allows.
@@ -257,27 +297,34 @@ impl Loader<'_> {
         below(&self.folder) || self.files.included().iter().any(|folder| below(folder))
     }
 
-    fn outside(&mut self, words: &str, span: Span, path: &Path, why: &str) {
+    fn outside(&mut self, words: &str, span: Span, path: &Path, why: &str, wanted: Wanted) {
         let folder = path.parent().unwrap_or(path).display().to_string();
         let folder = if folder.is_empty() { "." } else { &folder };
-        let diagnostic = Diagnostic::error("LGM0103", format!("the import `{words}` leaves the model's folder"))
-            .label(span, why)
-            .note("a model may import only files that lie beside it or below it, or in a folder named by `--include`")
-            .help(format!(
-                "move the file into the folder of the model, or allow its folder: `--include {folder}`"
-            ));
+        let diagnostic = Diagnostic::error(
+            "LGM0103",
+            format!("the {} `{words}` leaves the model's folder", wanted.word()),
+        )
+        .label(span, why)
+        .note("a model may read only files that lie beside it or below it, or in a folder named by `--include`")
+        .help(format!(
+            "move the file into the folder of the model, or allow its folder: `--include {folder}`"
+        ));
         self.diagnostics.push(diagnostic);
     }
 
-    /// Imports the first of the candidates that is there.
-    fn import_first(&mut self, words: &str, span: Span, candidates: Vec<PathBuf>) {
+    /// Reads the first of the candidates that is there.
+    fn open_first(&mut self, words: &str, span: Span, candidates: Vec<PathBuf>, wanted: Wanted) {
         let mut reason = None;
         for path in candidates {
             let resolved = self.files.resolve(&path);
             if !self.may_import_resolved(&resolved) {
-                return self.outside(words, span, &resolved, "a link leads outside from here");
+                return self.outside(words, span, &resolved, "a link leads outside from here", wanted);
             }
-            match self.import_file(span, path, resolved) {
+            let read = match wanted {
+                Wanted::Import => self.import_file(span, path, resolved),
+                Wanted::Table => self.table_file(span, path, resolved),
+            };
+            match read {
                 Ok(()) => return,
                 Err(why) => reason = reason.or(Some(why)),
             }
@@ -285,11 +332,12 @@ impl Loader<'_> {
         if self.diagnostics.len() >= MOST_FAULTS {
             return;
         }
-        let mut help = "paths are relative to the file that holds the import".to_string();
+        let word = wanted.word();
+        let mut help = format!("paths are relative to the file that holds the {word}");
         if self.files.included().is_empty() {
             help.push_str("; a folder of shared parts is named with `--include DIR`");
         }
-        let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the import `{words}`"))
+        let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the {word} `{words}`"))
             .label(span, reason.unwrap_or_default())
             .help(help);
         self.diagnostics.push(diagnostic);
@@ -329,6 +377,51 @@ impl Loader<'_> {
         let source = self.map.add(title.clone(), text, Some(path.clone()));
         self.file(source, Some(path), title, false);
         Ok(())
+    }
+}
+
+impl Loader<'_> {
+    /// `Err` holds the reason why the file cannot be read; faults of its contents are reported.
+    fn table_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
+        let known = match self.tables.get(&resolved) {
+            Some(known) => *known,
+            None => {
+                let text = self.files.read(&resolved)?;
+                let source = self.map.add(path.display().to_string(), text, Some(path));
+                let place = match ModeTable::read(self.map, source, span) {
+                    Ok(table) => {
+                        self.program.mode_tables.push(table);
+                        Some(self.program.mode_tables.len() - 1)
+                    }
+                    Err(faults) => {
+                        self.diagnostics.extend(faults);
+                        None
+                    }
+                };
+                self.tables.insert(resolved, place);
+                place
+            }
+        };
+        self.program.table_at.extend(known.map(|index| (span, index)));
+        Ok(())
+    }
+}
+
+/// The paths of the tables that instances of a body name, with their places.
+fn named_tables(statements: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Instance(instance) => {
+                let path = table_use(instance).and_then(|used| used.path);
+                found.extend(path.map(|(words, span)| (words.clone(), span)));
+            }
+            StatementKind::For(block) => named_tables(&block.body, found),
+            StatementKind::If(block) => {
+                block.branches.iter().for_each(|branch| named_tables(&branch.1, found));
+                named_tables(&block.otherwise, found);
+            }
+            _ => {}
+        }
     }
 }
 

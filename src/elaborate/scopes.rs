@@ -157,6 +157,10 @@ impl<'a> Walk<'_, 'a> {
                 instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
             if binds {
                 self.thing(&argument.value);
+            } else if argument.name.as_ref().is_some_and(|name| &*name.text == "modes")
+                && let Some(used) = super::modal::table_use(instance)
+            {
+                used.arguments.iter().skip(1).for_each(|more| self.value(&more.value));
             } else if !is_switch(argument) {
                 self.value(&argument.value);
             }
@@ -303,6 +307,9 @@ pub(super) fn check_function(checker: &mut Checker, name: &Name) {
     let mut diagnostic =
         Diagnostic::error("LGM0145", format!("there is no function `{}`", name.text)).label(name.span, "not known");
     diagnostic.help = Some(match suggestion(&name.text, function_names()) {
+        _ if &*name.text == super::modal::TABLE => {
+            "a table of modes stands in `modes = table(\"modes.csv\")` of a modal block".to_string()
+        }
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
             "the functions are `{}`",

@@ -370,38 +370,15 @@ impl<'a> Elaborator<'a> {
         if let Some(known) = self.units.get(&written.span) {
             return known.clone();
         }
-        let unit = self.read_unit(written).map(Rc::new);
+        let unit = match unit_meaning(written) {
+            Ok(unit) => Some(Rc::new(unit)),
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                None
+            }
+        };
         self.units.insert(written.span, unit.clone());
         unit
-    }
-
-    fn read_unit(&mut self, written: &ast::UnitExpr) -> Option<Unit> {
-        let factors = written.factors.iter().map(|factor| UnitPower {
-            name: &factor.name.text,
-            exponent: factor.exponent,
-            span: factor.name.span,
-        });
-        let fault = match units::unit_of(factors) {
-            Ok(unit) => return Some(unit),
-            Err(fault) => fault,
-        };
-        let diagnostic = match fault {
-            UnitFault::Unknown(name, span) => {
-                let diagnostic = Diagnostic::error("LGM0204", format!("no unit is named `{name}`"))
-                    .label(span, "not a unit, and not a prefix with a unit");
-                match units::nearest_unit(&name) {
-                    Some(near) => diagnostic.help(format!("write `{near}`")),
-                    None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
-                }
-            }
-            UnitFault::Exponent(name, span) => {
-                Diagnostic::error("LGM0205", format!("the exponent of `{name}` cannot be used here"))
-                    .label(span, "too large, or a root that is not exact in SI")
-                    .help("write the unit in SI base units")
-            }
-        };
-        self.report(diagnostic);
-        None
     }
 
     /// A new named thing.
@@ -480,4 +457,28 @@ impl<'a> Elaborator<'a> {
     pub fn keep_envs(&mut self) {
         self.kept_envs = self.envs.len();
     }
+}
+
+/// What a written unit means, or what is wrong with it.
+pub(super) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> {
+    let factors = written.factors.iter().map(|factor| UnitPower {
+        name: &factor.name.text,
+        exponent: factor.exponent,
+        span: factor.name.span,
+    });
+    units::unit_of(factors).map_err(|fault| match fault {
+        UnitFault::Unknown(name, span) => {
+            let diagnostic = Diagnostic::error("LGM0204", format!("no unit is named `{name}`"))
+                .label(span, "not a unit, and not a prefix with a unit");
+            match units::nearest_unit(&name) {
+                Some(near) => diagnostic.help(format!("write `{near}`")),
+                None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
+            }
+        }
+        UnitFault::Exponent(name, span) => {
+            Diagnostic::error("LGM0205", format!("the exponent of `{name}` cannot be used here"))
+                .label(span, "too large, or a root that is not exact in SI")
+                .help("write the unit in SI base units")
+        }
+    })
 }

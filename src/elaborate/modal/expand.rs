@@ -2,6 +2,7 @@
 
 use super::parts::{ModeValues, Parts};
 use super::rules::Rules;
+use super::table_text::{ModeTable, table_use};
 use super::{ARGUMENTS, Block, Position};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::law_scope::LawScope;
@@ -61,17 +62,25 @@ impl<'a> Elaborator<'a> {
             }
         };
         let domain = self.domain(modal.domain.as_ref()?)?;
-        let good = self.check_arguments(instance, &modal.formals, &modal.name, ARGUMENTS);
+        let table = match table_use(instance) {
+            // What is wrong with a table was said when it was read, and what with its name is said here.
+            Some(used) => match self.table_of(instance).flatten() {
+                Some(table) => Some(table),
+                None => return self.table_count(&used, None, place).and(None),
+            },
+            None => None,
+        };
+        let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
+        let good = self.check_arguments(instance, &modal.formals, &modal.name, ARGUMENTS, &in_table);
         if !good || !self.expect_no_bindings(instance) || !self.expect_no_attributes(instance) {
             return None;
         }
         let count = self.mode_count(instance, modal, place)?;
-        let formals: Vec<(&'a str, Value)> = {
-            let values = self.argument_values(instance, &modal.formals, place)?;
-            let names = modal.formals.iter().map(|formal| &*formal.name.text);
-            names.zip(values).collect()
-        };
+        self.check_columns(instance, modal, &rules, table)?;
+        let mut formals = self.formal_values(instance, modal, place, table)?;
         self.fixed_arguments(instance, modal, &formals)?;
+        // What the table gives has a value for each mode.
+        formals.retain(|formal| !in_table(formal.0));
         let ports = self.positions(instance, &rules, place)?;
         if instance.branches.len() != ports.len() {
             self.wrong_port_count(instance, ports.len());
@@ -83,8 +92,13 @@ impl<'a> Elaborator<'a> {
         }
         self.expanded += 4 * u64::from(count);
         let sides = self.sides(instance, modal, &rules, &formals)?;
-        self.check_positions(instance, &ports, &sides)?;
-        let values = self.mode_values(instance, &rules, &formals, count)?;
+        self.check_positions(
+            instance,
+            &ports,
+            &sides,
+            table.filter(|_| rules.tabulated.contains(&"shape")),
+        )?;
+        let values = self.mode_values((instance, modal), &rules, &formals, (count, table))?;
         let block = Block {
             instance,
             modal,
@@ -128,6 +142,10 @@ impl<'a> Elaborator<'a> {
             self.report(diagnostic);
             return None;
         };
+        if let Some(used) = table_use(instance) {
+            let table = self.table_of(instance).flatten();
+            return self.table_count(&used, table, place);
+        }
         let count = self.integer(expr, place)?;
         match u32::try_from(count) {
             Ok(count @ 1..) => Some(count),
@@ -139,6 +157,28 @@ impl<'a> Elaborator<'a> {
                 None
             }
         }
+    }
+
+    /// The values of the parameters; those that a table gives have none here.
+    fn formal_values(
+        &mut self,
+        instance: &'a Instance,
+        modal: &'a ast::Modal,
+        place: Place,
+        table: Option<&'a ModeTable>,
+    ) -> Option<Vec<(&'a str, Value)>> {
+        let before = self.errors;
+        let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
+        let values = self.argument_values(instance, &modal.formals, place, &in_table);
+        if values.is_none() && self.errors == before {
+            let diagnostic = Diagnostic::error("LGM0448", "a default follows a parameter that the table gives")
+                .label(instance.kind.span, "of this block")
+                .label(modal.name.span, "declared here")
+                .help("give the parameter in the model, or as a column of its own");
+            self.report(diagnostic);
+        }
+        let names = modal.formals.iter().map(|formal| &*formal.name.text);
+        Some(names.zip(values?).collect())
     }
 
     /// Values of a block depend on parameters only: its frequencies do not change with time.
@@ -310,10 +350,12 @@ impl<'a> Elaborator<'a> {
         formals: Vec<(&'a str, Value)>,
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
+        let table = self.table_scope(instance, &formals);
         let outer = self.law.replace(LawScope {
             formals,
             ports: Vec::new(),
             time: None,
+            table,
         });
         let user = self
             .law_use
@@ -324,7 +366,13 @@ impl<'a> Elaborator<'a> {
         result
     }
 
-    fn check_positions(&mut self, instance: &'a Instance, ports: &[Position], sides: &[Scalar]) -> Option<()> {
+    fn check_positions(
+        &mut self,
+        instance: &'a Instance,
+        ports: &[Position],
+        sides: &[Scalar],
+        table: Option<&'a ModeTable>,
+    ) -> Option<()> {
         for (at, port) in ports.iter().enumerate() {
             let coordinates = match port {
                 Position::Point(list) => list.clone(),
@@ -349,6 +397,9 @@ impl<'a> Elaborator<'a> {
                 _ => expr.span,
             };
             self.check_position(span, &coordinates, sides)?;
+            if let (Position::Point(_), Some(table)) = (port, table) {
+                self.table_column(span, &coordinates, table, "shape")?;
+            }
             if let Position::Span(from, to) = port {
                 let values = self.exact(&[from.expr, to.expr], span)?;
                 if values[0] >= values[1] {
@@ -409,10 +460,10 @@ impl<'a> Elaborator<'a> {
     /// The values of all modes.
     fn mode_values(
         &mut self,
-        instance: &'a Instance,
+        (instance, modal): (&'a Instance, &'a ast::Modal),
         rules: &Rules<'a>,
         formals: &[(&'a str, Value)],
-        count: u32,
+        (count, table): (u32, Option<&'a ModeTable>),
     ) -> Option<Vec<ModeValues<'a>>> {
         let mut modes = Vec::with_capacity(count as usize);
         for k in 1..=count {
@@ -420,6 +471,9 @@ impl<'a> Elaborator<'a> {
             let index = Value::scalar(index, DimId::UNKNOWN);
             let mut known = formals.to_vec();
             known.push((rules.index, index));
+            if let Some(table) = table {
+                known.extend(self.table_row(modal, table, k as usize - 1)?);
+            }
             let own = formals.len();
             let scope = self.with_scope(instance, known, |work| {
                 for (name, expr) in &rules.values {

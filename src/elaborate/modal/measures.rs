@@ -55,6 +55,16 @@ impl<'a> Elaborator<'a> {
             let side: Vec<Scalar> = sides.get(k).copied().into_iter().collect();
             self.check_position(position.value.span, &[*coordinate], &side)?;
         }
+        let function = match &*name.text {
+            "velocity" | "displacement" => "shape",
+            other => other,
+        };
+        if rules.tabulated.contains(&function)
+            && let Some(table) = self.table_of(self.blocks[at].instance).flatten()
+        {
+            let written = positions[0].value.span.to(positions[positions.len() - 1].value.span);
+            self.table_column(written, &coordinates, table, function)?;
+        }
         match &*name.text {
             "velocity" | "displacement" => self.motion(first, at, &coordinates, &*name.text == "displacement"),
             _ => self.internal(first, at, &coordinates, name),
@@ -143,10 +153,8 @@ impl<'a> Elaborator<'a> {
         let Some(Position::Point(coordinates)) = point.first() else {
             return None;
         };
-        self.with_scope(instance, known, |work| {
-            work.shape_at(&shape.arguments, coordinates, shape.value)
-        })
-        .map(|scalar| scalar.expr)
+        self.with_scope(instance, known, |work| work.shape_at(shape, coordinates))
+            .map(|scalar| scalar.expr)
     }
 
     /// What the modes left out add at a position by the forces at the ports.
@@ -172,7 +180,7 @@ impl<'a> Elaborator<'a> {
             };
             let (instance, formals) = (self.blocks[at].instance, self.blocks[at].formals.clone());
             let whole = self.with_scope(instance, formals, |work| {
-                work.shape_at(&shape.arguments, &[coordinates[0], there[0]], shape.value)
+                work.shape_at(shape, &[coordinates[0], there[0]])
             })?;
             let mut parts = vec![whole.expr];
             for k in 0..self.blocks[at].modes.len() {

@@ -11,6 +11,8 @@ mod measures;
 mod parts;
 mod root;
 mod rules;
+mod table;
+mod table_text;
 
 use super::model::{ElementId, Matrix};
 use super::values::{Scalar, Value};
@@ -21,6 +23,8 @@ pub(super) use measures::{MEASURES, ModalPort};
 use rules::Rules;
 pub(super) use rules::check;
 use std::rc::Rc;
+pub(super) use table::TableScope;
+pub(super) use table_text::{ModeTable, TABLE, table_use};
 
 /// The arguments of every modal block, beside the parameters that it declares.
 pub(super) const ARGUMENTS: &[&str] = &["modes", "at", "over", "residual"];

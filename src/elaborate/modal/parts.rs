@@ -1,5 +1,6 @@
 //! The nodes and elements that a modal block becomes.
 
+use super::rules::Shape;
 use super::{Block, Mode, Position};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::laws::NOWHERE;
@@ -122,11 +123,11 @@ impl<'a> Elaborator<'a> {
             let mut list = Vec::with_capacity(positions.len());
             for position in positions {
                 list.push(match position {
-                    Position::Point(at) => work.shape_at(&shape.arguments, at, shape.value)?,
+                    Position::Point(at) => work.shape_at(shape, at)?,
                     Position::Span(from, to) => {
                         let integral = integral?;
-                        let upper = work.shape_at(&integral.arguments, &[*to], integral.value)?;
-                        let lower = work.shape_at(&integral.arguments, &[*from], integral.value)?;
+                        let upper = work.shape_at(integral, &[*to])?;
+                        let lower = work.shape_at(integral, &[*from])?;
                         let difference = work.arena.exprs.sub(upper.expr, lower.expr);
                         let width = work.arena.exprs.sub(to.expr, from.expr);
                         Scalar {
@@ -141,17 +142,16 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A function of the position at one, in the scope that is open.
-    pub(super) fn shape_at(
-        &mut self,
-        names: &[&'a str],
-        at: &[Scalar],
-        value: &'a crate::syntax::ast::Expr,
-    ) -> Option<Scalar> {
+    pub(super) fn shape_at(&mut self, shape: &Shape<'a>, at: &[Scalar]) -> Option<Scalar> {
         let law = self.law.as_mut()?;
         let mark = law.formals.len();
-        let coordinates = names.iter().zip(at).map(|(name, at)| (*name, Value::Scalar(*at)));
-        law.formals.extend(coordinates);
-        let value = self.eval_scalar(value, NOWHERE);
+        let coordinates = shape.arguments.iter().zip(at);
+        law.formals
+            .extend(coordinates.map(|(name, at)| (*name, Value::Scalar(*at))));
+        if let Some(table) = &mut law.table {
+            table.function = &shape.name.text;
+        }
+        let value = self.eval_scalar(shape.value, NOWHERE);
         self.law.as_mut()?.formals.truncate(mark);
         value
     }
@@ -187,7 +187,7 @@ impl<'a> Elaborator<'a> {
         for row in 0..n {
             for column in row..n {
                 let whole = self.with_scope(block.instance, known.clone(), |work| {
-                    work.shape_at(&shape.arguments, &[points[row], points[column]], shape.value)
+                    work.shape_at(shape, &[points[row], points[column]])
                 })?;
                 let mut terms = vec![whole.expr];
                 for (k, mode) in values.iter().enumerate() {

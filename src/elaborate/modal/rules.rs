@@ -1,5 +1,6 @@
 //! What the body of a modal block says, found once a definition, and the faults of a body by itself.
 
+use super::table_text::TABLE;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::functions::{MEASURES, is_function};
 use crate::elaborate::names::Checker;
@@ -27,6 +28,8 @@ pub(in crate::elaborate) struct Rules<'a> {
     pub shapes: Vec<Shape<'a>>,
     /// `drive across;`
     pub across: bool,
+    /// The functions whose values are columns of a table.
+    pub tabulated: Vec<&'a str>,
 }
 
 /// Functions of the position that a block may define, with the number of coordinates: `None` is that of `shape`.
@@ -159,6 +162,22 @@ impl<'a> Rules<'a> {
                                 ),
                         );
                         continue;
+                    }
+                    let (mut uses, mut count) = (0, 0);
+                    for_calls(&equation.right, &mut |name, arguments| {
+                        uses += usize::from(&*name.text == TABLE);
+                        count += usize::from(&*name.text == TABLE && arguments.len() == names.len());
+                    });
+                    if uses > count || (uses > 0 && &*name.text == "compliance") {
+                        fault(
+                            Diagnostic::error("LGM0440", "a table has a column for each position")
+                                .label(equation.right.span, "this names none")
+                                .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
+                        );
+                        continue;
+                    }
+                    if uses > 0 {
+                        rules.tabulated.push(&name.text);
                     }
                     rules.shapes.push(Shape {
                         name,
@@ -328,6 +347,7 @@ pub(in crate::elaborate) fn check<'a>(checker: &mut Checker<'a>, modal: &'a ast:
             }));
         }
         names_of(checker, modal, &equation.right, &own);
+        functions_of(checker, &equation.right, !own.is_empty());
     }
 }
 
@@ -361,20 +381,36 @@ fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr
         };
         checker.report(diagnostic);
     }
-    functions_of(checker, expr);
 }
 
-fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr) {
+fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool) {
     match &expr.kind {
         ExprKind::Call(name, _) if MEASURES.contains(&&*name.text) => checker.report(
             Diagnostic::error("LGM0126", format!("`{}(..)` cannot stand in a modal block", name.text))
                 .label(name.span, "a measure of the graph")
                 .help("the values of a mode follow from the parameters of the block and the index of the mode"),
         ),
+        ExprKind::Call(name, _) if &*name.text == TABLE => {
+            if !of_position {
+                checker.report(
+                    Diagnostic::error("LGM0440", "a table gives parameters and functions of the position")
+                        .label(name.span, "neither of them here")
+                        .help("declare a parameter of the name of the column: it has a value for each mode"),
+                );
+            }
+        }
         ExprKind::Call(name, _) if !is_function(&name.text) => {
             crate::elaborate::scopes::check_function(checker, name);
         }
         _ => {}
     }
-    for_children(expr, &mut |child| functions_of(checker, child));
+    for_children(expr, &mut |child| functions_of(checker, child, of_position));
+}
+
+/// Visits all calls of an expression.
+fn for_calls<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Name, &'a [ast::Argument])) {
+    if let ExprKind::Call(name, arguments) = &expr.kind {
+        visit(name, arguments);
+    }
+    for_children(expr, &mut |child| for_calls(child, visit));
 }
