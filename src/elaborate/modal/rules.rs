@@ -390,15 +390,12 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
                 .label(name.span, "a measure of the graph")
                 .help("the values of a mode follow from the parameters of the block and the index of the mode"),
         ),
-        ExprKind::Call(name, _) if &*name.text == TABLE => {
-            if !of_position {
-                checker.report(
-                    Diagnostic::error("LGM0440", "a table gives parameters and functions of the position")
-                        .label(name.span, "neither of them here")
-                        .help("declare a parameter of the name of the column: it has a value for each mode"),
-                );
-            }
-        }
+        ExprKind::Call(name, _) if &*name.text == TABLE && of_position => {}
+        ExprKind::Call(name, _) if &*name.text == TABLE => checker.report(
+            Diagnostic::error("LGM0440", "a table gives parameters and functions of the position")
+                .label(name.span, "neither of them here")
+                .help("declare a parameter of the name of the column: it has a value for each mode"),
+        ),
         ExprKind::Call(name, _) if !is_function(&name.text) => {
             crate::elaborate::scopes::check_function(checker, name);
         }
