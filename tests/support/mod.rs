@@ -6,5 +6,6 @@
 pub mod arithmetic;
 pub mod emitted;
 pub mod linear;
+pub mod points;
 pub mod program;
 pub mod records;

@@ -30,6 +30,10 @@ pub(crate) trait Language: Dialect {
     }
     /// An entry of a table of numbers.
     fn entry(&self, value: f64) -> String;
+    /// An entry of a table of indices.
+    fn index_entry(&self, index: u32) -> String {
+        index.to_string()
+    }
     /// The argument of a call between parts of one program.
     fn passed(&self, array: Array) -> String {
         array.name().to_string()
@@ -96,7 +100,11 @@ impl<'a> Functions<'a> {
             self.text.push_str(&language.table(&numbers, &list, false));
         }
         if reads(&read_indices) {
-            let list: Vec<String> = program.indices.iter().map(u32::to_string).collect();
+            let list: Vec<String> = program
+                .indices
+                .iter()
+                .map(|index| language.index_entry(*index))
+                .collect();
             self.text.push_str(&language.table(&indices, &list, true));
         }
         let mut all: Vec<Array> = parts.iter().flat_map(|part| part.arrays.clone()).collect();

@@ -6,10 +6,12 @@
 mod c;
 mod document;
 mod functions;
+mod matlab;
 mod names;
 mod program;
 mod python;
 mod rust;
+mod scripts;
 mod subject;
 mod template;
 
@@ -31,6 +33,8 @@ pub enum Target {
     Rust,
     /// A Python module over NumPy and SciPy.
     Python,
+    /// Functions for MATLAB and Octave.
+    Matlab,
     /// The equations as LaTeX.
     Latex,
     /// The equations as JSON.
@@ -39,10 +43,11 @@ pub enum Target {
 
 impl Target {
     /// All targets with the words of the command line.
-    pub const ALL: [(Target, &'static str); 5] = [
+    pub const ALL: [(Target, &'static str); 6] = [
         (Target::C, "c"),
         (Target::Rust, "rust"),
         (Target::Python, "python"),
+        (Target::Matlab, "matlab"),
         (Target::Latex, "latex"),
         (Target::Json, "json"),
     ];
@@ -109,6 +114,7 @@ pub fn package(
         Target::C => c::package(&subject, options),
         Target::Rust => rust::package(&subject),
         Target::Python => python::package(&subject),
+        Target::Matlab => matlab::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
     };

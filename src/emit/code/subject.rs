@@ -297,6 +297,11 @@ pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
 
 /// Tables of the README, with the names that parameters have in the target's language.
 pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+    readme_values_from(0, subject, members, values);
+}
+
+/// The same where arrays begin at `first`.
+pub(crate) fn readme_values_from(first: usize, subject: &Subject<'_>, members: &[String], values: &mut Values) {
     values.set("description_markdown", &subject.description);
     values.set(
         "rates_words",
@@ -318,10 +323,14 @@ pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &
     for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
         for (at, entry) in list.iter().enumerate().take(200) {
             let unit = entry.unit.as_deref().unwrap_or("");
-            let _ = writeln!(table, "| `{array}` | {at} | `{}` | {unit} |", entry.name);
+            let _ = writeln!(table, "| `{array}` | {} | `{}` | {unit} |", at + first, entry.name);
         }
         if list.len() > 200 {
-            let _ = writeln!(table, "| `{array}` | .. | and so on up to {} | |", list.len() - 1);
+            let _ = writeln!(
+                table,
+                "| `{array}` | .. | and so on up to {} | |",
+                list.len() - 1 + first
+            );
         }
     }
     values.set("quantity_table", table);

@@ -1,0 +1,145 @@
+function [times, outputs, states] = @name@_simulate(model, varargin)
+%@shout@_SIMULATE Times, outputs and states (one row a time) of a run with the default signals of the inputs.
+%   @origin@
+%
+%   [times, outputs, states] = @name@_simulate(@name@(), 'stop', 10, 'points', 501)
+%
+%   Options: start, stop (seconds), points (number of rows), rtol, atol, solver: @ode45, or @ode15s for stiff equations.
+    options = struct('start', @plan_start@, 'stop', @plan_stop@, 'points', @plan_points@, 'rtol', @plan_rtol@, ...
+        'atol', @plan_atol@, 'solver', @ode45);
+    for at = 1:2:numel(varargin)
+        if ~isfield(options, varargin{at})
+            error('lgm:option', 'there is no option %s', varargin{at});
+        end
+        options.(varargin{at}) = varargin{at + 1};
+    end
+    start = options.start;
+    stop = options.stop;
+    if isnan(stop)
+        error('lgm:option', 'give ''stop'': the model does not say how long it is to run');
+    end
+    times = linspace(start, stop, options.points)';
+    states = zeros(options.points, numel(model.starts));
+    x = moved(model, start, zeros(size(model.inputs, 1), 1), model.starts, true);
+    states(1, :) = x';
+    row = 2;
+    begin = start;
+    corners = model.corners(start, stop);
+    for finish = unique([corners; stop])'
+        last = finish - eps(finish);
+        while begin < finish && ~isempty(x)
+            % At a corner, the branch before it holds until the end of the piece.
+            f = @(t, x) slope(model, min(max(t, begin), last), x);
+            wanted = times(times > begin & times < finish);
+            % Three instants at least: a solver then gives what is asked for alone.
+            span = unique([begin; begin + (finish - begin) / 2; wanted; finish]);
+            [t, found, event] = integrate(model, options, f, span, x, last);
+            for at = find(times > begin & times < event)'
+                [~, place] = min(abs(t - times(at)));
+                states(at, :) = found(place, :);
+                row = at + 1;
+            end
+            x = found(end, :)';
+            if event < finish
+                % Past the condition, by less than matters.
+                past = min(event + 1e-12 * (finish - begin), finish);
+                x = x + (past - event) * f(past, x);
+                event = past;
+            end
+            begin = event;
+        end
+        begin = finish;
+        if any(corners == finish)
+            x = moved(model, finish, model.inputs_at(last), x, false);
+        end
+        while row <= options.points && times(row) <= finish
+            states(row, :) = x';
+            row = row + 1;
+        end
+    end
+    outputs = zeros(options.points, size(model.outputs, 1));
+    for at = 1:options.points
+        [u, du] = model.inputs_at(times(at));
+        outputs(at, :) = model.outputs_at(times(at), states(at, :)', u, du)';
+    end
+end
+
+function [t, found, event] = integrate(model, options, f, span, x, last)
+    % From the first instant of the span to the last one, or to the event before it.
+    % Solvers take no tolerance below some hundred roundings.
+    settings = odeset('RelTol', max(options.rtol, 3e-14), 'AbsTol', options.atol);
+    if ~any(strcmp(func2str(options.solver), {'ode45', 'ode23', 'ode113', 'ode78', 'ode89'}))
+        settings = odeset(settings, 'Jacobian', @(t, x) slope_by_states(model, min(t, last), x), ...
+            'InitialSlope', f(span(1), x));
+    end
+    event = span(end);
+    if isempty(model.conditions(span(1), x, model.inputs_at(span(1)), zeros(size(model.inputs, 1), 1)))
+        [t, found] = options.solver(f, span, x, settings);
+    else
+        settings = odeset(settings, 'Events', @(t, x) crossing(model, min(t, last), x));
+        [t, found, instants, at_instants] = options.solver(f, span, x, settings);
+        first = find(instants(:) > span(1), 1);
+        if ~isempty(first)
+            event = instants(first);
+            before = t < event;
+            t = [t(before); event];
+            found = [found(before, :); at_instants(first, :)];
+        end
+    end
+    if t(end) < event || ~all(isfinite(found(end, :)))
+        error('lgm:run', 'the run ends at %g s', t(end));
+    end
+end
+
+function dx = slope(model, t, x)
+    [u, du] = model.inputs_at(t);
+    dx = model.rhs(t, x, u, du);
+end
+
+function matrix = slope_by_states(model, t, x)
+    [u, du] = model.inputs_at(t);
+    matrix = model.jacobian(t, x, u, du);
+end
+
+function [values, is_end, direction] = crossing(model, t, x)
+    [u, du] = model.inputs_at(t);
+    values = model.conditions(t, x, u, du);
+    is_end = ones(size(values));
+    direction = zeros(size(values));
+end
+
+function x = moved(model, t, before, x, is_start)
+    % The states after a step of the inputs: moved by e times the step, along a straight line of the inputs.
+    [after, rates] = model.inputs_at(t);
+    least = 64 * eps * max(abs(before), abs(after)) + 16 * eps(t) * abs(rates);
+    step = after - before;
+    step(~(abs(step) > least)) = 0;
+    if ~model.moves || ~any(step)
+        return
+    end
+    given = x;
+    pieces = 64;
+    if model.linear
+        pieces = 1;
+    end
+    size_of = 1 / pieces;
+    for piece = 0:pieces - 1
+        share = piece * size_of;
+        k1 = by_step(model, t, before, step, share, x);
+        k2 = by_step(model, t, before, step, share + size_of / 2, x + size_of / 2 * k1);
+        k3 = by_step(model, t, before, step, share + size_of / 2, x + size_of / 2 * k2);
+        k4 = by_step(model, t, before, step, share + size_of, x + size_of * k3);
+        x = x + size_of / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    end
+    kept = model.start_given & is_start;
+    x(kept) = given(kept);
+end
+
+function dx = by_step(model, t, before, step, share, x)
+    u = before + share * step;
+    if model.linear
+        u = 0 * u;
+        x = 0 * x;
+    end
+    dx = model.rhs(t, x, u, step) - model.rhs(t, x, u, 0 * step);
+end
