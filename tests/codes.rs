@@ -6,7 +6,8 @@
 //! - `lgm`: the mended text compiles, verifies, and is not answered with the code of the page;
 //! - `lgm in PATH`: a file that the other blocks may import; `csv in PATH`: a table;
 //! - `console fails` and `console`: the same for commands. A line that starts with `$ ` is run in a folder with the
-//!   files of `examples/` and those of the page; the other lines are found in what it prints.
+//!   files of `examples/` and those of the page; the other lines are found in what it prints. Besides `lgm` there is
+//!   `printf`, for files that cannot stand in a page.
 
 use lgm::codes::PAGES;
 use lgm::diagnostic::{Diagnostic, Severity, render};
@@ -14,7 +15,7 @@ use lgm::source::{SourceMap, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Pages without a failing example, and why.
 const WITHOUT_FAILURE: [(&str, &str); 5] = [
@@ -162,20 +163,28 @@ fn folder(files: &PageFiles) -> tempfile::TempDir {
     folder
 }
 
+/// What a command of a page prints, and how it ends.
+fn output_of(line: &str, folder: &Path) -> Output {
+    let words = words(line);
+    let mut command = match words[0].as_str() {
+        "lgm" => Command::new(env!("CARGO_BIN_EXE_lgm")),
+        "printf" => Command::new("sh"),
+        other => panic!("`{other}`: only lgm and printf are run"),
+    };
+    match words[0].as_str() {
+        "lgm" => command.args(&words[1..]),
+        _ => command.args(["-c", line]),
+    };
+    command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
 /// What is wrong with an example on the command line.
 fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
     let folder = folder(files);
     let mut printed = String::new();
     let mut codes = Vec::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let words = words(line);
-        assert_eq!(words[0], "lgm", "{code}: only lgm is run");
-        let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
-            .current_dir(folder.path())
-            .args(&words[1..])
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+        let output = output_of(line, folder.path());
         codes.push(output.status.code());
         printed.push_str(&String::from_utf8_lossy(&output.stdout));
         printed.push_str(&String::from_utf8_lossy(&output.stderr));
@@ -317,12 +326,7 @@ fn shown(code: &str, text: &str, faults: &mut String) -> String {
             "console fails" => {
                 let folder = folder(&files);
                 for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-                    let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
-                        .current_dir(folder.path())
-                        .args(&words(line)[1..])
-                        .stdin(Stdio::null())
-                        .output()
-                        .unwrap();
+                    let output = output_of(line, folder.path());
                     let printed = String::from_utf8_lossy(&output.stderr);
                     let needs_help = printed.contains("] Error") || printed.contains("] Warning");
                     if needs_help && !printed.contains("Help: ") {

@@ -115,6 +115,8 @@ found! {
     pipeline a_response_without_states "a_response_without_states.lgm";
     /// The report of a conflict quoted a modulus whole: its words doubled with each component around it.
     pipeline a_modulus_of_very_many_words "a_modulus_of_very_many_words.lgm";
+    /// A displacement that an equation of position gives was taken out of the states, but not out of the matrices.
+    pipeline a_displacement_that_is_closed_by_a_line "a_displacement_that_is_closed_by_a_line.lgm";
 }
 
 #[test]

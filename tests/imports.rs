@@ -211,11 +211,8 @@ fn what_is_no_text_is_refused() {
     assert_eq!(check(place.path(), "latin.lgm", &[]), refused("LGM0101"));
     let (code, codes) = check(place.path(), "zero.lgm", &[]);
     assert_eq!((code, codes[0].as_str()), (Some(1), "LGM0005"), "{codes:?}");
-    // The same as the model itself, which is a misuse of the command.
-    assert_eq!(
-        run(place.path(), "latin.lgm", &[]),
-        (Some(2), vec!["LGM0909".to_string()])
-    );
+    // The same as the model itself, where the place can be shown.
+    assert_eq!(run(place.path(), "latin.lgm", &[]), refused("LGM0007"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::interrupt;
 use crate::diagnostic::Diagnostic;
-use crate::source::{SourceId, SourceMap, Sources};
+use crate::source::{SourceId, SourceMap, Sources, Span};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl Sources for Disk {
             return Err("is a device, a pipe or a socket, not a file".to_string());
         }
         let file = File::open(path).map_err(|error| sentence(&error))?;
-        read_text(file)
+        as_text(read_bytes(file)?)
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {
@@ -48,26 +48,47 @@ impl Sources for Disk {
 
 /// What the user names is read whatever it is: a pipe of the shell is a file to a person.
 pub(super) fn read_named(path: &Path) -> Result<String, String> {
+    as_text(bytes_of_named(path)?)
+}
+
+fn bytes_of_named(path: &Path) -> Result<Vec<u8>, String> {
     if path.is_dir() {
         return Err("is a folder, not a file".to_string());
     }
     let file = File::open(path).map_err(|error| sentence(&error))?;
-    read_text(file)
+    read_bytes(file)
 }
 
 /// Reads FILE, `-` being standard input.
+///
+/// A file that is not UTF-8 is in the map all the same, so that the diagnostic can show where.
 pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
-    let read = if file == Path::new("-") {
-        let text = read_text(io::stdin().lock());
-        text.map(|text| map.add("standard input", text, None))
-    } else {
-        let text = read_named(file);
-        text.map(|text| map.add(file.display().to_string(), text, Some(file.to_path_buf())))
+    let (read, name, path) = match file == Path::new("-") {
+        true => (read_bytes(io::stdin().lock()), "standard input".to_string(), None),
+        false => (
+            bytes_of_named(file),
+            file.display().to_string(),
+            Some(file.to_path_buf()),
+        ),
     };
-    read.map_err(|reason| {
+    let bytes = read.map_err(|reason| {
         let help = unreadable_help(file);
         Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())).help(help)
-    })
+    })?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(map.add(name, text, path)),
+        Err(fault) => {
+            let at = fault.utf8_error().valid_up_to();
+            let byte = fault.as_bytes()[at];
+            let shown = String::from_utf8_lossy(fault.as_bytes()).into_owned();
+            let source = map.add(name, shown, path);
+            // What stands in for the bytes begins where they began, since all before it is UTF-8.
+            let place = Span::new(source, at, at + char::REPLACEMENT_CHARACTER.len_utf8());
+            Err(Diagnostic::error("LGM0007", "this is not text in UTF-8")
+                .label(place, format!("byte {byte:#04x} begins no character here"))
+                .help("save the file as UTF-8; an editor calls this its encoding"))
+        }
+    }
 }
 
 /// What to do about a FILE that cannot be read.
@@ -92,8 +113,8 @@ fn unreadable_help(file: &Path) -> String {
 /// No model is longer than this; a device that never ends is refused before it fills the memory.
 const LONGEST_TEXT: u64 = 64 << 20;
 
-/// Reads a text to its end.
-fn read_text(from: impl Read) -> Result<String, String> {
+/// Reads everything to its end.
+fn read_bytes(from: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(LONGEST_TEXT + 1)
         .read_to_end(&mut bytes)
@@ -101,7 +122,7 @@ fn read_text(from: impl Read) -> Result<String, String> {
     if bytes.len() as u64 > LONGEST_TEXT {
         return Err("more than 64 MiB of text".to_string());
     }
-    as_text(bytes)
+    Ok(bytes)
 }
 
 fn as_text(bytes: Vec<u8>) -> Result<String, String> {

@@ -239,7 +239,7 @@ impl<'t> Fault<'_, 't> {
                 "a domain holds `across v [V];`, `through i [A];`, `effort = across;` and, where it is, `pseudo;`"
             }
             (Part::Law, Some(Port)) => "write `port a, b;`",
-            (Part::Law, _) => "a law is an equation, such as `through = C*der(across);`",
+            (Part::Law, _) => "write an equation, such as `through = C*der(across);` or `mass = rho*A*L;`",
             (Part::Setting, _) => "an experiment holds settings, such as `stop = 5 [s];`",
             (Part::Statement, Some(Node | Zero | One)) => "write `node a, b[3] : electrical;`",
             (Part::Statement, Some(Port)) => {
@@ -249,6 +249,12 @@ impl<'t> Fault<'_, 't> {
             (Part::Statement, Some(Input)) => "write `input F [N] = 1;`",
             (Part::Statement, Some(Output)) => "write `output v = across(mass);`",
             (Part::Statement, Some(State)) => "write `state z = int(expr), start = 0;`",
+            (Part::Statement, Some(Name(_) | In | Vector)) if self.is(Arrow) && self.stop.expects(",") => {
+                "a port stands on one branch `a -> b`; the next port's branch follows after a comma: `a -> b, c -> d`"
+            }
+            (Part::Statement, Some(Name(_) | In | Vector)) if self.begins_attribute() => {
+                "an attribute follows after a comma, such as `mass : Mass(m) a -> b, start = 1;`"
+            }
             (Part::Statement, Some(Name(_) | In | Vector)) => {
                 "write `name : Kind(value) a -> b;` for an element, `A -> B -> C;` for bonds"
             }
@@ -258,6 +264,14 @@ impl<'t> Fault<'_, 't> {
             (Part::Expression, _) => "write one expression, such as `2 [kg]`, `[1, 2]` or `sin(2*pi*time)`",
             (Part::Header, _) => "write `{` and the body",
         }
+    }
+
+    /// Whether `name = ..` stands where a comma was expected.
+    fn begins_attribute(&self) -> bool {
+        let at = |index: usize| self.tokens.get(index).map(|token| token.1);
+        self.stop.expects(",")
+            && matches!(at(self.stop.index), Some(Token::Name(_)))
+            && at(self.stop.index + 1) == Some(Token::Equals)
     }
 }
 

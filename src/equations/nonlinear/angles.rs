@@ -94,8 +94,7 @@ struct Square {
     rest: Vec<ExprId>,
 }
 
-fn squares(exprs: &mut Exprs, term: ExprId) -> Vec<Square> {
-    let (number, factors) = plain(exprs, term);
+fn squares(exprs: &mut Exprs, (number, factors): &(BigRational, Vec<ExprId>)) -> Vec<Square> {
     let mut found = Vec::new();
     for (at, factor) in factors.iter().enumerate() {
         let Node::Power(base, exponent) = *exprs.node(*factor) else {
@@ -136,7 +135,8 @@ fn squares(exprs: &mut Exprs, term: ExprId) -> Vec<Square> {
 
 /// `a*sin(x)^2 + a*cos(x)^2` is a, `a - a*cos(x)^2` is `a*sin(x)^2`, and `a*cos(x)^2 - a*sin(x)^2` is `a*cos(2*x)`.
 fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
-    let all: Vec<Vec<Square>> = list.iter().map(|term| squares(exprs, *term)).collect();
+    let plain: Vec<(BigRational, Vec<ExprId>)> = list.iter().map(|term| plain(exprs, *term)).collect();
+    let all: Vec<Vec<Square>> = plain.iter().map(|term| squares(exprs, term)).collect();
     let join = |exprs: &mut Exprs, pair: (usize, usize), number: BigRational, rest: &[ExprId], more: Option<ExprId>| {
         let mut factors = vec![exprs.number(number)];
         factors.extend(rest);
@@ -168,8 +168,8 @@ fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
                         return Some(join(exprs, (first, second), number, &square.rest, Some(turn)));
                     }
                 }
-                let (number, factors) = plain(exprs, list[second]);
-                if number == -square.number.clone() && factors == square.rest {
+                let (number, factors) = &plain[second];
+                if *factors == square.rest && *number == -square.number.clone() {
                     let other = match square.function {
                         Function::Sin => Function::Cos,
                         _ => Function::Sin,
@@ -177,7 +177,13 @@ fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
                     let turn = exprs.call(other, [square.angle]);
                     let two = exprs.integer(2);
                     let squared = exprs.power(turn, two);
-                    return Some(join(exprs, (first, second), number, &square.rest, Some(squared)));
+                    return Some(join(
+                        exprs,
+                        (first, second),
+                        number.clone(),
+                        &square.rest,
+                        Some(squared),
+                    ));
                 }
             }
         }

@@ -48,6 +48,10 @@ pub(super) fn close(
         return FxHashMap::default();
     }
     let followers = take_followers(model, system, columns);
+    // What was affine in the displacements that are taken out now is given through unknowns of a loop.
+    system.linear = false;
+    system.symbolic = None;
+    system.numeric = None;
     let chain = Chain::new(system, followers);
     let mut values = chain.starts(system);
     let unknowns: Vec<SymbolId> = chain.followers.iter().map(|follower| follower.unknown).collect();

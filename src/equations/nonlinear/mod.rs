@@ -25,6 +25,7 @@ mod loops;
 mod names;
 mod prepare;
 mod present;
+mod shorten;
 mod verify;
 
 use super::assemble;
@@ -42,8 +43,9 @@ use crate::equations::shared::SharedArena;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use definitions::Definitions;
 use prepare::Prepared;
+use shorten::Shortening;
 
-pub(crate) use present::{is_large, lowest_terms};
+pub(crate) use shorten::{is_large, lowest_terms};
 pub(super) use verify::{power, verify};
 
 /// Whether an expression depends on anything but parameters.
@@ -127,14 +129,7 @@ pub(super) fn formulate(
     retain: &[ElementId],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<StateSystem> {
-    match build(
-        model,
-        options.states,
-        options.size_limit,
-        retain,
-        &|_| Vec::new(),
-        diagnostics,
-    ) {
+    match build(model, options.states, options.size_limit, retain, None, diagnostics) {
         Ok(built) => Some(built?.system),
         Err(unbuilt) => {
             diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
@@ -143,20 +138,21 @@ pub(super) fn formulate(
     }
 }
 
-/// Builds the equations; `extra` says which columns of the junction structure are wanted beside them.
+/// Builds the equations. A check of them asks for columns of the junction structure besides, and reads no equation, so that
+/// none is made shorter then.
 fn build(
     model: &Model,
     states: StateRequest,
     size_limit: u64,
     retain: &[ElementId],
-    extra: &dyn Fn(&Prepared) -> Vec<u32>,
+    checked: Option<&dyn Fn(&Prepared) -> Vec<u32>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Built>, Box<Unbuilt>> {
     let prepared = prepare::prepare(model, retain, diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }
-    let columns = extra(&prepared);
+    let columns = checked.map(|columns| columns(&prepared));
     match equations(&prepared, states, size_limit, columns, diagnostics) {
         Ok(built) => Ok(Some(built)),
         Err(failure) => Err(Box::new(Unbuilt {
@@ -166,14 +162,16 @@ fn build(
     }
 }
 
-/// The equations of a prepared model; `columns` of the junction structure are wanted beside them.
+/// The equations of a prepared model, to be read; or, with columns of the junction structure beside them, to be evaluated only.
 fn equations(
     prepared: &Prepared,
     states: StateRequest,
     size_limit: u64,
-    mut columns: Vec<u32>,
+    columns: Option<Vec<u32>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Built, Failure> {
+    let is_read = columns.is_none();
+    let mut columns = columns.unwrap_or_default();
     let started = prepare::started_columns(prepared);
     let asked = columns.len();
     columns.extend(started.iter().map(|entry| entry.1));
@@ -198,7 +196,11 @@ fn equations(
     };
     diagnostics.append(&mut frame_notes);
     let resolved = loops::resolve(&mut system.exprs, definitions)?;
-    let mut columns = present::present(&prepared.model, &mut system, resolved, cancelled);
+    let mut shortening = match is_read {
+        true => Shortening::new(cancelled),
+        false => Shortening::unread(),
+    };
+    let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);
     let closed = closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let starts = columns.split_off(asked);
     prepare::check_starts(prepared, &system, &started, &starts, closed, diagnostics);

@@ -1,11 +1,10 @@
 //! Ordered definitions written down: short ones put where they are used, lowest terms where these are shorter, names for what is
 //! used more than once.
 
-use super::angles;
 use super::definitions::Blame;
 use super::loops::Resolved;
 use super::names::measure_name;
-use crate::algebra::{Field, FromExpression, RationalFunctions};
+use super::shorten::{LARGE, Shortening, is_large, lowest_terms};
 use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::equations::matrices::is_worth_a_name;
 use crate::equations::system::{
@@ -20,19 +19,18 @@ use std::sync::Arc;
 /// Equations of at most this many characters stand without names for their parts.
 const READABLE: usize = 400;
 
-/// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
-const LARGE: u64 = 4_000;
-
 /// Each of at most this many names is tried to be done without.
 const TRIED: usize = 16;
 
-/// Term operations for the lowest terms of one equation.
-const OPERATIONS: u64 = 400_000;
-
 /// Writes the resolved definitions into the system; returns the columns that were asked for, over the system's symbols.
 ///
-/// `cancelled` says that the coefficients are in lowest terms, so that these may be looked for in the whole.
-pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolved, cancelled: bool) -> Vec<ExprId> {
+/// The shortening says whether and how they are made shorter; where nobody reads them, they are not.
+pub(super) fn present(
+    model: &Model,
+    system: &mut StateSystem,
+    resolved: Resolved,
+    shortening: &mut Shortening,
+) -> Vec<ExprId> {
     let mut exprs = std::mem::take(&mut system.exprs);
     let resolved = renamed(model, &mut exprs, resolved);
     let all: Vec<SymbolId> = resolved.assignments.iter().map(|entry| entry.0).collect();
@@ -48,7 +46,7 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
     let is_short = |id: &ExprId| sizes[id] <= LARGE;
     let mut chosen = None;
     if shown.iter().all(is_short) {
-        let short = reduced(&mut exprs, whole, cancelled);
+        let short = reduced(&mut exprs, whole, shortening);
         let readable = |id: &ExprId| text(&exprs, *id).len() <= READABLE;
         let residuals = short.loops.iter().flat_map(|each| &each.residuals);
         if short.roots[..equations].iter().chain(residuals).all(readable) {
@@ -67,11 +65,11 @@ pub(super) fn present(model: &Model, system: &mut StateSystem, resolved: Resolve
         Some(short) => short,
         None => {
             let names = worth_naming(&exprs, &resolved);
-            fewest_names(&mut exprs, &resolved, names, cancelled)
+            fewest_names(&mut exprs, &resolved, names, shortening)
         }
     };
-    let shortest = length_of(&exprs, &chosen);
-    let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, cancelled, length));
+    let shortest = length_of(&exprs, &chosen).filter(|_| shortening.is_read());
+    let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, shortening, length));
     write(model, system, exprs, &chosen);
     system.mass_form = mass_form.filter(|_| !system.linear);
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
@@ -178,13 +176,19 @@ fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> 
 }
 
 /// The equations with those of the names that make them shorter.
-fn fewest_names(exprs: &mut Exprs, resolved: &Resolved, mut names: Vec<SymbolId>, cancelled: bool) -> Resolved {
-    let with = |exprs: &mut Exprs, names: &[SymbolId]| {
+fn fewest_names(
+    exprs: &mut Exprs,
+    resolved: &Resolved,
+    mut names: Vec<SymbolId>,
+    shortening: &mut Shortening,
+) -> Resolved {
+    let is_tried = shortening.is_read() && names.len() <= TRIED;
+    let mut with = |exprs: &mut Exprs, names: &[SymbolId]| {
         let named = inlined(exprs, resolved, |symbol| !names.contains(&symbol));
-        reduced(exprs, named, cancelled)
+        reduced(exprs, named, shortening)
     };
     let mut best = with(exprs, &names);
-    let Some(mut length) = length_of(exprs, &best).filter(|_| names.len() <= TRIED) else {
+    let Some(mut length) = length_of(exprs, &best).filter(|_| is_tried) else {
         return best;
     };
     for name in names.clone() {
@@ -218,7 +222,7 @@ fn mass_form(
     system: &StateSystem,
     exprs: &mut Exprs,
     resolved: &Resolved,
-    cancelled: bool,
+    shortening: &mut Shortening,
     length: usize,
 ) -> Option<MassForm> {
     if resolved.mass.is_empty() {
@@ -238,9 +242,9 @@ fn mass_form(
     }
     // The rates that are not listed stay inside nothing: all others were put where they are used.
     let (mut budget, mut is_readable) = (length, true);
-    let mut finish = |exprs: &mut Exprs, id: ExprId| {
+    let mut finish = |exprs: &mut Exprs, shortening: &mut Shortening, id: ExprId| {
         let id = exprs.substitute(&[id], |symbol| shown.get(&symbol).map(|entry| entry.1))[0];
-        let id = if cancelled { lowest_terms(exprs, id) } else { id };
+        let id = shortening.shortest(exprs, id);
         if is_large(exprs, id) {
             is_readable = false;
             return id;
@@ -257,26 +261,26 @@ fn mass_form(
             Some(row) => {
                 let mut terms: Vec<(u32, ExprId)> = Vec::with_capacity(row.terms.len());
                 for (rate, id) in &row.terms {
-                    terms.push((shown[rate].0, finish(exprs, *id)));
+                    terms.push((shown[rate].0, finish(exprs, shortening, *id)));
                 }
                 terms.sort_by_key(|term| term.0);
                 MassEquation {
                     terms,
-                    right: finish(exprs, row.right),
+                    right: finish(exprs, shortening, row.right),
                 }
             }
             None => MassEquation {
                 terms: vec![(state as u32, exprs.one())],
-                right: finish(exprs, form.roots[state]),
+                right: finish(exprs, shortening, form.roots[state]),
             },
         });
     }
     for (state, equation) in equations.iter_mut().enumerate() {
         let own = equation.terms.iter().find(|term| term.0 == state as u32);
         if own.is_some_and(|term| is_below_zero(system, exprs, term.1)) {
-            let minus = |exprs: &mut Exprs, id: ExprId| {
+            let mut minus = |exprs: &mut Exprs, id: ExprId| {
                 let id = exprs.neg(id);
-                if cancelled { lowest_terms(exprs, id) } else { id }
+                shortening.shortest(exprs, id)
             };
             equation.terms.iter_mut().for_each(|term| term.1 = minus(exprs, term.1));
             equation.right = minus(exprs, equation.right);
@@ -284,10 +288,10 @@ fn mass_form(
     }
     let mut residuals = Vec::with_capacity(form.loops.len());
     for each in &mut form.loops {
-        residuals.push(each.residuals.iter().map(|id| finish(exprs, *id)).collect());
+        residuals.push(each.residuals.iter().map(|id| finish(exprs, shortening, *id)).collect());
     }
     let outputs = form.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
-    let outputs = outputs.into_iter().map(|id| finish(exprs, id)).collect();
+    let outputs = outputs.into_iter().map(|id| finish(exprs, shortening, id)).collect();
     is_readable.then_some(MassForm {
         equations,
         residuals,
@@ -334,49 +338,15 @@ fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
 }
 
 /// Every expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
-fn reduced(exprs: &mut Exprs, mut resolved: Resolved, cancelled: bool) -> Resolved {
-    if !cancelled {
-        return resolved;
-    }
+fn reduced(exprs: &mut Exprs, mut resolved: Resolved, shortening: &mut Shortening) -> Resolved {
     let equations = resolved.states + resolved.outputs;
     let roots = resolved.roots[..equations].iter_mut();
     let values = resolved.assignments.iter_mut().map(|entry| &mut entry.1);
     let residuals = resolved.loops.iter_mut().flat_map(|each| &mut each.residuals);
     for id in roots.chain(values).chain(residuals) {
-        *id = lowest_terms(exprs, *id);
+        *id = shortening.shortest(exprs, *id);
     }
     resolved
-}
-
-/// Whether an expression written out is too long for anybody to read.
-pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
-    exprs.written_size(&[id]) > LARGE
-}
-
-/// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
-pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    if is_large(exprs, id) {
-        return id;
-    }
-    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let Ok(value) = field.from_expression(exprs, id) else {
-        return id;
-    };
-    if field.exhausted() {
-        return id;
-    }
-    let lowest = field.to_expression(exprs, &value);
-    let lowest = angles::joined(exprs, lowest);
-    let joined = angles::joined(exprs, id);
-    let id = match text(exprs, joined).len() < text(exprs, id).len() {
-        true => joined,
-        false => id,
-    };
-    if !is_large(exprs, lowest) && text(exprs, lowest).len() <= text(exprs, id).len() {
-        lowest
-    } else {
-        id
-    }
 }
 
 /// A..F of equations that turn out to be affine with constant coefficients: laws by residuals may be linear ones.

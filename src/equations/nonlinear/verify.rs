@@ -51,7 +51,7 @@ fn formulation(
             columns_of.borrow_mut().clone_from(&columns);
             columns
         };
-        match super::build(model, states, limit, retain, &extra, &mut Vec::new()) {
+        match super::build(model, states, limit, retain, Some(&extra), &mut Vec::new()) {
             Ok(Some(built)) => break (built, std::mem::take(columns_of.get_mut())),
             Ok(None) => return Ok(None),
             // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.

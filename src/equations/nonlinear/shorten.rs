@@ -1,0 +1,91 @@
+//! Expressions in the shorter of two forms: as they were built, and over one denominator in lowest terms.
+
+use super::angles;
+use crate::algebra::{Field, FromExpression, RationalFunctions};
+use crate::expr::{ExprId, Exprs, text};
+use rustc_hash::FxHashMap;
+
+/// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
+pub(super) const LARGE: u64 = 4_000;
+
+/// Term operations for the lowest terms of one equation.
+const OPERATIONS: u64 = 400_000;
+
+/// What is done to expressions that people read; names are tried one by one, and most expressions stay the same meanwhile.
+pub(super) struct Shortening {
+    /// Whether anybody reads the equations.
+    is_read: bool,
+    /// Whether coefficients are in lowest terms, so that these may be looked for in the whole; nothing is done otherwise.
+    cancelled: bool,
+    /// The expressions that were looked at, and their shorter forms.
+    known: FxHashMap<ExprId, ExprId>,
+}
+
+impl Shortening {
+    pub(super) fn new(cancelled: bool) -> Shortening {
+        Shortening {
+            is_read: true,
+            cancelled,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// For equations that are evaluated only.
+    pub(super) fn unread() -> Shortening {
+        Shortening {
+            is_read: false,
+            ..Shortening::new(false)
+        }
+    }
+
+    /// Whether anybody reads the equations, so that it matters how long they are.
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read
+    }
+
+    /// The expression in its shorter form.
+    pub(super) fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
+        if !self.cancelled {
+            return id;
+        }
+        match self.known.get(&id) {
+            Some(short) => *short,
+            None => {
+                let short = lowest_terms(exprs, id);
+                self.known.insert(id, short);
+                short
+            }
+        }
+    }
+}
+
+/// Whether an expression written out is too long for anybody to read.
+pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.written_size(&[id]) > LARGE
+}
+
+/// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
+pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    if is_large(exprs, id) {
+        return id;
+    }
+    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+    let Ok(value) = field.from_expression(exprs, id) else {
+        return id;
+    };
+    if field.exhausted() {
+        return id;
+    }
+    let lowest = field.to_expression(exprs, &value);
+    let lowest = angles::joined(exprs, lowest);
+    let joined = angles::joined(exprs, id);
+    let id = match text(exprs, joined).len() < text(exprs, id).len() {
+        true => joined,
+        false => id,
+    };
+    if !is_large(exprs, lowest) && text(exprs, lowest).len() <= text(exprs, id).len() {
+        lowest
+    } else {
+        id
+    }
+}
