@@ -138,6 +138,9 @@ pub(super) fn formulate(
     }
 }
 
+/// Which columns of the junction structure are wanted of a prepared model.
+type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
+
 /// Builds the equations. A check of them asks for columns of the junction structure besides, and reads no equation, so that
 /// none is made shorter then.
 fn build(
@@ -145,7 +148,7 @@ fn build(
     states: StateRequest,
     size_limit: u64,
     retain: &[ElementId],
-    checked: Option<&dyn Fn(&Prepared) -> Vec<u32>>,
+    checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Built>, Box<Unbuilt>> {
     let prepared = prepare::prepare(model, retain, diagnostics);
