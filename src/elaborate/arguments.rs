@@ -2,12 +2,13 @@
 
 use super::model::JunctionKind;
 use super::quantities::argument_for;
+use super::starts::is_time_function;
 use super::state::{Elaborator, NodeShape, NodeView, Place, Thing};
-use super::values::{DimId, Value};
+use super::values::DimId;
 use crate::diagnostic::Diagnostic;
 use crate::expr::ExprId;
 use crate::source::Span;
-use crate::syntax::ast::{self, Attribute, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
+use crate::syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
 
 impl<'a> Elaborator<'a> {
     /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
@@ -350,101 +351,6 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// The start values of a storage or a state: one an entry.
-    pub fn start_of(&mut self, attributes: &'a [Attribute], width: usize, place: Place) -> Option<Vec<Option<ExprId>>> {
-        let attribute = attributes.iter().find(|attribute| &*attribute.name.text == "start")?;
-        let value = self.eval(&attribute.value, place);
-        let entries = value.entries().to_vec();
-        if value.is_error() {
-            return None;
-        }
-        let exprs: Vec<ExprId> = entries.iter().map(|entry| entry.expr).collect();
-        if exprs.iter().any(|expr| self.varies(*expr)) {
-            let diagnostic = Diagnostic::error("LGM0409", "a start value may depend on parameters only")
-                .label(attribute.value.span, "this changes with time")
-                .help("write a number or an expression of parameters");
-            self.report(diagnostic);
-            return None;
-        }
-        match (entries.len(), &value) {
-            (count, _) if count == width => Some(exprs.into_iter().map(Some).collect()),
-            (_, Value::Scalar(scalar)) => Some(vec![Some(scalar.expr); width]),
-            _ => {
-                let diagnostic = Diagnostic::error(
-                    "LGM0202",
-                    format!("{} starts a state of width {width}", value.shape_text()),
-                )
-                .label(attribute.value.span, format!("this is {}", value.shape_text()))
-                .help(format!(
-                    "write a scalar for all entries, or a vector with {width} of them"
-                ));
-                self.report(diagnostic);
-                None
-            }
-        }
-    }
-
-    /// The equations of position of a state that closes a chain, one an entry, and where they stand. Other attributes than
-    /// this one and `start` are faults.
-    pub fn closure_of(
-        &mut self,
-        attributes: &'a [Attribute],
-        width: usize,
-        place: Place,
-    ) -> Option<(Vec<ExprId>, Span)> {
-        let mut found = None;
-        for attribute in attributes {
-            match &*attribute.name.text {
-                "start" => {}
-                "close" => found = Some(attribute),
-                name => {
-                    let diagnostic = Diagnostic::error("LGM0136", format!("a state takes no `{name}`"))
-                        .label(attribute.name.span, "only `start` and `close` can stand here")
-                        .help("write `start = ..` for its value at the beginning, or `close = ..` for the equation of position of a closed chain");
-                    self.report(diagnostic);
-                }
-            }
-        }
-        let attribute = found?;
-        let value = self.eval(&attribute.value, place);
-        if value.is_error() {
-            return None;
-        }
-        let span = attribute.value.span;
-        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
-        if exprs.len() != width {
-            let diagnostic = Diagnostic::error(
-                "LGM0202",
-                format!("{} closes a chain with {width} displacements", value.shape_text()),
-            )
-            .label(span, format!("this is {}", value.shape_text()))
-            .help("write one equation of position for each displacement that follows");
-            self.report(diagnostic);
-            return None;
-        }
-        use crate::expr::{Node, SymbolKind};
-        let exprs_of = &self.arena.exprs;
-        let is_position = |id: ExprId| match exprs_of.node(id) {
-            Node::Symbol(symbol) => matches!(
-                exprs_of.symbol_info(*symbol).kind,
-                SymbolKind::Parameter | SymbolKind::State | SymbolKind::Time
-            ),
-            Node::Call(function, _) => !is_time_function(*function),
-            _ => true,
-        };
-        if !exprs_of.reachable(&exprs).into_iter().all(is_position) {
-            let diagnostic = Diagnostic::error(
-                "LGM0430",
-                "an equation of position holds displacements, parameters and time",
-            )
-            .label(span, "this holds something else")
-            .help("write it over states: `state theta = int(across(crank));`, `close = r*sin(theta) + l*sin(phi)`");
-            self.report(diagnostic);
-            return None;
-        }
-        Some((exprs, span))
-    }
-
     /// What the user wrote at a place, in one line.
     pub fn written(&self, span: Span) -> std::sync::Arc<str> {
         let text = &self.sources.get(span.source).text;
@@ -478,14 +384,6 @@ impl<'a> Elaborator<'a> {
         };
         self.dims.optional(dimension)
     }
-}
-
-fn is_time_function(function: crate::expr::Function) -> bool {
-    use crate::expr::Function;
-    matches!(
-        function,
-        Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
-    )
 }
 
 /// What the ports of a component are bound to: in parentheses of their own, or in place of the parameters.

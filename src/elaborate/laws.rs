@@ -100,12 +100,16 @@ impl<'a> Elaborator<'a> {
                 self.report(diagnostic);
             }
         }
-        if let Some(start) = self.start_of(attributes, ports, record.place) {
-            self.model.elements[id.index()].start = start;
-            self.model.elements[id.index()].start_span = attributes
-                .iter()
-                .find(|attribute| &*attribute.name.text == "start")
-                .map(|found| found.value.span);
+        let given = attributes.iter().find(|attribute| &*attribute.name.text == "start");
+        if let Some(attribute) = given {
+            let dimensions = match &law {
+                Law::Nonlinear(_) => self.integral_dimensions(ports, &states),
+                _ => self.start_dimensions(id, &law),
+            };
+            if let Some(start) = self.start_of(attribute, ports, &dimensions, record.place) {
+                self.model.elements[id.index()].start = start;
+                self.model.elements[id.index()].start_span = Some(attribute.value.span);
+            }
         }
         self.start_integrals(id, &states);
         self.model.elements[id.index()].law = law;

@@ -48,6 +48,7 @@ mod recursion;
 mod reports;
 mod scopes;
 mod settings;
+mod starts;
 mod state;
 mod stdlib;
 mod symmetry;

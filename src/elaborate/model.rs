@@ -87,6 +87,8 @@ pub struct Model {
     pub integrals: Vec<Integral>,
     /// Outputs in declaration order, vector outputs expanded.
     pub outputs: Vec<Output>,
+    /// Starts that signals are given.
+    pub start_conditions: Vec<StartCondition>,
     /// How the model is to be run, where it says so.
     pub experiment: Option<Experiment>,
     /// Values that options give to states, inputs and time, as a point to look at the equations.
@@ -526,6 +528,10 @@ pub struct Integral {
     pub rate: ExprId,
     /// Its start value.
     pub start: Option<ExprId>,
+    /// Place of `start = ..` or `guess = ..`.
+    pub start_span: Option<Span>,
+    /// Whether `start` is only where the start is looked for at first: `guess = ..`.
+    pub is_guess: bool,
     /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
     /// `start` is where it is looked for at first.
     pub closure: Option<(ExprId, Span)>,
@@ -540,6 +546,25 @@ impl Integral {
     pub fn is_state(&self) -> bool {
         self.closure.is_none()
     }
+
+    /// Whether the integral of an expression from the start on is this state less its start. Where the start is only guessed, what
+    /// is to be taken off is not known while the equations are made, and the integral needs a state of its own.
+    pub fn holds(&self, rate: ExprId) -> bool {
+        self.is_state() && !self.is_guess && self.rate == rate
+    }
+}
+
+/// `signal x = value, start = s;`: what the starts of the states must make of an expression.
+#[derive(Clone, Debug)]
+pub struct StartCondition {
+    /// The name of the signal, or of an entry of it.
+    pub name: Arc<str>,
+    /// Its value over measures, states, inputs, parameters and time; may hold `der(..)` calls.
+    pub value: ExprId,
+    /// What it is at the start, over parameters.
+    pub start: ExprId,
+    /// Place of `start = ..`.
+    pub span: Span,
 }
 
 /// A scalar output.

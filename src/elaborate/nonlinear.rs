@@ -8,7 +8,7 @@ use super::classify::Fault;
 use super::laws::Template;
 use super::model::{Closed, ElementId, Integral, Law, Measure, NonlinearLaw, Path, PathId, PortId, Variable};
 use super::state::Elaborator;
-use super::values::Value;
+use super::values::{DimId, Value};
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use crate::units::Dimension;
 use rustc_hash::FxHashMap;
@@ -22,6 +22,16 @@ pub(super) struct LawIntegral {
     pub rate: ExprId,
     /// The variable of a port that it is the integral of (`true`), or that it is (`false`).
     pub of: Option<(u32, bool)>,
+}
+
+/// A state of a nonlinear law as it stands in the model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LawState {
+    pub symbol: SymbolId,
+    /// The port, from 0, whose start it has.
+    pub port: usize,
+    /// Its dimension, where the domain says it.
+    pub dimension: Option<Dimension>,
 }
 
 /// The law of equations that are 0; variable 2j is the effort of port j, variable 2j + 1 its flow.
@@ -339,7 +349,7 @@ impl<'a> Elaborator<'a> {
         template: &Template,
         law: &NonlinearLaw,
         arguments: &[Value],
-        states: &mut Vec<(SymbolId, usize)>,
+        states: &mut Vec<LawState>,
     ) -> Law {
         let values: Vec<ExprId> = arguments
             .iter()
@@ -395,11 +405,17 @@ impl<'a> Elaborator<'a> {
                 owner: Some(id),
                 rate,
                 start: None,
+                start_span: None,
+                is_guess: false,
                 closure: None,
                 unit,
                 written: written.into(),
             });
-            states.push((symbol, integral.of.map_or(0, |(variable, _)| (variable / 2) as usize)));
+            states.push(LawState {
+                symbol,
+                port: integral.of.map_or(0, |(variable, _)| (variable / 2) as usize),
+                dimension: self.integral_dimension(id, integral),
+            });
         }
         let residuals = law
             .residuals
@@ -420,12 +436,39 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Gives the states of a nonlinear law the starts of their element.
-    pub fn start_integrals(&mut self, id: ElementId, states: &[(SymbolId, usize)]) {
+    pub fn start_integrals(&mut self, id: ElementId, states: &[LawState]) {
         let start = self.model.elements[id.index()].start.clone();
+        let span = self.model.elements[id.index()].start_span;
         for integral in &mut self.model.integrals {
-            if let Some((_, port)) = states.iter().find(|entry| entry.0 == integral.symbol) {
-                integral.start = start.get(*port).copied().flatten();
+            if let Some(state) = states.iter().find(|state| state.symbol == integral.symbol) {
+                integral.start = start.get(state.port).copied().flatten();
+                integral.start_span = span;
             }
+        }
+    }
+
+    /// The dimensions of the states of a nonlinear law, one a port.
+    pub fn integral_dimensions(&mut self, ports: usize, states: &[LawState]) -> Vec<DimId> {
+        let of = |port: usize| states.iter().find(|state| state.port == port)?.dimension;
+        let found: Vec<Option<Dimension>> = (0..ports).map(of).collect();
+        found.into_iter().map(|each| self.dims.optional(each)).collect()
+    }
+
+    /// The dimension of a state of a law, where the domain of its port says it.
+    fn integral_dimension(&self, id: ElementId, integral: &LawIntegral) -> Option<Dimension> {
+        let (variable, is_integral) = integral.of?;
+        let about = &self.model.elements[id.index()];
+        let port = &self.model.ports[(about.ports.start + variable / 2) as usize];
+        let domain = &self.model.domains[port.domain?.index()];
+        let is_across = domain.effort_is_across == variable.is_multiple_of(2);
+        let dimension = if is_across {
+            domain.across_dimension
+        } else {
+            domain.through_dimension
+        };
+        match is_integral {
+            true => dimension?.times(&Dimension::TIME),
+            false => dimension,
         }
     }
 

@@ -30,7 +30,14 @@ impl<'a> Elaborator<'a> {
         };
         let name = &declared.name;
         if let Some(slot) = self.value_slot(&name.text, place.frame) {
-            self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            let value = self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            if !signal.attributes.is_empty() {
+                let mut whole = self.qualified(&name.text, place.frame);
+                if let Some(at) = indices {
+                    whole.push_str(&format!("[{}]", index_text(at)));
+                }
+                self.signal_start(signal, &whole, &value, place);
+            }
         }
     }
 

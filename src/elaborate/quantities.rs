@@ -212,7 +212,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A name with the instance that holds it.
-    fn qualified(&self, name: &str, frame: FrameId) -> String {
+    pub(super) fn qualified(&self, name: &str, frame: FrameId) -> String {
         match self.frames[frame.0 as usize].path {
             Some(path) => format!("{}.{name}", self.model.path_name(path)),
             None => name.to_string(),
@@ -462,11 +462,16 @@ impl<'a> Elaborator<'a> {
                 self.width_mismatch(&rate, argument.value.span, &symbols, indexed.declared.span);
                 continue;
             }
-            let start = self.start_of(&indexed.attributes, rate.shape().0, place);
+            let dims: Vec<DimId> = rate.entries().iter().map(|entry| entry.dim).collect();
+            let dims: Vec<DimId> = dims.into_iter().map(|dim| self.dims.times_seconds(dim, 1)).collect();
+            let named = |word: &str| indexed.attributes.iter().find(|found| &*found.name.text == word);
+            let given = named("start").or(named("guess"));
+            let start = given.and_then(|given| self.start_of(given, dims.len(), &dims, place));
             let closure = self.closure_of(&indexed.attributes, rate.shape().0, place);
             let written = self.written(indexed.value.span);
             let list = indices.map_or(Vec::new(), |(i, j)| if j == 0 { vec![i] } else { vec![i, j] });
             let parent: Option<PathId> = self.frames[place.frame.0 as usize].path;
+            let is_guess = given.is_some_and(|given| &*given.name.text == "guess");
             for (k, (entry, symbol)) in rate
                 .entries()
                 .to_vec()
@@ -482,7 +487,7 @@ impl<'a> Elaborator<'a> {
                 let crate::expr::Node::Symbol(symbol) = *self.arena.exprs.node(symbol.expr) else {
                     continue;
                 };
-                let dim = self.dims.times_seconds(entry.dim, 1);
+                let dim = dims[k];
                 let start = start.as_ref().and_then(|list| list.get(k).copied().flatten());
                 self.model.integrals.push(Integral {
                     path,
@@ -490,6 +495,8 @@ impl<'a> Elaborator<'a> {
                     owner: None,
                     rate: entry.expr,
                     start,
+                    start_span: given.map(|given| given.value.span),
+                    is_guess,
                     closure: closure.as_ref().map(|(list, span)| (list[k], *span)),
                     unit: self.dims.get(dim).map(|dimension| dimension.text()),
                     written: written.clone(),

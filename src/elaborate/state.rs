@@ -296,6 +296,7 @@ impl<'a> Elaborator<'a> {
                 measures: Vec::new(),
                 integrals: Vec::new(),
                 outputs: Vec::new(),
+                start_conditions: Vec::new(),
                 experiment: None,
                 point: Vec::new(),
             },

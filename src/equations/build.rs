@@ -37,7 +37,8 @@ pub(crate) fn frame(
             symbol: integral.symbol,
             start: integral.start.unwrap_or(zero),
             start_value: 0.0,
-            start_given: integral.start.is_some(),
+            start_given: integral.start.is_some() && !integral.is_guess,
+            start_span: integral.start_span,
             span: model.paths[integral.path.index()].span,
         });
     }
@@ -53,6 +54,7 @@ pub(crate) fn frame(
             start: exprs.zero(),
             start_value: 0.0,
             start_given: false,
+            start_span: None,
             span: output.span,
         });
     }
@@ -97,6 +99,7 @@ pub(crate) fn frame(
         dependent: Vec::new(),
         linearized_at: None,
         start_constraints: Vec::new(),
+        start_search: None,
         experiment: model.experiment.clone().unwrap_or_default(),
     }
 }
@@ -180,6 +183,7 @@ fn storage_state(
         } else {
             element.start.iter().any(Option::is_some)
         },
+        start_span: element.start_span,
         span: model.paths[element.path.index()].span,
     }
 }

@@ -2,9 +2,10 @@
 
 use super::assemble::{Assembled, Columns, Obstacle, assemble};
 use super::given::{modulo_prime, parameter_values, retained, without_nonlinear_outputs};
-use super::matrices;
+use super::matrices::{self, Present};
 use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
+use super::settle::{Conditions, holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};
@@ -18,6 +19,7 @@ use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{Law, Measure, Model, Variable};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use crate::reduce::{Refusal, Solve, reduce};
+use num_rational::BigRational;
 
 /// What equations are asked for.
 #[derive(Clone, Debug)]
@@ -229,6 +231,49 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
         linear_model = without_nonlinear_outputs(model, &mut diagnostics);
     }
     let model = linear_model.as_ref().unwrap_or(model);
+    let (mut system, mut solved, mut found) = started(model, graph, options);
+    if !solved.is_empty() && !has_errors(&found) && !super::nonlinear::applies(model) && holds_integrals(model) {
+        // Integrals count from the starts, and had those of before: once more, with the starts of the model's own states.
+        let natural = Options {
+            states: StateRequest::Natural,
+            ..options.clone()
+        };
+        if options.states != StateRequest::Natural {
+            (system, solved, found) = started(model, graph, &natural);
+        }
+        if let Some(known) = &system
+            && !has_errors(&found)
+        {
+            let request = Request {
+                retain: retained(model, options, &mut Vec::new()),
+                ..Request::default()
+            };
+            let ports = decide(model, graph, &request).0.independent;
+            (system, _, found) = started(&with_starts(model, known, &solved, &ports), graph, options);
+        }
+    }
+    diagnostics.append(&mut found);
+    (system.filter(|_| !has_errors(&diagnostics)), diagnostics)
+}
+
+/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too.
+fn started(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>) {
+    let conditions = Conditions::of(model);
+    let with = conditions.as_ref().map_or(model, |found| &found.0);
+    let (mut system, mut diagnostics) = formulate_model(with, graph, options);
+    let mut solved = Vec::new();
+    if let Some(system) = &mut system {
+        if let Some((_, conditions)) = conditions {
+            conditions.take(model, system);
+        }
+        solved = settle(model, system, &mut diagnostics);
+    }
+    (system, solved, diagnostics)
+}
+
+/// Formulates the equations of a model; starts are constraints that are still to be looked at.
+fn formulate_model(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
     let retain = retained(model, options, &mut diagnostics);
     if super::nonlinear::applies(model) {
         let system = super::nonlinear::formulate(model, options, &retain, &mut diagnostics);
@@ -332,7 +377,13 @@ fn formulate_with(
                 .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse"),
             );
         }
-        starts::check_dependent_starts(model, causality, &system, &run, diagnostics);
+        if system.start_constraints.is_empty() {
+            let mut number = |exprs: &mut Exprs, value: &f64| {
+                let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
+                exprs.number(exact)
+            };
+            system.start_constraints = starts::constraints(model, causality, &mut system, &run, &mut number);
+        }
     }
     Ok(system)
 }
@@ -445,7 +496,9 @@ fn symbolic_run(
             let mut exprs = std::mem::take(&mut system.exprs);
             system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
             system.exprs = exprs;
-            system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
+            system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
+                field.present(exprs, value)
+            });
             if matrices::is_too_long(system) {
                 share(model, system, "written out", diagnostics);
             }
@@ -465,7 +518,9 @@ fn symbolic_run(
     system.exprs = exprs;
     let run = attempt?;
     matrices::symbolic(model, system, &run, &mut field);
-    system.start_constraints = starts::constraints(model, causality, system, &run, &mut field);
+    system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
+        field.present(exprs, value)
+    });
     if !field.is_cancelled() || matrices::is_too_long(system) {
         share(model, system, "cancelled", diagnostics);
     }

@@ -18,6 +18,7 @@ mod numbers;
 mod outputs;
 mod refusal;
 mod residuals;
+mod settle;
 mod shared;
 mod singular;
 mod starts;
@@ -35,9 +36,10 @@ pub use formulate::{Options, decide, formulate};
 pub(crate) use given::retained;
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
+pub(crate) use settle::search_starts;
 pub use states::StateRequest;
 pub use system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
-    Quantity, SparseMatrix, StartConstraint, State, StateSystem, StateVariable,
+    Quantity, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
 pub use verify::verify;

@@ -1,80 +1,19 @@
-//! Starts of dependent storage: a constraint that must be consistent (language 9).
+//! Starts of dependent storage: each is a constraint on the starts of the states (language 9).
 
 use super::formulate::Run;
-use super::given::parameter_values;
-use super::matrices::Present;
 use super::system::{StartConstraint, StateSystem};
 use crate::causality::Causality;
-use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm};
-use crate::expr::{ExprId, Exprs, to_f64};
+use crate::expr::{ExprId, Exprs};
+use std::sync::Arc;
 
-/// Checks each `start` given on dependent storage against the starts of the storage that determines it.
-pub(crate) fn check_dependent_starts(
-    model: &Model,
-    causality: &Causality,
-    system: &StateSystem,
-    run: &Run<f64>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let values = parameter_values(model);
-    let number = |id: ExprId| {
-        model
-            .exprs
-            .evaluate_exact(&[id], &|symbol| values.get(&symbol).cloned())
-            .map_or(f64::NAN, |list| to_f64(&list[0]))
-    };
-    for (port, row) in causality.dependent.iter().zip(&run.dependent_co_energy) {
-        let element = &model.elements[model.ports[port.index()].element.index()];
-        let at = (port.0 - element.ports.start) as usize;
-        let Some(Some(start)) = element.start.get(at) else {
-            continue;
-        };
-        let start = number(*start);
-        let scale = natural_scale(model, *port, &number);
-        let states: Vec<_> = row
-            .iter()
-            .filter(|entry| (entry.0 as usize) < system.states.len())
-            .map(|(column, factor)| (&system.states[*column as usize], factor * scale))
-            .collect();
-        let follows: f64 = states.iter().map(|(state, factor)| factor * state.start_value).sum();
-        if (follows - start).abs() <= 1e-9 * follows.abs().max(start.abs()) {
-            continue;
-        }
-        let name = model.element_name(model.ports[port.index()].element);
-        let relation: Vec<String> = states
-            .iter()
-            .map(|(state, factor)| match *factor {
-                1.0 => state.name.to_string(),
-                factor => format!("{factor}*{}", state.name),
-            })
-            .collect();
-        let relation = if relation.is_empty() {
-            "0".to_string()
-        } else {
-            relation.join(" + ")
-        };
-        diagnostics.push(
-            Diagnostic::error(
-                "LGM0425",
-                format!("`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
-            )
-            .label(element.start_span.unwrap_or(element.law_span), "this start")
-            .note(format!("`{name}` has no state of its own: its value is {relation}"))
-            .help(format!(
-                "start the storage that carries the state instead, or keep the state here with `--retain {name}`"
-            )),
-        );
-    }
-}
-
-/// The same constraints over the parameters, to be checked again where a run changes these.
-pub(crate) fn constraints<F: Present>(
+/// Each `start` given on dependent storage, and what the states make of it, over their symbols.
+pub(crate) fn constraints<E>(
     model: &Model,
     causality: &Causality,
     system: &mut StateSystem,
-    run: &Run<F::Element>,
-    field: &mut F,
+    run: &Run<E>,
+    present: &mut dyn FnMut(&mut Exprs, &E) -> ExprId,
 ) -> Vec<StartConstraint> {
     let mut exprs = std::mem::take(&mut system.exprs);
     let mut list = Vec::new();
@@ -85,9 +24,19 @@ pub(crate) fn constraints<F: Present>(
             continue;
         };
         let mut terms = Vec::new();
-        for (column, factor) in row.iter().filter(|entry| (entry.0 as usize) < system.states.len()) {
-            let factor = field.present(&mut exprs, factor);
-            terms.push(exprs.mul(factor, system.states[*column as usize].start));
+        for (column, factor) in row {
+            let columns = run.columns;
+            let variable = if (*column as usize) < system.states.len() {
+                exprs.symbol(system.states[*column as usize].symbol)
+            } else if *column < columns.input_rate(0) {
+                exprs.symbol(system.inputs[(*column - columns.input(0)) as usize].symbol)
+            } else if (columns.constant(0)..columns.constant_rate(0)).contains(column) {
+                run.constants[(*column - columns.constant(0)) as usize]
+            } else {
+                continue;
+            };
+            let factor = present(&mut exprs, factor);
+            terms.push(exprs.mul(factor, variable));
         }
         let co_energy = exprs.sum(terms);
         let follows = match natural_factor(model, *port, &mut exprs) {
@@ -95,7 +44,8 @@ pub(crate) fn constraints<F: Present>(
             None => co_energy,
         };
         list.push(StartConstraint {
-            element: model.element_name(model.ports[port.index()].element).into(),
+            name: port_name(model, *port),
+            is_storage: true,
             given: *given,
             follows,
             span: element.start_span.unwrap_or(element.law_span),
@@ -105,8 +55,8 @@ pub(crate) fn constraints<F: Present>(
     list
 }
 
-/// The factor of [`natural_scale`] as an expression; none where it is 1.
-fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<ExprId> {
+/// The factor from co-energy to the variable that the user gives a start for; none where it is 1, as for graph elements.
+pub(super) fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<ExprId> {
     let element = &model.elements[model.ports[port.index()].element.index()];
     let at = (port.0 - element.ports.start) as usize;
     match (&element.law, element.state_choice) {
@@ -121,15 +71,12 @@ fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<Expr
     }
 }
 
-/// The factor from co-energy to the variable that the user gives a start for; 1 for graph elements.
-pub(super) fn natural_scale(model: &Model, port: PortId, number: &dyn Fn(ExprId) -> f64) -> f64 {
-    let element = &model.elements[model.ports[port.index()].element.index()];
-    let at = (port.0 - element.ports.start) as usize;
-    match (&element.law, element.state_choice) {
-        (Law::Storage { value, form, .. }, StateChoice::Energy) => match form {
-            StorageForm::Direct => number(value.get(at, at)),
-            StorageForm::Inverse => 1.0 / number(value.get(at, at)),
-        },
-        _ => 1.0,
+/// A dependent storage, with its entry where it has several: `bob[1]`.
+pub(super) fn port_name(model: &Model, port: PortId) -> Arc<str> {
+    let about = &model.ports[port.index()];
+    let name = model.element_name(about.element);
+    match about.entry {
+        Some(entry) => format!("{name}[{entry}]").into(),
+        None => name.into(),
     }
 }

@@ -57,8 +57,10 @@ pub struct StateSystem {
     pub experiment: Experiment,
     /// Where the equations were linearised: states, inputs and outputs are deviations from there.
     pub linearized_at: Option<OperatingPoint>,
-    /// Starts that were given for storage without a state of its own, over the parameters, where the equations are.
+    /// Starts that were given for what states determine, over the parameters, where the equations are.
     pub start_constraints: Vec<StartConstraint>,
+    /// Starts of states that follow from others and have no closed form: their values are those for the parameters given.
+    pub start_search: Option<StartSearch>,
 }
 
 /// The point that linearised equations are about.
@@ -100,17 +102,29 @@ impl StateSystem {
     }
 }
 
-/// A start given on dependent storage: it must be what the starts of the states make of it (language 9).
+/// A start given for what the states determine: it must be what the starts of the states make of it (language 9).
 #[derive(Clone, Debug)]
 pub struct StartConstraint {
-    /// The dependent element.
-    pub element: Arc<str>,
+    /// The dependent storage, or the signal.
+    pub name: Arc<str>,
+    /// Whether it is a storage.
+    pub is_storage: bool,
     /// The start that was given, over the parameters.
     pub given: ExprId,
-    /// What the starts of the states make of it, over the parameters.
+    /// What the starts of the states make of it, over the parameters; in a [`StartSearch`], over states, assignments and the
+    /// unknowns of loops too.
     pub follows: ExprId,
     /// Where the start was given.
     pub span: Span,
+}
+
+/// Starts that are looked for by Newton's method.
+#[derive(Clone, Debug)]
+pub struct StartSearch {
+    /// The states, from 0.
+    pub states: Vec<usize>,
+    /// What their starts must satisfy.
+    pub constraints: Vec<StartConstraint>,
 }
 
 /// One state.
@@ -132,8 +146,11 @@ pub struct State {
     pub start: ExprId,
     /// The same as a number, with the parameters' values.
     pub start_value: f64,
-    /// Whether the user gave the start: it then is the value just after time 0, which no step of an input moves.
+    /// Whether the user gave the start, or what it follows from: it then is the value just after time 0, which no step of an input
+    /// moves.
     pub start_given: bool,
+    /// Where the user gave it.
+    pub start_span: Option<Span>,
     /// Where the element, or the declared state itself, stands in the source.
     pub span: Span,
 }
@@ -321,6 +338,18 @@ pub struct LinearForm<T> {
     pub x_offset: Option<Vec<T>>,
     /// One an output; none where all are zero. May depend on time.
     pub y_offset: Option<Vec<T>>,
+}
+
+impl<T> LinearForm<T> {
+    /// Keeps the first outputs alone.
+    pub(crate) fn keep_outputs(&mut self, count: usize) {
+        for matrix in [&mut self.c, &mut self.d, &mut self.f] {
+            matrix.rows.truncate(count);
+        }
+        if let Some(offset) = &mut self.y_offset {
+            offset.truncate(count);
+        }
+    }
 }
 
 /// A storage element without a state of its own, and what carries its energy instead (design 2.4).

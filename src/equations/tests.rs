@@ -47,6 +47,7 @@ impl Builder {
                 measures: Vec::new(),
                 integrals: Vec::new(),
                 outputs: Vec::new(),
+                start_conditions: Vec::new(),
                 experiment: None,
                 point: Vec::new(),
             },

@@ -37,6 +37,8 @@ pub enum FailureKind {
         /// What the other starts make of it.
         follows: f64,
     },
+    /// Starts that follow from others were not found with these parameters.
+    StartsNotFound,
     /// There is no state in which all derivatives are zero, or it was not found.
     NoEquilibrium,
     /// A condition changes again and again within no time.

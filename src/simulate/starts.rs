@@ -4,6 +4,7 @@ use super::failure::{Blame, Failure, FailureKind};
 use super::motion::Motion;
 use crate::algebra::newton::find_zero;
 use crate::diagnostic::Diagnostic;
+use crate::equations::search_starts;
 use crate::kernels::{Arguments, KernelOptions, Layout, SparseKernel, expression};
 use nalgebra::DMatrix;
 
@@ -21,13 +22,17 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
         parameters: motion.parameters,
         ..Arguments::default()
     };
-    let states = motion.kernels.starts.values(&at);
+    let mut states = motion.kernels.starts.values(&at);
     if let Some(index) = states.iter().position(|value| !value.is_finite()) {
         let kind = FailureKind::LeftDomain(format!("its start is {}", states[index]));
         return Err(Failure {
             blame: motion.state(index).map(Box::new),
             ..Failure::new(time, kind)
         });
+    }
+    let (inputs, rates) = motion.inputs(time);
+    if search_starts(system, motion.parameters, (&inputs, &rates), &mut states).is_none() {
+        return Err(Failure::new(time, FailureKind::StartsNotFound));
     }
     if system.start_constraints.is_empty() {
         return Ok(states);
@@ -45,8 +50,8 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
         if !agree {
             return Err(Failure {
                 blame: Some(Box::new(Blame {
-                    element: Some(constraint.element.to_string()),
-                    variable: constraint.element.to_string(),
+                    element: Some(constraint.name.to_string()),
+                    variable: constraint.name.to_string(),
                     span: Some(constraint.span),
                     ..Blame::default()
                 })),

@@ -46,6 +46,7 @@ impl Builder {
                 dependent: Vec::new(),
                 linearized_at: None,
                 start_constraints: Vec::new(),
+                start_search: None,
                 experiment: Default::default(),
             },
         }
@@ -129,6 +130,7 @@ impl Builder {
             start: start_id,
             start_value: start as f64,
             start_given: start != 0,
+            start_span: None,
             span: nowhere(),
         });
         self.exprs().symbol(symbol)

@@ -415,6 +415,7 @@ impl Work<'_> {
         }
         matrices::set_equations(system);
         system.start_constraints.clear();
+        system.start_search = None;
         system.linearized_at = Some(point);
         Ok(())
     }

@@ -63,6 +63,11 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             ),
             "leave out the start of the storage that depends on others",
         ),
+        FailureKind::StartsNotFound => (
+            "LGM1005",
+            "no starts of the states were found that give the signals and the dependent storage theirs".to_string(),
+            "see whether there is such a start with these parameters, and give `guess = ..` near it",
+        ),
         FailureKind::NoEquilibrium => (
             "LGM1006",
             of(

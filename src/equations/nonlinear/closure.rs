@@ -32,20 +32,20 @@ struct Follower {
     span: Span,
 }
 
-/// Turns the states that close chains into unknowns of loops, and returns their values at the start. `columns` are further
-/// expressions over the states.
+/// Turns the states that close chains into unknowns of loops, which are looked for from their values at the start. `columns` are
+/// further expressions over the states.
 pub(super) fn close(
     model: &Model,
     system: &mut StateSystem,
     columns: &mut [ExprId],
     diagnostics: &mut Vec<Diagnostic>,
-) -> FxHashMap<SymbolId, f64> {
+) {
     let is_closed = |state: &State| {
         let found = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
         found.is_some_and(|integral| !integral.is_state())
     };
     if !system.states.iter().any(is_closed) {
-        return FxHashMap::default();
+        return;
     }
     let followers = take_followers(model, system, columns);
     // What was affine in the displacements that are taken out now is given through unknowns of a loop.
@@ -74,7 +74,6 @@ pub(super) fn close(
         form.residuals.splice(0..0, residuals);
     }
     system.loops.splice(0..0, loops);
-    closed
 }
 
 /// Takes the states that close chains out of the system; what holds them holds unknowns instead.

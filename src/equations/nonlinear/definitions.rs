@@ -116,10 +116,7 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
         for id in model.exprs.reachable(&[output.value]) {
             if let Node::Call(Function::Int, list) = model.exprs.node(id)
                 && !added.iter().any(|entry| entry.0 == list[0])
-                && !model
-                    .integrals
-                    .iter()
-                    .any(|integral| integral.is_state() && integral.rate == list[0])
+                && !model.integrals.iter().any(|integral| integral.holds(list[0]))
             {
                 added.push((list[0], index));
             }
@@ -249,7 +246,7 @@ impl<F: Present> Builder<'_, F> {
         }
         let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
-            if integral.is_state() {
+            if integral.holds(integral.rate) {
                 let symbol = self.exprs.symbol(state.symbol);
                 held.insert(integral.rate, (symbol, state.start));
             }

@@ -4,15 +4,15 @@ use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, doubles, 
 use rustc_hash::FxHashMap;
 
 /// A value with its rate.
-pub(super) type Dual = (f64, f64);
+pub(in crate::equations) type Dual = (f64, f64);
 
 /// Values and rates of symbols.
-pub(super) type Point = FxHashMap<SymbolId, Dual>;
+pub(in crate::equations) type Point = FxHashMap<SymbolId, Dual>;
 
 /// Values and rates of expressions, by forward differentiation.
 ///
 /// None where a symbol has no value at the point.
-pub(super) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point) -> Option<Vec<Dual>> {
+pub(in crate::equations) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point) -> Option<Vec<Dual>> {
     let clock = clock(exprs, point);
     let found: Result<Vec<Dual>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Dual| {
         Ok(match node {

@@ -19,8 +19,9 @@ mod angles;
 mod checker;
 mod closure;
 mod definitions;
-mod dual;
+pub(super) mod dual;
 mod energies;
+pub(super) mod evaluate;
 mod loops;
 mod names;
 mod prepare;
@@ -204,9 +205,9 @@ fn equations(
         false => Shortening::unread(),
     };
     let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);
-    let closed = closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
+    closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let starts = columns.split_off(asked);
-    prepare::check_starts(prepared, &system, &started, &starts, closed, diagnostics);
+    system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
     Ok(Built { system, columns })
 }
 

@@ -16,9 +16,9 @@ use crate::elaborate::model::{
     Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
 };
 use crate::equations::given::{modulo_prime, parameter_values};
-use crate::equations::starts::natural_scale;
-use crate::equations::system::StateSystem;
-use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
+use crate::equations::starts::{natural_factor, port_name};
+use crate::equations::system::{StartConstraint, StateSystem};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -108,11 +108,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             continue;
         };
         let rate = list[0];
-        if model
-            .integrals
-            .iter()
-            .any(|integral| integral.is_state() && integral.rate == rate)
-        {
+        if model.integrals.iter().any(|integral| integral.holds(rate)) {
             continue;
         }
         count += 1;
@@ -131,6 +127,8 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             owner: None,
             rate,
             start: None,
+            start_span: None,
+            is_guess: false,
             closure: None,
             unit: None,
             written: "int(..) in a law".into(),
@@ -148,9 +146,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         let node = exprs.node(id).clone();
         let now = match &node {
             Node::Call(Function::Int, list) => {
-                let held = integrals
-                    .iter()
-                    .find(|integral| integral.is_state() && integral.rate == list[0]);
+                let held = integrals.iter().find(|integral| integral.holds(list[0]));
                 let held = held.expect("invariant: every integral has a state by now");
                 let (state, zero) = (exprs.symbol(held.symbol), exprs.zero());
                 exprs.sub(state, held.start.unwrap_or(zero))
@@ -463,69 +459,29 @@ pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
     causality.dependent.iter().filter(started).map(column).collect()
 }
 
-/// Compares the starts of dependent storage with what the starts of the states make of it (language 9); `closed` are the displacements
-/// that closed chains start with.
-pub(super) fn check_starts(
+/// The starts of dependent storage, and what the states make of them: the values of the columns of [`started_columns`].
+pub(super) fn start_constraints(
     prepared: &Prepared,
-    system: &StateSystem,
+    system: &mut StateSystem,
     started: &[(PortId, u32)],
     values: &[ExprId],
-    closed: FxHashMap<SymbolId, f64>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> Vec<StartConstraint> {
     let model = &prepared.model;
-    let parameters = parameter_values(model);
-    let number = |id: ExprId| {
-        model
-            .exprs
-            .evaluate_exact(&[id], &|symbol| parameters.get(&symbol).cloned())
-            .map_or(f64::NAN, |list| to_f64(&list[0]))
-    };
-    // Before the start inputs are 0; a loop has no values before it is solved, and its starts are left to the run.
-    let mut known: FxHashMap<SymbolId, f64> = parameters
-        .iter()
-        .map(|(symbol, value)| (*symbol, to_f64(value)))
-        .collect();
-    known.extend(system.states.iter().map(|state| (state.symbol, state.start_value)));
-    known.extend(system.inputs.iter().map(|input| (input.symbol, 0.0)));
-    known.extend(system.input_rates.iter().map(|rate| (*rate, 0.0)));
-    known.insert(system.time, 0.0);
-    let value_of = |known: &FxHashMap<SymbolId, f64>, id: ExprId| {
-        let values = system
-            .exprs
-            .evaluate_f64(&[id], 0.0, &|symbol| known.get(&symbol).copied());
-        values.ok().map(|list| list[0])
-    };
-    known.extend(closed);
-    for assignment in &system.assignments {
-        if let Some(value) = value_of(&known, assignment.value) {
-            known.insert(assignment.symbol, value);
-        }
-    }
-    for ((port, _), value) in started.iter().zip(values) {
+    let one = |((port, _), value): (&(PortId, u32), &ExprId)| {
         let element = &model.elements[model.ports[port.index()].element.index()];
         let at = (port.0 - element.ports.start) as usize;
-        let (Some(Some(start)), Some(value)) = (element.start.get(at), value_of(&known, *value)) else {
-            continue;
+        let given = element.start[at].expect("invariant: these columns have starts");
+        let follows = match natural_factor(model, *port, &mut system.exprs) {
+            Some(factor) => system.exprs.mul(factor, *value),
+            None => *value,
         };
-        let start = number(*start);
-        let follows = value * natural_scale(model, *port, &number);
-        if (follows - start).abs() <= 1e-9 * follows.abs().max(start.abs()) {
-            continue;
+        StartConstraint {
+            name: port_name(model, *port),
+            is_storage: true,
+            given,
+            follows,
+            span: element.start_span.unwrap_or(element.law_span),
         }
-        let name = model.element_name(model.ports[port.index()].element);
-        let entry = model.ports[port.index()].entry;
-        let of = entry.map_or(String::new(), |entry| format!("entry {entry} of "));
-        diagnostics.push(
-            Diagnostic::error(
-                "LGM0425",
-                format!("{of}`{name}` starts at {start}, but what it is joined to starts it at {follows}"),
-            )
-            .label(element.start_span.unwrap_or(element.law_span), "this start")
-            .note(format!(
-                "`{name}` has no state of its own: it follows from the states that are listed by `lgm equations`"
-            ))
-            .help("start the storage that carries the state instead"),
-        );
-    }
+    };
+    started.iter().zip(values).map(one).collect()
 }

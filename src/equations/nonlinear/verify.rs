@@ -7,9 +7,8 @@
 
 use super::checker;
 use super::dual::{Dual, Point, duals};
+use super::evaluate::{evaluate_all, point_of, spread};
 use super::prepare::Prepared;
-use crate::algebra::PrimeField;
-use crate::algebra::newton::{Linearised, find_zero};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Model};
 use crate::equations::balance::Instant;
@@ -17,9 +16,8 @@ use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::equations::verify::Verification;
-use crate::expr::{ExprId, SymbolId, to_f64};
+use crate::expr::{ExprId, to_f64};
 use crate::reduce::Refusal;
-use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -132,11 +130,6 @@ pub(in crate::equations) fn power(
     Ok(instants.iter().map(one).collect())
 }
 
-fn spread(key: u64, set: u64) -> f64 {
-    let uniform = (PrimeField.sample(key, set + 30) % 9_973) as f64 / 9_973.0;
-    2.0 * uniform - 1.0
-}
-
 fn random_instant(system: &StateSystem, set: u64) -> Instant {
     let states = system.states.iter().enumerate();
     let inputs = 0..system.inputs.len() as u64;
@@ -148,112 +141,6 @@ fn random_instant(system: &StateSystem, set: u64) -> Instant {
         inputs: inputs.clone().map(|k| spread(3 * k + 1, set)).collect(),
         rates: inputs.map(|k| spread(3 * k + 2, set)).collect(),
     }
-}
-
-/// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values.
-fn point_of(system: &StateSystem, instant: &Instant) -> Option<(Point, Vec<f64>)> {
-    let mut point: Point = FxHashMap::default();
-    for parameter in &system.parameters {
-        for entry in &parameter.entries {
-            point.insert(entry.symbol, (to_f64(&entry.value), 0.0));
-        }
-    }
-    point.insert(system.time, (instant.time, 1.0));
-    for (state, value) in system.states.iter().zip(&instant.states) {
-        point.insert(state.symbol, (*value, 0.0));
-    }
-    for (k, input) in system.inputs.iter().enumerate() {
-        let rate = instant.rates[k];
-        point.insert(input.symbol, (instant.inputs[k], rate));
-        // The second rate of an input is nowhere needed.
-        point.insert(system.input_rates[k], (rate, f64::NAN));
-    }
-    evaluate_all(system, &mut point)?;
-    let derivatives = duals(&system.exprs, &system.derivatives, &point)?;
-    let derivatives: Vec<f64> = derivatives.iter().map(|value| value.0).collect();
-    for (state, rate) in system.states.iter().zip(&derivatives) {
-        point.insert(state.symbol, (point[&state.symbol].0, *rate));
-    }
-    // Again, now with rates.
-    evaluate_all(system, &mut point)?;
-    derivatives
-        .iter()
-        .all(|value| value.is_finite())
-        .then_some((point, derivatives))
-}
-
-/// Enters the unknowns of loops and the assignments.
-fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()> {
-    let unknowns: Vec<SymbolId> = system
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.iter().copied())
-        .collect();
-    let residuals: Vec<ExprId> = system
-        .loops
-        .iter()
-        .flat_map(|each| each.residuals.iter().copied())
-        .collect();
-    let guesses = system.first_unknowns(f64::NAN);
-    for (k, unknown) in unknowns.iter().enumerate() {
-        let guess = Some(guesses[k])
-            .filter(|guess| guess.is_finite())
-            .unwrap_or(0.01 * spread(k as u64, 77));
-        let known = point.get(unknown).map_or(guess, |value| value.0);
-        point.insert(*unknown, (known, 0.0));
-    }
-    if unknowns.is_empty() {
-        return assign(system, point);
-    }
-    let n = unknowns.len();
-    // The residuals and their derivatives by one unknown at a time, everything else held.
-    let columns = |point: &Point, at: &[f64]| -> Linearised {
-        let mut values = Vec::new();
-        let mut jacobian = DMatrix::zeros(n, n);
-        let held: Point = point.iter().map(|(symbol, value)| (*symbol, (value.0, 0.0))).collect();
-        for column in 0..n {
-            let mut there = held.clone();
-            for (k, unknown) in unknowns.iter().enumerate() {
-                there.insert(*unknown, (at[k], if k == column { 1.0 } else { 0.0 }));
-            }
-            assign(system, &mut there)?;
-            let found = duals(&system.exprs, &residuals, &there)?;
-            values = found.iter().map(|value| value.0).collect();
-            for (row, value) in found.iter().enumerate() {
-                jacobian[(row, column)] = value.1;
-            }
-        }
-        let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
-        is_finite.then_some((values, jacobian))
-    };
-    let guess: Vec<f64> = unknowns.iter().map(|unknown| point[unknown].0).collect();
-    // A loop without a solution, as of a chain that cannot be closed with random displacements, is no point.
-    let solution = find_zero(guess, |at| columns(point, at)).ok()?.at;
-    let (_, jacobian) = columns(point, &solution)?;
-    for (unknown, value) in unknowns.iter().zip(&solution) {
-        point.insert(*unknown, (*value, 0.0));
-    }
-    // The unknowns' rates keep the residuals zero along the point's rates.
-    assign(system, point)?;
-    let along: Vec<f64> = duals(&system.exprs, &residuals, point)?
-        .iter()
-        .map(|value| value.1)
-        .collect();
-    if along.iter().all(|value| value.is_finite()) {
-        let rates = jacobian.lu().solve(&DVector::from_vec(along))?;
-        for (unknown, rate) in unknowns.iter().zip(rates.iter()) {
-            point.insert(*unknown, (point[unknown].0, -rate));
-        }
-    }
-    assign(system, point)
-}
-
-fn assign(system: &StateSystem, point: &mut Point) -> Option<()> {
-    for assignment in &system.assignments {
-        let value = duals(&system.exprs, &[assignment.value], point)?[0];
-        point.insert(assignment.symbol, value);
-    }
-    Some(())
 }
 
 /// The variables of all ports at a point of the emitted system.

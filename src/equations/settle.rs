@@ -1,0 +1,591 @@
+//! The starts of states that follow from other starts: of storage without a state of its own, and of signals (language 9).
+//!
+//! A start that is given for what the states determine is an equation over the starts of the states. Storage whose start is not
+//! given, and declared states with `guess`, are its unknowns. One unknown in one equation that has a closed form gets an
+//! expression over the parameters; the others are looked for by Newton's method, together with the unknowns of algebraic loops.
+//! What is left over must hold by itself, or the starts contradict each other. Starts are values just after time 0, and so inputs have
+//! their first values.
+
+use super::balance::Instant;
+use super::nonlinear::dual::{Point, duals};
+use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
+use super::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
+use crate::algebra::newton::find_zero;
+use crate::diagnostic::{Diagnostic, six_digits};
+use crate::elaborate::model::{Law, Model, Output, PortId};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, print};
+use num_rational::BigRational;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Relative agreement of starts that depend on each other.
+const AGREEMENT: f64 = 1e-9;
+
+/// A relation of more letters than this is not shown.
+const SHOWN: usize = 120;
+
+/// How many places of other starts a contradiction shows.
+const PLACES: usize = 3;
+
+/// The variables of the graph that conditions on the start are made of, as further outputs of the model: so conditions need not be
+/// linear where the equations are.
+pub(crate) struct Conditions {
+    /// Measured variables, states and rates.
+    atoms: Vec<ExprId>,
+    /// Outputs of the model itself.
+    own: usize,
+}
+
+impl Conditions {
+    /// The model with the outputs that its conditions need; none where it has no conditions.
+    pub(crate) fn of(model: &Model) -> Option<(Model, Conditions)> {
+        if model.start_conditions.is_empty() {
+            return None;
+        }
+        let mut with = model.clone();
+        let mut atoms: Vec<ExprId> = Vec::new();
+        for condition in &model.start_conditions {
+            let mut open = vec![condition.value];
+            while let Some(id) = open.pop() {
+                let node = model.exprs.node(id);
+                if is_atom(&model.exprs, node) {
+                    if !atoms.contains(&id) {
+                        atoms.push(id);
+                        with.outputs.push(Output {
+                            name: format!("start of {}", condition.name).into(),
+                            value: id,
+                            written: condition.name.clone(),
+                            unit: None,
+                            span: condition.span,
+                        });
+                    }
+                } else {
+                    open.extend(node.children());
+                }
+            }
+        }
+        let own = model.outputs.len();
+        Some((with, Conditions { atoms, own }))
+    }
+
+    /// Takes the further outputs out of the equations and adds the conditions to the constraints of the start.
+    pub(crate) fn take(self, model: &Model, system: &mut StateSystem) {
+        let own = self.own;
+        let values = system.output_values.split_off(own);
+        system.outputs.truncate(own);
+        if let Some(form) = &mut system.mass_form {
+            form.outputs.truncate(own);
+        }
+        if let Some(form) = &mut system.symbolic {
+            form.keep_outputs(own);
+        }
+        if let Some(form) = &mut system.numeric {
+            form.keep_outputs(own);
+        }
+        let known: FxHashMap<ExprId, ExprId> = self.atoms.into_iter().zip(values).collect();
+        for condition in &model.start_conditions {
+            let mut replaced = known.clone();
+            for id in system.exprs.reachable(&[condition.value]) {
+                if !replaced.contains_key(&id) {
+                    let node = system.exprs.node(id).clone();
+                    let now = system.exprs.rebuild(&node, &replaced);
+                    replaced.insert(id, now);
+                }
+            }
+            system.start_constraints.push(StartConstraint {
+                name: condition.name.clone(),
+                is_storage: false,
+                given: condition.start,
+                follows: replaced[&condition.value],
+                span: condition.span,
+            });
+        }
+        drop_unused(system);
+    }
+}
+
+fn is_atom(exprs: &Exprs, node: &Node) -> bool {
+    match node {
+        // What closes a chain is a state of the model, and none of the equations.
+        Node::Symbol(symbol) => matches!(exprs.symbol_info(*symbol).kind, SymbolKind::Measure | SymbolKind::State),
+        Node::Call(function, _) => *function == Function::Der,
+        _ => false,
+    }
+}
+
+/// Leaves out assignments that nothing reads any more, now that the further outputs are gone.
+fn drop_unused(system: &mut StateSystem) {
+    let mut roots: Vec<ExprId> = system
+        .derivatives
+        .iter()
+        .chain(&system.output_values)
+        .copied()
+        .collect();
+    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.start_constraints.iter().map(|constraint| constraint.follows));
+    if let Some(mass) = &system.mass_matrix {
+        roots.extend(mass.rows.iter().flatten().map(|entry| entry.1));
+    }
+    let mut used: FxHashSet<SymbolId> = system.exprs.symbols_of(&roots).into_iter().collect();
+    let mut kept = Vec::with_capacity(system.assignments.len());
+    for assignment in std::mem::take(&mut system.assignments).into_iter().rev() {
+        if used.contains(&assignment.symbol) {
+            used.extend(system.exprs.symbols_of(&[assignment.value]));
+            kept.push(assignment);
+        }
+    }
+    kept.reverse();
+    system.assignments = kept;
+}
+
+/// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
+/// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
+pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
+    let constraints = std::mem::take(&mut system.start_constraints);
+    let behind: Vec<FxHashSet<SymbolId>> = constraints
+        .iter()
+        .map(|constraint| symbols_behind(system, constraint.follows))
+        .collect();
+    let guesses: FxHashSet<SymbolId> = model
+        .integrals
+        .iter()
+        .filter(|integral| integral.is_guess && integral.is_state())
+        .map(|integral| integral.symbol)
+        .collect();
+    let is_free = |at: usize| {
+        let state = &system.states[at];
+        let declared =
+            state.variable == StateVariable::Integral && state.written.is_some() && *state.element == *state.name;
+        let open = !state.start_given && (!declared || guesses.contains(&state.symbol));
+        open && behind.iter().any(|symbols| symbols.contains(&state.symbol))
+    };
+    let free: Vec<usize> = (0..system.states.len()).filter(|at| is_free(*at)).collect();
+    for state in &system.states {
+        if guesses.contains(&state.symbol) && !behind.iter().any(|symbols| symbols.contains(&state.symbol)) {
+            diagnostics.push(guess_without_use(&state.name, state.start_span.unwrap_or(state.span)));
+        }
+    }
+    if constraints.is_empty() {
+        return Vec::new();
+    }
+    let solved = free.clone();
+    let mut settling = Settling {
+        system,
+        constraints,
+        behind,
+        free,
+        used: FxHashSet::default(),
+    };
+    settling.closed_forms();
+    let found = settling.search(diagnostics);
+    if let Some(point) = found {
+        settling.compare(&point, diagnostics);
+    }
+    settling.keep();
+    solved
+}
+
+/// Whether a model holds integrals in its expressions, which may count from the starts of states.
+pub(crate) fn holds_integrals(model: &Model) -> bool {
+    let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
+    roots.extend(model.integrals.iter().map(|integral| integral.rate));
+    for element in &model.elements {
+        match &element.law {
+            Law::Source { values, .. } => roots.extend(values),
+            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
+            _ => {}
+        }
+    }
+    let mut nodes = model.exprs.reachable(&roots).into_iter();
+    nodes.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int, _)))
+}
+
+/// The model with the starts that were found written down. `independent` are the ports of the first states of a linear model.
+pub(crate) fn with_starts(model: &Model, system: &StateSystem, solved: &[usize], independent: &[PortId]) -> Model {
+    let mut started = model.clone();
+    let mut copied = FxHashMap::default();
+    for at in solved {
+        let state = &system.states[*at];
+        let start = started.exprs.import(&system.exprs, state.start, &mut copied);
+        let mut integrals = started.integrals.iter_mut();
+        if let Some(integral) = integrals.find(|integral| integral.symbol == state.symbol) {
+            (integral.start, integral.is_guess) = (Some(start), false);
+        } else if let Some(port) = independent.get(*at) {
+            let element = &mut started.elements[model.ports[port.index()].element.index()];
+            let count = element.ports.len();
+            element.start.resize(count, None);
+            element.start[(port.0 - element.ports.start) as usize] = Some(start);
+        }
+    }
+    started
+}
+
+struct Settling<'a> {
+    system: &'a mut StateSystem,
+    constraints: Vec<StartConstraint>,
+    /// The symbols behind each constraint.
+    behind: Vec<FxHashSet<SymbolId>>,
+    /// States whose starts are looked for.
+    free: Vec<usize>,
+    /// Constraints that gave a start, and hold by that.
+    used: FxHashSet<usize>,
+}
+
+impl Settling<'_> {
+    /// The parameters' values.
+    fn parameters(&self) -> FxHashMap<SymbolId, f64> {
+        let point = start_point(self.system);
+        let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
+        entries.map(|entry| (entry.symbol, point[&entry.symbol].0)).collect()
+    }
+
+    /// A constraint as an expression that is to be zero, over parameters and states whose starts are not known; none where it
+    /// depends on anything else.
+    fn reduced(&mut self, at: usize) -> Option<ExprId> {
+        let system = &mut *self.system;
+        let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        for (k, state) in system.states.iter().enumerate() {
+            if !self.free.contains(&k) {
+                values.insert(state.symbol, state.start);
+            }
+        }
+        let zero = system.exprs.zero();
+        values.insert(system.time, zero);
+        let residual = system
+            .exprs
+            .sub(self.constraints[at].follows, self.constraints[at].given);
+        let residual = system
+            .exprs
+            .substitute(&[residual], |symbol| values.get(&symbol).copied())[0];
+        let is_known = |id: ExprId| match system.exprs.node(id) {
+            Node::Symbol(symbol) => {
+                let kind = system.exprs.symbol_info(*symbol).kind;
+                matches!(kind, SymbolKind::Parameter | SymbolKind::State)
+            }
+            Node::Call(function, _) => !matches!(function, Function::Step | Function::Pulse | Function::Ramp),
+            _ => true,
+        };
+        let known = system.exprs.reachable(&[residual]).into_iter().all(is_known);
+        known.then_some(residual)
+    }
+
+    /// Solves equations of one unknown each, as long as there are such: of several for one unknown, the one that it moves most.
+    fn closed_forms(&mut self) {
+        let parameters = self.parameters();
+        while !self.free.is_empty() {
+            let mut best: Option<(f64, usize, usize, ExprId, f64)> = None;
+            for at in 0..self.constraints.len() {
+                let Some(residual) = self.reduced(at) else { continue };
+                let system = &mut *self.system;
+                let symbols = system.exprs.symbols_of(&[residual]);
+                let mut unknown = self
+                    .free
+                    .iter()
+                    .filter(|k| symbols.contains(&system.states[**k].symbol));
+                let (Some(&state), None) = (unknown.next(), unknown.next()) else {
+                    continue;
+                };
+                let symbol = system.states[state].symbol;
+                let (Some(start), Some(slope)) = (
+                    system.exprs.isolate(residual, symbol),
+                    system.exprs.differentiate(residual, symbol, system.time),
+                ) else {
+                    continue;
+                };
+                let value = |id: ExprId, own: f64| {
+                    let of = |other: SymbolId| match other == symbol {
+                        true => Some(own),
+                        false => parameters.get(&other).copied(),
+                    };
+                    system.exprs.evaluate_unchecked(&[id], 0.0, &of)[0]
+                };
+                let found = value(start, f64::NAN);
+                let slope = value(slope, found).abs();
+                if found.is_finite() && slope.is_finite() && slope > best.map_or(0.0, |best| best.0) {
+                    best = Some((slope, at, state, start, found));
+                }
+            }
+            let Some((_, at, state, start, found)) = best else {
+                return;
+            };
+            self.used.insert(at);
+            let entry = &mut self.system.states[state];
+            (entry.start, entry.start_value, entry.start_given) = (start, found, true);
+            self.free.retain(|other| *other != state);
+        }
+    }
+
+    /// Looks for the starts that have no closed form. Returns the point of the start, or none where it has no values.
+    fn search(&mut self, diagnostics: &mut Vec<Diagnostic>) -> Option<Point> {
+        let mut point = start_point(self.system);
+        if self.free.is_empty() {
+            evaluate_all(self.system, &mut point)?;
+            return Some(point);
+        }
+        let search = StartSearch {
+            states: self.free.clone(),
+            constraints: self.open_constraints(),
+        };
+        match search.solve(self.system, &mut point) {
+            Ok(undetermined) if undetermined.is_empty() => {}
+            Ok(undetermined) => {
+                diagnostics.push(self.not_determined(&search, &undetermined));
+                return None;
+            }
+            Err(at) => {
+                diagnostics.push(self.not_found(&search, &at));
+                return None;
+            }
+        }
+        for at in &self.free {
+            let value = point[&self.system.states[*at].symbol].0;
+            let exact = BigRational::from_float(value).expect("invariant: a solution is finite");
+            let start = self.system.exprs.number(exact);
+            let state = &mut self.system.states[*at];
+            (state.start, state.start_value, state.start_given) = (start, value, true);
+        }
+        for each in &mut self.system.loops {
+            if !each.guesses.is_empty() {
+                each.guesses = each.unknowns.iter().map(|unknown| point[unknown].0).collect();
+            }
+        }
+        self.system.start_search = Some(search);
+        Some(point)
+    }
+
+    /// The constraints that hold an unknown.
+    fn open_constraints(&self) -> Vec<StartConstraint> {
+        let holds = |symbols: &FxHashSet<SymbolId>| {
+            let mut free = self.free.iter();
+            free.any(|at| symbols.contains(&self.system.states[*at].symbol))
+        };
+        let pairs = self.constraints.iter().zip(&self.behind);
+        pairs.filter(|pair| holds(pair.1)).map(|pair| pair.0.clone()).collect()
+    }
+
+    /// Compares every start with what follows from the others.
+    fn compare(&self, point: &Point, diagnostics: &mut Vec<Diagnostic>) {
+        let exprs = &self.system.exprs;
+        for (constraint, behind) in self.constraints.iter().zip(&self.behind) {
+            let Some(values) = duals(exprs, &[constraint.given, constraint.follows], point) else {
+                continue;
+            };
+            let (given, follows) = (values[0].0, values[1].0);
+            let agree = (follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs());
+            // A state whose start has no value was told of elsewhere.
+            if agree || !follows.is_finite() || !given.is_finite() {
+                continue;
+            }
+            let name = &constraint.name;
+            let (mut is, mut other) = (six_digits(given), six_digits(follows));
+            if is == other {
+                (is, other) = (given.to_string(), follows.to_string());
+            }
+            let message = match constraint.is_storage {
+                true => format!("`{name}` starts at {is}, but what it is joined to starts it at {other}"),
+                false => format!("the signal `{name}` is to start at {is}, but the other starts make it {other}"),
+            };
+            let mut diagnostic = Diagnostic::error("LGM0425", message).label(constraint.span, "this start");
+            let mut seen = vec![constraint.span];
+            for state in &self.system.states {
+                if let Some(span) = state.start_span
+                    && behind.contains(&state.symbol)
+                    && !seen.contains(&span)
+                    && seen.len() <= PLACES
+                {
+                    seen.push(span);
+                    let words = format!("`{}` starts at {} here", state.name, six_digits(state.start_value));
+                    diagnostic = diagnostic.label(span, words);
+                }
+            }
+            let relation = print::text(exprs, constraint.follows);
+            if relation.len() <= SHOWN {
+                let what = match constraint.is_storage {
+                    true => format!("`{name}` has no state of its own: it is {relation}"),
+                    false => format!("`{name}` is {relation}"),
+                };
+                diagnostic = diagnostic.note(what);
+            }
+            diagnostics.push(diagnostic.help("leave one of these starts out, or make them agree"));
+        }
+    }
+
+    fn not_determined(&self, search: &StartSearch, undetermined: &[usize]) -> Diagnostic {
+        let names: Vec<String> = undetermined
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let message = format!("the starts that are given do not determine {}", names.join(" and "));
+        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        for constraint in search.constraints.iter().take(PLACES) {
+            diagnostic = diagnostic.label(constraint.span, "this alone leaves them open");
+        }
+        let first = &self.system.states[undetermined[0]];
+        diagnostic
+            .label(first.span, format!("`{}` has no start", first.name))
+            .help("give `start` to one of them, or another signal a start")
+    }
+
+    fn not_found(&self, search: &StartSearch, at: &[f64]) -> Diagnostic {
+        let names: Vec<String> = search
+            .states
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let of: Vec<String> = search
+            .constraints
+            .iter()
+            .map(|each| format!("`{}`", each.name))
+            .collect();
+        let message = format!(
+            "no start of {} was found that gives {} its start",
+            names.join(", "),
+            of.join(", ")
+        );
+        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        for constraint in search.constraints.iter().take(PLACES) {
+            diagnostic = diagnostic.label(constraint.span, "this start was not reached");
+        }
+        let ended = search.states.iter().zip(at);
+        let ended = ended.map(|(state, value)| format!("{} = {}", self.system.states[*state].name, six_digits(*value)));
+        diagnostic
+            .note(format!("the search ended at {}", ended.collect::<Vec<_>>().join(", ")))
+            .help("see whether there is a position with this start, and give `guess = ..` to the state that it follows from, near it")
+    }
+
+    /// Keeps what a run with other parameters must compare: the constraints over parameters alone.
+    fn keep(mut self) {
+        self.free.clear();
+        let mut kept = Vec::new();
+        for at in 0..self.constraints.len() {
+            if self.used.contains(&at) {
+                continue;
+            }
+            let Some(residual) = self.reduced(at) else { continue };
+            let follows = self.system.exprs.add(residual, self.constraints[at].given);
+            kept.push(StartConstraint {
+                follows,
+                ..self.constraints[at].clone()
+            });
+        }
+        // What was looked for is looked for again, and found where it agrees.
+        if self.system.start_search.is_none() {
+            self.system.start_constraints = kept;
+        }
+    }
+}
+
+impl StartSearch {
+    /// Solves for the starts at a point that holds everything else, and enters them with the unknowns of loops. Returns the states
+    /// that are not determined, or where the search ended.
+    pub(crate) fn solve(&self, system: &StateSystem, point: &mut Point) -> Result<Vec<usize>, Vec<f64>> {
+        let (unknowns, residuals) = loop_parts(system);
+        guess_unknowns(system, &unknowns, point);
+        let mut symbols: Vec<SymbolId> = self.states.iter().map(|at| system.states[*at].symbol).collect();
+        symbols.extend(unknowns);
+        let guess: Vec<f64> = symbols.iter().map(|symbol| point[symbol].0).collect();
+        let given: Option<Vec<f64>> = self
+            .constraints
+            .iter()
+            .map(|each| Some(duals(&system.exprs, &[each.given], point)?[0].0))
+            .collect();
+        let given = given.ok_or_else(|| guess.clone())?;
+        let mut roots: Vec<ExprId> = self.constraints.iter().map(|each| each.follows).collect();
+        roots.extend(residuals);
+        let found = find_zero(guess, |at| {
+            let (mut values, jacobian) = linearised(system, point, &roots, &symbols, at)?;
+            for (value, given) in values.iter_mut().zip(&given) {
+                *value -= given;
+            }
+            // As many equations as unknowns: what is missing is satisfied, and says nothing.
+            let rows = values.len().max(symbols.len());
+            values.resize(rows, 0.0);
+            Some((values, jacobian.resize_vertically(rows, 0.0)))
+        })
+        .map_err(|stuck| stuck.at)?;
+        for (symbol, value) in symbols.iter().zip(&found.at) {
+            point.insert(*symbol, (*value, 0.0));
+        }
+        assign(system, point).ok_or_else(|| found.at.clone())?;
+        let free = found.free.iter().filter(|at| **at < self.states.len());
+        Ok(free.map(|at| self.states[*at]).collect())
+    }
+}
+
+/// The starts that are looked for, with other values of the parameters, of the starts of the other states, and of the inputs and
+/// their rates; none where they are not found.
+pub(crate) fn search_starts(
+    system: &StateSystem,
+    parameters: &[f64],
+    (inputs, rates): (&[f64], &[f64]),
+    starts: &mut [f64],
+) -> Option<()> {
+    let Some(search) = &system.start_search else {
+        return Some(());
+    };
+    let mut point = start_point(system);
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    for (entry, value) in entries.zip(parameters) {
+        point.insert(entry.symbol, (*value, 0.0));
+    }
+    for (state, value) in system.states.iter().zip(starts.iter()) {
+        point.insert(state.symbol, (*value, 0.0));
+    }
+    for (k, (value, rate)) in inputs.iter().zip(rates).enumerate() {
+        point.insert(system.inputs[k].symbol, (*value, *rate));
+        point.insert(system.input_rates[k], (*rate, f64::NAN));
+    }
+    let undetermined = search.solve(system, &mut point).ok()?;
+    for at in &search.states {
+        starts[*at] = point[&system.states[*at].symbol].0;
+    }
+    undetermined.is_empty().then_some(())
+}
+
+/// Parameters, states at their starts, inputs with the rates of their signals, and time 0.
+fn start_point(system: &StateSystem) -> Point {
+    let still = vec![0.0; system.inputs.len()];
+    let mut point = given_at(
+        system,
+        &Instant {
+            time: 0.0,
+            states: system.states.iter().map(|state| state.start_value).collect(),
+            inputs: still.clone(),
+            rates: still,
+        },
+    );
+    for (input, rate) in system.inputs.iter().zip(&system.input_rates) {
+        let signal = input.signal.and_then(|signal| duals(&system.exprs, &[signal], &point));
+        if let Some([value]) = signal.as_deref() {
+            point.insert(input.symbol, *value);
+            point.insert(*rate, (value.1, f64::NAN));
+        }
+    }
+    point
+}
+
+/// All symbols behind an expression, through assignments and loops.
+fn symbols_behind(system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
+    let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(&[root]).into_iter().collect();
+    loop {
+        let before = found.len();
+        for assignment in system.assignments.iter().rev() {
+            if found.contains(&assignment.symbol) {
+                found.extend(system.exprs.symbols_of(&[assignment.value]));
+            }
+        }
+        for each in &system.loops {
+            if each.unknowns.iter().any(|unknown| found.contains(unknown)) {
+                found.extend(system.exprs.symbols_of(&each.residuals));
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+fn guess_without_use(name: &str, span: crate::source::Span) -> Diagnostic {
+    Diagnostic::error("LGM0434", format!("nothing determines the start of `{name}`"))
+        .label(span, "this guess leads to no start")
+        .help("write `start = ..` in its place, or give a signal that depends on it a start: `signal x = .., start = ..;`")
+}
