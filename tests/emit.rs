@@ -11,14 +11,17 @@ use systems::{chain, geared, oscillator, pendulum};
 const SYMBOLIC: MatrixOptions = MatrixOptions {
     numeric: false,
     sparse: false,
+    blocks: false,
 };
 const NUMERIC: MatrixOptions = MatrixOptions {
     numeric: true,
     sparse: false,
+    blocks: false,
 };
 const SPARSE: MatrixOptions = MatrixOptions {
     numeric: true,
     sparse: true,
+    blocks: false,
 };
 
 fn as_text(system: &StateSystem, matrices: MatrixOptions) -> String {

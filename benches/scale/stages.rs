@@ -62,6 +62,7 @@ pub fn stages(text: String) -> (u64, Vec<Stage>) {
     let matrices = MatrixOptions {
         numeric: true,
         sparse: true,
+        blocks: false,
     };
     emit::json(&system, matrices, &mut counter).expect("a counter takes all that is written");
     note("emit JSON", 0.0);

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
+  lgm equations examples/seeds/bar_modal.lgm --blocks
   lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
   lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
 pub(super) struct Arguments {
@@ -29,6 +30,10 @@ pub(super) struct Arguments {
     /// Only the nonzero entries of matrices; always so beyond 500 states
     #[arg(long)]
     sparse: bool,
+    /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
+    /// are power variables
+    #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
+    blocks: bool,
     /// How to print them
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -49,6 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         symbolic: !arguments.numeric,
         numeric: arguments.numeric,
+        blocks: arguments.blocks,
         ..Options::default()
     };
     let (map, system, diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);
@@ -64,6 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let matrices = MatrixOptions {
         numeric: arguments.numeric,
         sparse: arguments.sparse,
+        blocks: arguments.blocks,
     };
     let out = arguments.output.as_deref();
     let written = write_result(out, &mut |stream| match arguments.format {

@@ -2,7 +2,7 @@
 
 use super::{Matrices, MatrixOptions, double, expression, members};
 use crate::elaborate::model::{Parameter, ParameterEntry};
-use crate::equations::{LinearForm, SparseMatrix, StateSystem};
+use crate::equations::{BlockForm, LinearForm, SparseMatrix, StateSystem};
 use crate::expr::{ExprId, SymbolId};
 use std::io::{self, Write};
 
@@ -145,7 +145,51 @@ impl Writer<'_> {
             writer.raw(", \"linear\": ")?;
             writer.raw(if each.linear { "true}" } else { "false}" })
         })?;
+        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
+            self.key("blocks")?;
+            self.blocks(form)?;
+        }
         self.raw("\n}\n")
+    }
+
+    /// Equations as the text has them, the vectors by their entries, the matrices by theirs.
+    fn blocks(&mut self, form: &BlockForm) -> io::Result<()> {
+        let numeric = self.options.numeric;
+        for (key, equations) in [
+            ("{\"equations\": ", &form.equations),
+            (", \"output_equations\": ", &form.outputs),
+        ] {
+            self.raw(key)?;
+            let lines = super::blocks::lines(self.system, form, equations, numeric);
+            self.list(&lines, |writer, (left, right)| {
+                writer.string(&format!("{left} = {right}"))
+            })?;
+        }
+        self.raw(", \"vectors\": ")?;
+        self.lines(&form.vectors, |writer, vector| {
+            writer.raw("{\"name\": ")?;
+            writer.string(&vector.name)?;
+            writer.raw(", \"entries\": ")?;
+            writer.list(&vector.entries, |writer, entry| writer.string(entry))?;
+            writer.raw("}")
+        })?;
+        self.raw(", \"matrices\": ")?;
+        self.lines(&form.matrices, |writer, matrix| {
+            writer.raw("{\"name\": ")?;
+            writer.string(&matrix.name)?;
+            writer.raw(", \"value\": ")?;
+            let system = writer.system;
+            match numeric {
+                true => {
+                    let number = |id: ExprId| system.exprs.as_number(id).map_or(f64::NAN, double);
+                    let numbers = matrix.entries.map(|id| number(*id));
+                    writer.matrix(&numbers, &Writer::number, &|writer| writer.raw("0.0"))?;
+                }
+                false => writer.matrix(&matrix.entries, &Writer::expression, &|writer| writer.raw("\"0\""))?,
+            }
+            writer.raw("}")
+        })?;
+        self.raw("}")
     }
 
     fn parameter(&mut self, parameter: &Parameter) -> io::Result<()> {

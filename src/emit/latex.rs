@@ -1,9 +1,10 @@
 //! The equations as a LaTeX document that needs nothing but amsmath.
 
+use super::blocks::{Notation, Tex, sides, some, told};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members, significant};
 use crate::elaborate::model::ParameterEntry;
-use crate::equations::{LinearForm, MassForm, SparseMatrix, StateSystem};
+use crate::equations::{BlockEquation, BlockForm, LinearForm, MassForm, SparseMatrix, StateSystem};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, print};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -57,6 +58,11 @@ impl Document<'_> {
             escaped(&system.model)
         );
         self.quantities();
+        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
+            self.blocks(form);
+            self.out.push_str("\\end{document}\n");
+            return;
+        }
         self.equations();
         match Matrices::of(system, self.options) {
             Some(Matrices::Symbolic(form)) => {
@@ -216,6 +222,55 @@ impl Document<'_> {
         self.alignment("Outputs", &lines);
     }
 
+    /// The equations in blocks, then the vectors and the matrices in them.
+    fn blocks(&mut self, form: &BlockForm) {
+        let system = self.system;
+        let notation = Tex {
+            system,
+            options: self.options,
+        };
+        let lines = |equations: &[BlockEquation]| -> Vec<String> {
+            let sides = equations
+                .iter()
+                .map(|equation| sides(system, form, equation, &notation));
+            sides.map(|(left, right)| format!("{left} &= {right}")).collect()
+        };
+        self.alignment("State equations", &lines(&form.equations));
+        self.alignment("Outputs", &lines(&form.outputs));
+        let mut vectors = Vec::new();
+        for vector in form.vectors.iter().filter(|vector| vector.entries.len() > 1) {
+            let entries: Vec<String> = vector.entries.iter().map(|entry| print::latex_name(entry)).collect();
+            let entries = some(&entries).replace("..", "\\ldots");
+            vectors.push(format!("{} &= \\left({entries}\\right)", notation.vector(vector)));
+        }
+        self.alignment("Vectors", &vectors);
+        for matrix in &form.matrices {
+            let value = |id: ExprId| notation.value(id);
+            let entries = Entries {
+                whole: &value,
+                pieces: &|id| vec![notation.value(id)],
+                is_zero: &|id| system.exprs.is_zero(id),
+            };
+            let name = notation.matrix(&matrix.name, false);
+            let (shape, shown) = told(matrix);
+            if shown.iter().all(Option::is_some) {
+                self.matrix(&name, &matrix.entries, false, &entries);
+                continue;
+            }
+            let _ = writeln!(self.out, "${name}$ is {shape}");
+            let lines: Vec<String> = shown
+                .into_iter()
+                .map(|entry| match entry {
+                    Some((row, column, value)) => format!("{name}_{{{row},{column}}} &= {}", notation.value(value)),
+                    None => "&\\;\\vdots".to_string(),
+                })
+                .collect();
+            self.out.push_str("\\begin{align*}\n");
+            self.rows(&lines);
+            self.out.push_str("\\end{align*}\n");
+        }
+    }
+
     fn alignment(&mut self, title: &str, lines: &[String]) {
         if !lines.is_empty() {
             let _ = write!(self.out, "\\subsection*{{{title}}}\n\\begin{{align*}}\n");
@@ -338,7 +393,7 @@ fn derived(exprs: &Exprs, entry: &ParameterEntry) -> String {
 }
 
 /// A number with a power of ten instead of an `e`.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "\\infty" } else { "-\\infty" }.to_string();
     }
@@ -350,7 +405,7 @@ fn number(value: f64) -> String {
 }
 
 /// Plain text, with TeX's own characters made harmless.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
         match letter {

@@ -2,6 +2,7 @@
 //!
 //! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
 
+mod blocks;
 pub mod code;
 mod json;
 mod latex;
@@ -29,6 +30,8 @@ pub struct MatrixOptions {
     pub numeric: bool,
     /// Nonzero entries only, whatever the size.
     pub sparse: bool,
+    /// The equations in blocks, where the system has them so.
+    pub blocks: bool,
 }
 
 impl MatrixOptions {

@@ -41,7 +41,18 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
         system
     };
     let mut out = format!("model {}\n", system.model);
+    if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
+        parameters(system, &mut out);
+        inputs_and_outputs(system, &mut out);
+        super::blocks::text(system, form, options, &mut out);
+        return out;
+    }
     declarations(system, &mut out);
+    if options.matrices.blocks {
+        out.push_str(
+            "\nThese equations are given one by one: blocks need a linear model, and not too many entries in them.\n",
+        );
+    }
     operating_point(system, &mut out);
     equations(system, &mut out);
     dependent_storage(system, &mut out);
@@ -145,7 +156,7 @@ fn blanks(cell: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
-fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
+pub(super) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
     if !rows.is_empty() {
         let _ = write!(out, "\n{title}\n");
         table(&rows, out);
@@ -153,7 +164,12 @@ fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
 }
 
 fn declarations(system: &StateSystem, out: &mut String) {
-    let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
+    parameters(system, out);
+    states(system, out);
+    inputs_and_outputs(system, out);
+}
+
+fn parameters(system: &StateSystem, out: &mut String) {
     let parameters = system.parameters.iter().map(|parameter| {
         let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
         let unit = parameter
@@ -173,6 +189,9 @@ fn declarations(system: &StateSystem, out: &mut String) {
         row
     });
     section("parameters", parameters.collect(), out);
+}
+
+fn states(system: &StateSystem, out: &mut String) {
     let states = system.states.iter().map(|state| {
         let what = match state.variable {
             StateVariable::IntegralOfAcross => format!("integral of across {}", state.element),
@@ -184,9 +203,13 @@ fn declarations(system: &StateSystem, out: &mut String) {
             other => format!("{} of {}", other.word(), state.element),
         };
         let start = format!(" {what}, starts at {}", shortest(state.start_value));
-        vec![state.name.to_string(), unit(&state.unit), start]
+        vec![state.name.to_string(), state.unit.clone().unwrap_or_default(), start]
     });
     section("states", states.collect(), out);
+}
+
+fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
+    let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
     let inputs = system.inputs.iter();
     let inputs = inputs.map(|input| vec![input.name.to_string(), unit(&input.unit)]);
     section("inputs", inputs.collect(), out);
@@ -426,7 +449,7 @@ fn matrices<T: Copy>(
 }
 
 /// The matrix with aligned columns and labels; none where it is wider than the width option.
-fn whole_matrix<T: Copy>(
+pub(super) fn whole_matrix<T: Copy>(
     name: &str,
     matrix: &SparseMatrix<T>,
     row_labels: &[String],

@@ -94,6 +94,7 @@ pub(crate) fn frame(
         derivatives: Vec::new(),
         output_values: Vec::new(),
         linear: true,
+        block_form: None,
         symbolic: None,
         numeric: None,
         dependent: Vec::new(),

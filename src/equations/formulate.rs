@@ -1,6 +1,7 @@
 //! The drivers: one run of reduction and assembly for each number system that is needed.
 
 use super::assemble::{Assembled, Columns, Obstacle, assemble};
+use super::blocks::block_form;
 use super::given::{modulo_prime, parameter_values, retained, without_nonlinear_outputs};
 use super::matrices::{self, Present};
 use super::outputs::{OutputRow, Plan, integrands, outputs};
@@ -32,6 +33,8 @@ pub struct Options {
     pub symbolic: bool,
     /// Whether A..F in numbers are wanted.
     pub numeric: bool,
+    /// Whether the equations are wanted in blocks too; the states are co-energy variables then.
+    pub blocks: bool,
     /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
     pub linear_outputs: bool,
     /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
@@ -45,6 +48,7 @@ impl Default for Options {
             retain: Vec::new(),
             symbolic: true,
             numeric: true,
+            blocks: false,
             linear_outputs: false,
             size_limit: RationalFunctions::DEFAULT_OPERATIONS,
         }
@@ -296,7 +300,10 @@ fn formulate_model(model: &Model, graph: &BondGraph, options: &Options) -> (Opti
         model,
         graph,
         causality: &causality,
-        states: options.states,
+        states: match options.blocks {
+            true => StateRequest::Power,
+            false => options.states,
+        },
     };
     match formulate_with(problem, general, options, &mut diagnostics) {
         Ok(system) => {
@@ -348,7 +355,7 @@ fn formulate_with(
     } else {
         None
     };
-    let mut system = build::frame(model, exprs, causality, options.states, &added, diagnostics);
+    let mut system = build::frame(model, exprs, causality, problem.states, &added, diagnostics);
     if options.symbolic && general {
         symbolic_run(problem, options, &mut plan, &mut system, diagnostics)?;
     }
@@ -384,6 +391,28 @@ fn formulate_with(
             };
             system.start_constraints = starts::constraints(model, causality, &mut system, &run, &mut number);
         }
+    }
+    if options.blocks && general {
+        let values = parameter_values(model).into_iter();
+        let mut rational = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+        let cancelled = match options.symbolic {
+            true => block_form(problem, &mut system, &mut rational).ok(),
+            false => None,
+        };
+        let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
+            Ok(form)
+        } else if options.symbolic {
+            let given = values.map(|(symbol, value)| (symbol, modulo_prime(&value)));
+            let mut field = SharedArena::new(&system.exprs, 3, given.collect());
+            block_form(problem, &mut system, &mut field)
+        } else {
+            let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
+            block_form(problem, &mut system, &mut field)
+        };
+        system.block_form = match form {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => None,
+            form => Some(form?),
+        };
     }
     Ok(system)
 }

@@ -7,6 +7,7 @@
 mod assemble;
 mod balance;
 mod blame;
+mod blocks;
 mod build;
 mod decimals;
 mod dependents;
@@ -31,6 +32,7 @@ mod verify;
 mod tests;
 
 pub use balance::{Instant, power_balance};
+pub use blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, BlockVector};
 pub(crate) use decimals::shortest_decimal;
 pub use formulate::{Options, decide, formulate};
 pub(crate) use given::retained;

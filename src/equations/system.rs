@@ -3,6 +3,7 @@
 //! AFTER THIS POINT there are no ports, junctions or bonds: ordered assignments, residual blocks, an optional sparse mass
 //! matrix and the derivatives say everything; A..F are derived from them where they exist.
 
+use super::blocks::BlockForm;
 use crate::elaborate::model::{Experiment, Input, Parameter};
 use crate::expr::{ExprId, Exprs, SymbolId};
 use crate::source::Span;
@@ -47,6 +48,8 @@ pub struct StateSystem {
     pub output_values: Vec<ExprId>,
     /// Affine in states, inputs and input rates with constant coefficients.
     pub linear: bool,
+    /// The same in blocks, where that was asked for and the model is linear.
+    pub block_form: Option<BlockForm>,
     /// A..F over the parameters, where they were asked for and are not too large.
     pub symbolic: Option<LinearForm<ExprId>>,
     /// A..F in numbers, exact arithmetic rounded once where the system is small.

@@ -38,6 +38,7 @@ impl Builder {
                 loops: Vec::new(),
                 mass_matrix: None,
                 mass_form: None,
+                block_form: None,
                 derivatives: Vec::new(),
                 output_values: Vec::new(),
                 linear: true,

@@ -79,6 +79,7 @@ fn printed(system: &StateSystem) {
         let matrices = MatrixOptions {
             numeric,
             sparse: system.states.len() % 2 == 1,
+            blocks: false,
         };
         let options = TextOptions {
             matrices,
