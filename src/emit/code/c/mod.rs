@@ -13,7 +13,7 @@ use dialect::{C, RULES, string};
 use std::fmt::Write;
 
 /// The files that are filled in, with their templates.
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("@name@.h", include_str!("model.h")),
     ("@name@.c", include_str!("model.c")),
     ("@name@_signals.h", include_str!("signals.h")),
@@ -24,6 +24,8 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("@name@_rk4.c", include_str!("rk4.c")),
     ("@name@_dopri5.h", include_str!("dopri5.h")),
     ("@name@_dopri5.c", include_str!("dopri5.c")),
+    ("@name@_run.h", include_str!("run.h")),
+    ("@name@_run.c", include_str!("run.c")),
     ("@name@_cvode.c", include_str!("cvode.c")),
     ("main.c", include_str!("main.c")),
     ("Makefile", include_str!("Makefile")),
@@ -115,8 +117,8 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     let given = system
         .states
         .iter()
-        .map(|state| c.literal(f64::from(state.start_given)));
-    values.set("start_given", list(given, c.literal(0.0)));
+        .map(|state| i32::from(state.start_given).to_string());
+    values.set("start_given", list(given, "0".to_string()));
     for (key, value) in [
         ("zero", 0.0),
         ("one", 1.0),

@@ -1,0 +1,310 @@
+/* Runs of @model@ over time: its inputs, the corners at which something steps or bends, and steps of controlled length between
+ * them.
+ *
+ * @origin@
+ */
+#include "@name@_run.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef @name@_real real;
+
+@name@_real @name@_run_inputs(@name@_run *run, @name@_real t) {
+    real inside = t;
+    if (inside >= run->to) {
+        inside = @nextafter@(run->to, -HUGE_VAL@suffix@);
+    } else if (inside < run->from) {
+        inside = run->from;
+    }
+    @name@_inputs(&run->model, inside, run->u, run->du);
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        if (run->is_set[at] != 0) {
+            const real passed = (run->is_line != 0) ? t - run->since[at] : @zero@;
+            run->u[at] = run->value[at] + run->rate[at] * passed;
+            run->du[at] = run->rate[at];
+        }
+    }
+    return inside;
+}
+
+@name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]) {
+    const real inside = @name@_run_inputs(run, t);
+    return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
+}
+
+@name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {
+    const real inside = @name@_run_inputs(run, t);
+    return @name@_outputs(&run->model, inside, x, run->u, run->du, y);
+}
+
+static @name@_status motion(void *context, real t, const real x[], real dx[]) {
+    return @name@_run_rates((@name@_run *)context, t, x, dx);
+}
+
+@if moves@
+/* How much the rates of the inputs change the slopes: what a step of the inputs moves the states by. */
+static @name@_status step_slope(@name@_run *run, const real u[], const real step[]) {
+    static const real still[@NAME@_ROOM(@NAME@_INPUTS)] = {@zero@};
+    @name@_status status = @name@_rhs(&run->model, run->t, run->point, u, step, run->slope);
+    if (status == @NAME@_OK) {
+        status = @name@_rhs(&run->model, run->t, run->point, u, still, run->without);
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->slope[at] -= run->without[at];
+    }
+    return status;
+}
+
+static const int start_given[@NAME@_ROOM(@NAME@_STATES)] = {@start_given@};
+
+@end@
+/* A step of the inputs from those held moves states by E times the step. Where E depends on states or inputs, the inputs go
+ * from before to after in a straight line. At the start of a run, states whose start was given stay. */
+static @name@_status move_states(@name@_run *run, int is_start, const int given[]) {
+@if moves@
+    enum { PIECES = @pieces@ };
+    static const real share[4] = {@zero@, @half@, @half@, @one@};
+    static const real weight[4] = {@one@, @two@, @two@, @one@};
+    const real apart = run->t - @nextafter@(run->t, -HUGE_VAL@suffix@);
+    const real *const before = run->held;
+    real step[@NAME@_ROOM(@NAME@_INPUTS)];
+    real u[@NAME@_ROOM(@NAME@_INPUTS)];
+    int steps = 0;
+    (void)@name@_run_inputs(run, run->t);
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        const real larger = (@fabs@(before[at]) > @fabs@(run->u[at])) ? @fabs@(before[at]) : @fabs@(run->u[at]);
+        const real rounded = @rounding@ * larger;
+        step[at] = run->u[at] - before[at];
+        if (@fabs@(step[at]) > rounded + (real)16.0 * apart * @fabs@(run->du[at])) {
+            steps++;
+        } else {
+            step[at] = @zero@;
+        }
+    }
+    if (steps == 0) {
+        return @NAME@_OK;
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->moved[at] = run->x[at];
+    }
+    for (int piece = 0; piece < PIECES; piece++) {
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            run->slope[at] = @zero@;
+            run->sum[at] = @zero@;
+        }
+        for (int stage = 0; stage < 4; stage++) {
+            const real way = ((real)piece + share[stage]) / (real)PIECES;
+            @name@_status status;
+            for (int at = 0; at < @NAME@_INPUTS; at++) {
+@if linear@
+                u[at] = @zero@ * way;
+@else@
+                u[at] = before[at] + way * step[at];
+@end@
+            }
+            for (int at = 0; at < @NAME@_STATES; at++) {
+@if linear@
+                /* E is the same everywhere; at zero nothing else is rounded with it. */
+                run->point[at] = @zero@;
+@else@
+                run->point[at] = run->moved[at] + share[stage] / (real)PIECES * run->slope[at];
+@end@
+            }
+            status = step_slope(run, u, step);
+            if (status != @NAME@_OK) {
+                return status;
+            }
+            for (int at = 0; at < @NAME@_STATES; at++) {
+                run->sum[at] += weight[stage] * run->slope[at];
+            }
+        }
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            run->moved[at] += run->sum[at] / (@six@ * (real)PIECES);
+        }
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const int stays = is_start && (start_given[at] != 0 || (given != NULL && given[at] != 0));
+        run->x[at] = stays ? run->x[at] : run->moved[at];
+    }
+@else@
+    /* Rates of the inputs are not in the equations. */
+    (void)run; (void)is_start; (void)given;
+@end@
+    return @NAME@_OK;
+}
+
+void @name@_run_hold(@name@_run *run) {
+    (void)@name@_run_inputs(run, run->t);
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        run->held[at] = run->u[at];
+    }
+}
+
+@name@_status @name@_run_jump(@name@_run *run) {
+    run->from = run->t;
+    run->is_fresh = 1;
+    return move_states(run, 0, NULL);
+}
+
+@name@_real @name@_run_bound(const @name@_run *run) {
+    return (run->to < run->horizon) ? run->to : run->horizon;
+}
+
+@name@_status @name@_run_pass(@name@_run *run) {
+    @name@_status status;
+    run->to = HUGE_VAL@suffix@;
+    status = @name@_run_jump(run);
+    if (run->t >= run->horizon) {
+        /* As far again. */
+        const real length = run->horizon - run->start;
+        run->start = run->horizon;
+        run->horizon = run->t + length;
+    }
+    run->to = @name@_next_corner(&run->model, run->start, run->t, run->horizon);
+    return status;
+}
+
+@name@_status @name@_run_begin(@name@_run *run, @name@_real t, @name@_real stop, const int given[]) {
+    @name@_status status;
+    run->t = t;
+    run->from = t;
+    run->to = HUGE_VAL@suffix@;
+    run->start = t;
+    run->horizon = stop;
+    run->is_fresh = 1;
+    /* Before the start all inputs are zero. */
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        run->held[at] = @zero@;
+    }
+    status = move_states(run, 1, given);
+    run->to = @name@_next_corner(&run->model, run->start, t, stop);
+    return status;
+}
+
+void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]) {
+@if conditional@
+    const real inside = @name@_run_inputs(run, t);
+@if loops@
+    /* What the loops have for a solution is in the conditions. */
+    (void)@name@_rhs(&run->model, inside, x, run->u, run->du, run->probe);
+@end@
+    @name@_conditions(&run->model, inside, x, run->u, run->du, values);
+@else@
+    (void)run; (void)t; (void)x; (void)values;
+@end@
+}
+
+@if conditional@
+static int has_changed(const real before[], const real values[]) {
+    for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+        if (before[at] * values[at] < @zero@) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A zero leaves the side as it was. */
+static void settle(real before[], const real values[]) {
+    for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+        if (values[at] != @zero@) {
+            before[at] = (values[at] > @zero@) ? @one@ : -@one@;
+        }
+    }
+}
+
+/* The first number after the change between the beginning of the last step and `until`. */
+static real first_change(@name@_run *run, real until) {
+    real values[@NAME@_CONDITIONS];
+    real low = run->solver.before;
+    real high = until;
+    for (;;) {
+        const real middle = low + @half@ * (high - low);
+        if (!(middle > low && middle < high)) {
+            return high;
+        }
+        @name@_dopri5_dense(&run->solver, middle, run->between);
+        @name@_run_conditions(run, middle, run->between, values);
+        if (has_changed(run->side, values)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+@end@
+@name@_status @name@_run_step(@name@_run *run, @name@_real stop) {
+    @name@_dopri5 *const solver = &run->solver;
+    const real bound = @name@_run_bound(run);
+    const real end = (stop < bound) ? stop : bound;
+    @name@_status status = @NAME@_OK;
+@if conditional@
+    real values[@NAME@_CONDITIONS];
+@end@
+    if (run->is_fresh != 0) {
+@if conditional@
+        for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+            run->side[at] = @zero@;
+        }
+        @name@_run_conditions(run, run->t, run->x, values);
+        settle(run->side, values);
+@end@
+        status = @name@_dopri5_start(solver, motion, run, run->t, run->x, end);
+        run->is_fresh = (status != @NAME@_OK);
+    }
+@if conditional@
+    while (status == @NAME@_OK) {
+        real until = end;
+        int is_event = 0;
+        status = @name@_dopri5_step(solver, motion, run, end);
+        if (status != @NAME@_OK) {
+            return status;
+        }
+        for (int looked = 1; looked <= 2 && !is_event; looked++) {
+            const real at = (looked == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
+            @name@_dopri5_dense(solver, at, run->between);
+            @name@_run_conditions(run, at, run->between, values);
+            if (has_changed(run->side, values)) {
+                is_event = 1;
+                until = at;
+            }
+        }
+        if (!is_event) {
+            settle(run->side, values);
+            break;
+        }
+        {
+            /* A step across a jump is wrong, so it is made again in shorter ones until it is too short to matter. */
+            const real length = solver->t - solver->before;
+            const real rounded = @rounding@ * (@fabs@(solver->t) + length) * (real)16.0;
+            if (length > rounded && length > @event_length@ * (bound - run->from)) {
+                const real before = solver->before;
+                const real shorter = before + length / (real)8.0;
+                for (int at = 0; at < @NAME@_STATES; at++) {
+                    run->between[at] = solver->x_before[at];
+                }
+                status = @name@_dopri5_start(solver, motion, run, before, run->between, shorter);
+                solver->h = shorter - before;
+            } else {
+                run->t = first_change(run, until);
+                @name@_dopri5_dense(solver, run->t, run->x);
+                run->is_fresh = 1;
+                return @NAME@_OK;
+            }
+        }
+    }
+@else@
+    if (status == @NAME@_OK) {
+        status = @name@_dopri5_step(solver, motion, run, end);
+    }
+@end@
+    if (status == @NAME@_OK) {
+        run->t = solver->t;
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            run->x[at] = solver->x[at];
+        }
+    }
+    return status;
+}

@@ -1,0 +1,92 @@
+/* Runs of @model@ over time: its inputs, the corners at which something steps or bends, and steps of controlled length between
+ * them.
+ *
+ * @origin@
+ *
+ * For programs that run the model by itself. A run is one struct of plain numbers: to copy it is to keep where the run is.
+ */
+#ifndef @GUARD@_RUN_H
+#define @GUARD@_RUN_H
+
+#include "@name@_dopri5.h"
+#include "@name@_signals.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    @name@_model model;
+    @name@_dopri5 solver;
+    /* Where the run is. */
+    @name@_real t;
+    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
+    /* The corners that it is between: no value from beyond them is used. HUGE_VAL where none comes. */
+    @name@_real from;
+    @name@_real to;
+    /* Corners are looked for between these; what is beyond is looked for when the run is there. */
+    @name@_real start;
+    @name@_real horizon;
+    /* The inputs and their rates at the point that was evaluated last. */
+    @name@_real u[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real du[@NAME@_ROOM(@NAME@_INPUTS)];
+    /* An input that is set has this value and rate instead of its default signal; where `is_line` holds, it moves from `since`
+     * on at that rate. */
+    int is_set[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real value[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real rate[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real since[@NAME@_ROOM(@NAME@_INPUTS)];
+    int is_line;
+    /* The inputs just before now (see @name@_run_hold). */
+    @name@_real held[@NAME@_ROOM(@NAME@_INPUTS)];
+    /* Whether the solver begins anew with the next step. */
+    int is_fresh;
+    /* The sides on which the conditions on states are. */
+    @name@_real side[@NAME@_ROOM(@NAME@_CONDITIONS)];
+    /* Working memory. */
+    @name@_real between[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real probe[@NAME@_ROOM(@NAME@_STATES)];
+@if moves@
+    @name@_real slope[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real point[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real moved[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real sum[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real without[@NAME@_ROOM(@NAME@_STATES)];
+@end@
+} @name@_run;
+
+/* Begins at time t with the states x; corners are looked for up to `stop`. The model, x, the inputs that are set and the
+ * tolerances of the solver must be there. A step of the inputs at the start moves the states, but for those whose start the
+ * model gives or `given` marks, which may be NULL. */
+@name@_status @name@_run_begin(@name@_run *run, @name@_real t, @name@_real stop, const int given[]);
+
+/* Where the piece of the run ends that it is in: at a corner, or where further ones are to be looked for. */
+@name@_real @name@_run_bound(const @name@_run *run);
+
+/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes. Between
+ * its two ends, solver.before and t, @name@_dopri5_dense tells the states. */
+@name@_status @name@_run_step(@name@_run *run, @name@_real stop);
+
+/* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
+void @name@_run_hold(@name@_run *run);
+
+/* What a step of the inputs, from those held to those that are set now, does to the states. */
+@name@_status @name@_run_jump(@name@_run *run);
+
+/* Goes from one piece to the next: does what the corner does to the states, and looks for the corner that follows. */
+@name@_status @name@_run_pass(@name@_run *run);
+
+/* Writes the inputs and their rates at a time within the piece into u and du; returns the time at which equations are to be
+ * evaluated: at the end of the piece, the branch before it still holds. */
+@name@_real @name@_run_inputs(@name@_run *run, @name@_real t);
+
+/* The time derivatives of the states, the outputs and the conditions at a point within the piece. */
+@name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]);
+@name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]);
+void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
