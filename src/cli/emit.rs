@@ -1,6 +1,7 @@
 //! `lgm emit`
 
-use super::folder::write_folder;
+use super::folder::{write_archive, write_folder};
+use super::library::add_library;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
 use crate::emit::code::{self, CodeOptions, Origin, Target};
@@ -11,12 +12,18 @@ use clap::builder::TypedValueParser;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Writes simulation code of a model: a folder with a README.
+/// Writes simulation code of a model: a folder with a README, or an FMU.
 ///
-/// The code computes what `lgm simulate` does; every `param` can be changed when it runs. The folder appears under its name
-/// when it is complete.
+/// The code computes what `lgm simulate` does; every `param` can be changed when it runs. The folder or file appears under its
+/// name when it is complete.
+///
+/// `fmu3` and `fmu2` are functional mock-up units of FMI 3.0 and 2.0 for model exchange and co-simulation, with sources and
+/// a library for this machine, built by the C compiler that CC names, or else cc, gcc or clang.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lgm emit examples/oscillator.lgm --target c -o oscillator")]
+#[command(
+    after_help = "Examples:\n  lgm emit examples/oscillator.lgm --target c -o oscillator\n  \
+    lgm emit examples/oscillator.lgm --target fmu3 -o oscillator.fmu"
+)]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
@@ -25,10 +32,10 @@ pub(super) struct Arguments {
     /// What to write
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     target: Target,
-    /// The folder to make
+    /// The folder to make; a name that ends with `.fmu` makes an FMU one file, any other its folder
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Replace a folder that an earlier `lgm emit` has made
+    /// Replace a folder or FMU that an earlier `lgm emit` has made
     #[arg(long)]
     force: bool,
     /// Numbers in single precision
@@ -78,8 +85,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         version: env!("CARGO_PKG_VERSION"),
         hash: hash(&map),
     };
-    let written = code::package(&system, &origin, arguments.target, &options)
-        .and_then(|package| write_folder(&arguments.output, &package.files, arguments.force).map(|()| package.remarks));
+    let written = code::package(&system, &origin, arguments.target, &options).and_then(|mut package| {
+        let is_archive = package.library.is_some() && is_fmu(&arguments.output);
+        add_library(&mut package);
+        let write = if is_archive { write_archive } else { write_folder };
+        write(&arguments.output, &package.files, arguments.force).map(|()| package.remarks)
+    });
     // The process ends soon: to give a large system's memory back piece by piece would take long.
     std::mem::forget(system);
     match written {
@@ -95,6 +106,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             report::outcome(&diagnostics)
         }
     }
+}
+
+/// Whether a name ends as those of FMUs do.
+fn is_fmu(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("fmu"))
 }
 
 /// The name of the model's file without its folder, so that the same text gives the same code wherever it lies.

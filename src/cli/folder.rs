@@ -1,30 +1,52 @@
-//! Folders of results: there under their names when they are complete, and not before.
+//! Folders and archives of results: there under their names when they are complete, and not before.
 
-use super::disk::sentence;
+use super::disk::{WriteFault, sentence, write_result};
 use crate::diagnostic::Diagnostic;
-use crate::emit::code::CodeFile;
-use std::fs;
-use std::io::{self, ErrorKind};
+use crate::emit::code::{CodeFile, archive};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// What the README of every package says: only such folders are replaced.
 const MARK: &str = "Made by lgm ";
+
+/// Writes files as one archive. A file that is there is replaced where `force` says so and this program made it.
+pub(super) fn write_archive(path: &Path, files: &[CodeFile], force: bool) -> Result<(), Diagnostic> {
+    if fs::symlink_metadata(path).is_ok() {
+        refuse(path, force, is_our_archive(path), "archive")?;
+    }
+    // The mark stands at the end, where it is found without reading the archive.
+    let bytes = archive(files, &format!("{MARK}{}", env!("CARGO_PKG_VERSION")));
+    match write_result(Some(path), &mut |out| out.write_all(&bytes)) {
+        Ok(()) | Err(WriteFault::NobodyListens) => Ok(()),
+        Err(WriteFault::Failed(diagnostic)) => Err(diagnostic),
+    }
+}
+
+/// Refuses to replace what is there, unless it was asked for and this program made it.
+fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Diagnostic> {
+    let shown = path.display();
+    if !force {
+        let message = format!("`{shown}` is there already");
+        return Err(Diagnostic::error("LGM0928", message)
+            .help(format!("name another {what}, or replace this one with `--force`")));
+    }
+    if !is_ours {
+        let message = format!("`{shown}` is no {what} that `lgm emit` has made");
+        return Err(Diagnostic::error("LGM0928", message).help(format!(
+            "nothing else is replaced, so that nothing is lost; name another {what} or delete this one"
+        )));
+    }
+    Ok(())
+}
 
 /// Writes files into a new folder. One that is there is replaced where `force` says so and this program made it.
 ///
 /// The files are written into a folder beside it, which is renamed when all are there; what fails leaves nothing behind.
 pub(super) fn write_folder(folder: &Path, files: &[CodeFile], force: bool) -> Result<(), Diagnostic> {
     let exists = fs::symlink_metadata(folder).is_ok();
-    if exists && !force {
-        let message = format!("`{}` is there already", folder.display());
-        return Err(
-            Diagnostic::error("LGM0928", message).help("name another folder, or replace this one with `--force`")
-        );
-    }
-    if exists && !is_ours(folder) {
-        let message = format!("`{}` is no folder that `lgm emit` has made", folder.display());
-        return Err(Diagnostic::error("LGM0928", message)
-            .help("nothing else is replaced, so that nothing is lost; name another folder or delete this one"));
+    if exists {
+        refuse(folder, force, is_ours(folder), "folder")?;
     }
     replace(folder, files, exists).map_err(|error| {
         let reason = match error.kind() {
@@ -37,7 +59,22 @@ pub(super) fn write_folder(folder: &Path, files: &[CodeFile], force: bool) -> Re
 }
 
 fn is_ours(folder: &Path) -> bool {
-    fs::read_to_string(folder.join("README.md")).is_ok_and(|text| text.contains(MARK))
+    let pages = ["README.md", "documentation/index.html"];
+    let says_so = |page| fs::read_to_string(folder.join(page)).is_ok_and(|text| text.contains(MARK));
+    pages.into_iter().any(says_so)
+}
+
+/// Whether the comment at the end of an archive is that of this program.
+fn is_our_archive(path: &Path) -> bool {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(length.saturating_sub(64)))?;
+        file.read_to_end(&mut end)?;
+        Ok(end)
+    };
+    read().is_ok_and(|end| end.windows(MARK.len()).any(|part| part == MARK.as_bytes()))
 }
 
 fn replace(folder: &Path, files: &[CodeFile], exists: bool) -> io::Result<()> {

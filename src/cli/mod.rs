@@ -12,6 +12,7 @@ mod fmt;
 mod folder;
 mod import;
 mod interrupt;
+mod library;
 mod modes;
 mod report;
 mod request;

@@ -59,18 +59,57 @@ pub(crate) struct Partials {
 /// Why differentiation always succeeds.
 const KNOWN: &str = "invariant: `int` and `der` are gone from the equations";
 
-/// Differentiates the right sides and the residuals of a system with respect to states and unknowns, through the assignments.
-pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Partials) {
-    let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
-    let states = columns.len();
-    columns.extend(system.loops.iter().flat_map(|entry| &entry.unknowns));
-    let unknowns = columns.len() - states;
-    let mut gradient = Gradient::new(exprs, &columns, system.time);
+/// What differentiates with respect to these symbols, through the assignments.
+fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gradient {
+    let mut gradient = Gradient::new(exprs, columns, system.time);
     for assignment in &system.assignments {
         gradient
             .define(exprs, assignment.symbol, assignment.value)
             .expect(KNOWN);
     }
+    gradient
+}
+
+fn unknowns_of(system: &StateSystem) -> impl Iterator<Item = SymbolId> {
+    system.loops.iter().flat_map(|entry| entry.unknowns.iter().copied())
+}
+
+fn residuals_of(system: &StateSystem) -> impl Iterator<Item = ExprId> {
+    system.loops.iter().flat_map(|entry| entry.residuals.iter().copied())
+}
+
+/// Right sides, outputs and residuals, each by states, inputs, rates of inputs and unknowns, in this order.
+pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries; 3] {
+    let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    columns.extend(system.inputs.iter().map(|input| input.symbol));
+    columns.extend(&system.input_rates);
+    columns.extend(unknowns_of(system));
+    let mut gradient = gradient(exprs, system, &columns);
+    let mut rows = |roots: &mut dyn Iterator<Item = ExprId>| {
+        let mut entries = Entries::new(columns.len());
+        for root in roots {
+            for (column, value) in gradient.row(exprs, root).expect(KNOWN).iter() {
+                entries.columns_of.push(*column as usize);
+                entries.values.push(*value);
+            }
+            entries.end_row();
+        }
+        entries
+    };
+    [
+        rows(&mut system.derivatives.iter().copied()),
+        rows(&mut system.output_values.iter().copied()),
+        rows(&mut residuals_of(system)),
+    ]
+}
+
+/// Differentiates the right sides and the residuals of a system with respect to states and unknowns, through the assignments.
+pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Partials) {
+    let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    let states = columns.len();
+    columns.extend(unknowns_of(system));
+    let unknowns = columns.len() - states;
+    let mut gradient = gradient(exprs, system, &columns);
     let mut partials = |roots: &mut dyn Iterator<Item = ExprId>| {
         let mut found = Partials {
             by_states: Entries::new(states),
@@ -93,8 +132,7 @@ pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Part
         found
     };
     let derivatives = partials(&mut system.derivatives.iter().copied());
-    let residuals = system.loops.iter().flat_map(|entry| &entry.residuals);
-    let residuals = partials(&mut residuals.copied());
+    let residuals = partials(&mut residuals_of(system));
     (derivatives, residuals)
 }
 

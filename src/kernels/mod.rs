@@ -259,6 +259,33 @@ pub struct Jacobians {
     pub residuals_by_unknowns: SparseKernel,
 }
 
+/// The partial derivatives of everything by everything that a caller can change: states, then inputs, then rates of inputs, then
+/// loop unknowns are the columns.
+#[derive(Clone, Debug)]
+pub struct Sensitivities {
+    /// Of the right sides f.
+    pub rates: SparseKernel,
+    /// Of the outputs h.
+    pub outputs: SparseKernel,
+    /// Of the residuals g.
+    pub residuals: SparseKernel,
+}
+
+impl Sensitivities {
+    /// Differentiates and compiles.
+    pub fn new(system: &StateSystem, options: &KernelOptions) -> Sensitivities {
+        let layout = Layout::new(system);
+        let mut exprs = system.exprs.clone();
+        let [rates, outputs, residuals] = jacobian::by_everything(&mut exprs, system);
+        let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, options);
+        Sensitivities {
+            rates: rates.compile(make),
+            outputs: outputs.compile(make),
+            residuals: residuals.compile(make),
+        }
+    }
+}
+
 impl Kernels {
     /// Compiles all functions of a system; partial derivatives wait until they are asked for ([`Kernels::jacobians`]).
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {

@@ -5,6 +5,7 @@
 
 mod c;
 mod document;
+mod fmu;
 mod functions;
 mod matlab;
 mod names;
@@ -15,6 +16,7 @@ mod scripts;
 mod subject;
 mod template;
 
+pub use fmu::archive;
 pub use subject::Origin;
 
 use crate::diagnostic::Diagnostic;
@@ -31,6 +33,10 @@ pub enum Target {
     C,
     /// A Rust crate without the standard library.
     Rust,
+    /// A functional mock-up unit of FMI 3.0.
+    Fmu3,
+    /// A functional mock-up unit of FMI 2.0.
+    Fmu2,
     /// A Python module over NumPy and SciPy.
     Python,
     /// Functions for MATLAB and Octave.
@@ -43,9 +49,11 @@ pub enum Target {
 
 impl Target {
     /// All targets with the words of the command line.
-    pub const ALL: [(Target, &'static str); 6] = [
+    pub const ALL: &'static [(Target, &'static str)] = &[
         (Target::C, "c"),
         (Target::Rust, "rust"),
+        (Target::Fmu3, "fmu3"),
+        (Target::Fmu2, "fmu2"),
         (Target::Python, "python"),
         (Target::Matlab, "matlab"),
         (Target::Latex, "latex"),
@@ -78,9 +86,25 @@ pub struct Package {
     pub files: Vec<CodeFile>,
     /// What a user is told about them.
     pub remarks: Vec<String>,
+    /// What a C compiler is to build of them; none where the files are all there is.
+    pub library: Option<SharedLibrary>,
+}
+
+/// A shared library built from files of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLibrary {
+    /// The files to be compiled, in the folder `sources` of the package.
+    pub sources: Vec<String>,
+    /// Where the library belongs in the package.
+    pub path: String,
 }
 
 impl Package {
+    /// Puts the files into the order of their paths.
+    pub fn sort(&mut self) {
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
     fn add(&mut self, path: impl Into<String>, contents: impl Into<Vec<u8>>) {
         self.files.push(CodeFile {
             path: path.into(),
@@ -113,11 +137,13 @@ pub fn package(
     let mut package = match target {
         Target::C => c::package(&subject, options),
         Target::Rust => rust::package(&subject),
+        Target::Fmu3 => fmu::package(&subject, fmu::Version::Three),
+        Target::Fmu2 => fmu::package(&subject, fmu::Version::Two),
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
     };
-    package.files.sort_by(|a, b| a.path.cmp(&b.path));
+    package.sort();
     Ok(package)
 }

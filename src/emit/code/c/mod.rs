@@ -9,23 +9,32 @@ use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::emit::shortest;
 use crate::kernels::program::Program;
+use crate::kernels::{KernelOptions, Sensitivities, SparseKernel};
 use dialect::{C, RULES, string};
 use std::fmt::Write;
 
-/// The files that are filled in, with their templates.
-const TEMPLATES: [(&str, &str); 15] = [
+/// The files of the model and of its runs.
+const LIBRARY: [(&str, &str); 10] = [
     ("@name@.h", include_str!("model.h")),
     ("@name@.c", include_str!("model.c")),
     ("@name@_signals.h", include_str!("signals.h")),
     ("@name@_signals.c", include_str!("signals.c")),
     ("@name@_names.h", include_str!("names.h")),
     ("@name@_names.c", include_str!("names.c")),
-    ("@name@_rk4.h", include_str!("rk4.h")),
-    ("@name@_rk4.c", include_str!("rk4.c")),
     ("@name@_dopri5.h", include_str!("dopri5.h")),
     ("@name@_dopri5.c", include_str!("dopri5.c")),
     ("@name@_run.h", include_str!("run.h")),
     ("@name@_run.c", include_str!("run.c")),
+];
+
+/// The stepper of fixed length; that of controlled length has its type of functions from there.
+const FIXED: [(&str, &str); 2] = [
+    ("@name@_rk4.h", include_str!("rk4.h")),
+    ("@name@_rk4.c", include_str!("rk4.c")),
+];
+
+/// Programs, and how they are built.
+const PROGRAMS: [(&str, &str); 3] = [
     ("@name@_cvode.c", include_str!("cvode.c")),
     ("main.c", include_str!("main.c")),
     ("Makefile", include_str!("Makefile")),
@@ -35,23 +44,64 @@ const TEMPLATES: [(&str, &str); 15] = [
 const ITERATIONS: u64 = 50;
 const HALVINGS: u64 = 40;
 
+/// The files of the model and of its runs with their names: what a program that runs it is made of.
+pub(super) struct Library {
+    pub(super) files: Vec<(String, String)>,
+    /// The partial derivatives in these files.
+    pub(super) sensitivities: Sensitivities,
+    /// What templates of such a program know.
+    pub(super) values: Values,
+}
+
+/// The library in double precision with derivatives along any direction.
+pub(super) fn library(subject: &Subject<'_>) -> Library {
+    let c = C { float: false };
+    let mut values = common(subject, &c);
+    values.flag("directional", true);
+    let sensitivities = Sensitivities::new(subject.system, &KernelOptions { native: false });
+    Library {
+        files: library_files(subject, &c, &values, Some(&sensitivities)),
+        sensitivities,
+        values,
+    }
+}
+
+fn library_files(
+    subject: &Subject<'_>,
+    c: &C,
+    common: &Values,
+    sensitivities: Option<&Sensitivities>,
+) -> Vec<(String, String)> {
+    let model = model_values(subject, c, common, sensitivities);
+    let signals = signal_values(subject, c, common);
+    let listed = name_values(subject, common);
+    let list = LIBRARY.iter().chain(&FIXED).map(|(path, template)| {
+        let values = match *path {
+            "@name@.h" | "@name@.c" => &model,
+            "@name@_signals.h" | "@name@_signals.c" => &signals,
+            "@name@_names.h" | "@name@_names.c" => &listed,
+            _ => common,
+        };
+        (file_name(path, common), fill(template, values))
+    });
+    list.collect()
+}
+
+/// The name of a file, from a template of its name.
+pub(super) fn file_name(template: &str, values: &Values) -> String {
+    fill(template, values).trim_end().to_string()
+}
+
 /// All files.
 pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     let c = C { float: options.float };
     let mut package = Package::default();
     let common = common(subject, &c);
-    let model = model_values(subject, &c, &common, options);
-    let signals = signal_values(subject, &c, &common);
-    let listed = name_values(subject, &common);
-    for (path, template) in TEMPLATES {
-        let values = match path {
-            "@name@.h" | "@name@.c" => &model,
-            "@name@_signals.h" | "@name@_signals.c" => &signals,
-            "@name@_names.h" | "@name@_names.c" => &listed,
-            _ => &common,
-        };
-        let path = fill(path, &common);
-        package.add(path.trim_end(), fill(template, values));
+    for (path, text) in library_files(subject, &c, &common, None) {
+        package.add(path, text);
+    }
+    for (path, template) in PROGRAMS {
+        package.add(file_name(path, &common), fill(template, &common));
     }
     let mut readme = common.clone();
     readme_values(subject, &members(subject), &mut readme);
@@ -65,8 +115,8 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
         let mut fixed = common.clone();
         fixed.set("fixed_step", c.literal(step));
         fixed.set("operations", &sentence);
-        let path = fill("@name@_fixed.c", &common);
-        package.add(path.trim_end(), fill(include_str!("fixed.c"), &fixed));
+        let path = file_name("@name@_fixed.c", &common);
+        package.add(path, fill(include_str!("fixed.c"), &fixed));
         package.remarks.push(sentence);
     }
     package.add("README.md", fill(include_str!("README.md"), &readme));
@@ -103,6 +153,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("unknowns", subject.unknowns().to_string())
         .flag("loops", subject.unknowns() > 0)
         .flag("moves", subject.moves)
+        .flag("directional", false)
         .flag("linear", system.linear)
         .flag("conditional", !subject.jumping.is_empty())
         .set("pieces", if system.linear { "1" } else { "64" })
@@ -205,12 +256,10 @@ fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
     }
 }
 
-fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOptions) -> Values {
-    let _ = options;
+fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Option<&Sensitivities>) -> Values {
     let mut values = common.clone();
     let kernels = &subject.kernels;
-    let name = fill("@name@", common);
-    let name = name.trim_end();
+    let name = common.get("name");
     values
         .set("state_indices", indices(name, "x", &subject.states))
         .set("input_indices", indices(name, "u", &subject.inputs))
@@ -286,6 +335,21 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, options: &CodeOpt
         values.set("jacobian_call", functions.call("partials", &model("entries")));
     }
     scratch.push(subject.jacobians().rates_by_states.values.program());
+    if let Some(partials) = sensitivities {
+        let mut room = 1;
+        for (key, kernel) in [
+            ("rates_partials", &partials.rates),
+            ("outputs_partials", &partials.outputs),
+            ("residuals_partials", &partials.residuals),
+        ] {
+            sparse_values(key, kernel, &mut values);
+            functions.add(key, kernel.values.program(), &none);
+            values.set(format!("{key}_call"), functions.call(key, &model("model->partials")));
+            scratch.push(kernel.values.program());
+            room = room.max(kernel.stored());
+        }
+        values.set("partials_room", room.to_string());
+    }
     let constraints = subject.system.start_constraints.len();
     values.set(
         "constraints",
@@ -407,11 +471,16 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
             ),
         );
     for (name, kernel) in subject.matrices() {
-        values
-            .set(format!("{name}_rows"), integers(&kernel.row_starts))
-            .set(format!("{name}_columns"), integers(&kernel.columns_of))
-            .set(format!("{name}_room"), kernel.stored().max(1).to_string());
+        sparse_values(name, kernel, values);
     }
+}
+
+/// The pattern of a sparse matrix.
+fn sparse_values(name: &str, kernel: &SparseKernel, values: &mut Values) {
+    values
+        .set(format!("{name}_rows"), integers(&kernel.row_starts))
+        .set(format!("{name}_columns"), integers(&kernel.columns_of))
+        .set(format!("{name}_room"), kernel.stored().max(1).to_string());
 }
 
 fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {

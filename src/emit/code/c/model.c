@@ -69,6 +69,19 @@ static int factorise(real a[], int pivots[], int size) {
     return 1;
 }
 
+/* The same of the matrix of the loops, from its stored entries. */
+static int factorise_loops(@name@_model *model) {
+    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+        model->factors[at] = @zero@;
+    }
+    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+        for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
+            model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
+        }
+    }
+    return factorise(model->factors, model->pivots, @NAME@_UNKNOWNS);
+}
+
 /* Replaces a right side by the solution. */
 static void solve_factors(const real a[], const int pivots[], int size, real right[]) {
     for (int step = 0; step < size; step++) {
@@ -110,15 +123,7 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
         if (!all_finite(model->residuals, @NAME@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {
             return 0;
         }
-        for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
-            model->factors[at] = @zero@;
-        }
-        for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
-            for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
-                model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
-            }
-        }
-        if (!factorise(model->factors, model->pivots, @NAME@_UNKNOWNS)) {
+        if (!factorise_loops(model)) {
             return 0;
         }
         for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
@@ -251,15 +256,7 @@ const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jaco
     @by_loop_call@
     @by_state_call@
     @loop_matrix_call@
-    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
-        model->factors[at] = @zero@;
-    }
-    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
-        for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
-            model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
-        }
-    }
-    if (!factorise(model->factors, model->pivots, @NAME@_UNKNOWNS)) {
+    if (!factorise_loops(model)) {
         return @NAME@_LOOP_NOT_SOLVED;
     }
     for (int column = 0; column < @NAME@_STATES; column++) {
@@ -294,3 +291,57 @@ const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jaco
 @end@
     return all_finite(entries, @NAME@_JACOBIAN_ENTRIES) ? @NAME@_OK : @NAME@_NOT_FINITE;
 }
+@if directional@
+
+/* Rows of a sparse matrix times the changes. */
+static void times_changes(const @name@_model *model, const int rows[], const int columns[], int count, real products[]) {
+    for (int row = 0; row < count; row++) {
+        real sum = @zero@;
+        for (int at = rows[row]; at < rows[row + 1]; at++) {
+            sum += model->partials[at] * model->changes[columns[at]];
+        }
+        products[row] = sum;
+    }
+}
+
+@name@_status @name@_directional(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real changes[], @name@_real dx_changes[], @name@_real y_changes[]) {
+    static const int rates_rows[@NAME@_STATES + 1] = {@rates_partials_rows@};
+    static const int rates_columns[@rates_partials_room@] = {@rates_partials_columns@};
+    static const int outputs_rows[@NAME@_OUTPUTS + 1] = {@outputs_partials_rows@};
+    static const int outputs_columns[@outputs_partials_room@] = {@outputs_partials_columns@};
+@if loops@
+    static const int residuals_rows[@NAME@_UNKNOWNS + 1] = {@residuals_partials_rows@};
+    static const int residuals_columns[@residuals_partials_room@] = {@residuals_partials_columns@};
+    real *const followed = model->changes + (@NAME@_STATES + 2 * @NAME@_INPUTS);
+@end@
+    (void)model; (void)t; (void)x; (void)u; (void)du;
+    for (int at = 0; at < @NAME@_STATES + 2 * @NAME@_INPUTS; at++) {
+        model->changes[at] = changes[at];
+    }
+@if loops@
+    /* The unknowns w of g(x, u, w) = 0 follow: dw = -(dg/dw)^-1 dg. */
+    if (!solve_loops(model, t, x, u, du)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+    @loop_matrix_call@
+    if (!factorise_loops(model)) {
+        return @NAME@_LOOP_NOT_SOLVED;
+    }
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        followed[at] = @zero@;
+    }
+    @residuals_partials_call@
+    times_changes(model, residuals_rows, residuals_columns, @NAME@_UNKNOWNS, model->step);
+    solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        followed[at] = -model->step[at];
+    }
+@end@
+    @rates_partials_call@
+    times_changes(model, rates_rows, rates_columns, @NAME@_STATES, dx_changes);
+    @outputs_partials_call@
+    times_changes(model, outputs_rows, outputs_columns, @NAME@_OUTPUTS, y_changes);
+    return (all_finite(dx_changes, @NAME@_STATES) && all_finite(y_changes, @NAME@_OUTPUTS)) ? @NAME@_OK : @NAME@_NOT_FINITE;
+}
+@end@

@@ -70,6 +70,11 @@ typedef struct {
     /* Whether the loops have been solved before. */
     int is_solved;
 @end@
+@if directional@
+    /* Partial derivatives of one kind, and the changes that they are taken along, those of the unknowns last. */
+    @name@_real partials[@partials_room@];
+    @name@_real changes[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS + @NAME@_UNKNOWNS)];
+@end@
 } @name@_model;
 
 /* Gives every parameter its default. */
@@ -91,6 +96,12 @@ void @name@_defaults(@name@_parameters *parameters);
 @name@_status @name@_jacobian(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real entries[]);
 
+@if directional@
+/* How much dx and y change, to first order, where x, u and du change as `changes` says, in this order; loops follow. */
+@name@_status @name@_directional(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real changes[], @name@_real dx_changes[], @name@_real y_changes[]);
+
+@end@
 extern const int @name@_jacobian_rows[@NAME@_STATES + 1];
 extern const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];
 

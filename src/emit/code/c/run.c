@@ -152,16 +152,21 @@ void @name@_run_hold(@name@_run *run) {
 }
 
 @name@_status @name@_run_pass(@name@_run *run) {
+    /* What is within rounding of the corner is at it. */
+    const int is_near = run->to > run->t && run->to <= run->t + @rounding@ * @fabs@(run->t);
+    const real now = is_near ? run->to : run->t;
     @name@_status status;
+    run->from = now;
     run->to = HUGE_VAL@suffix@;
-    status = @name@_run_jump(run);
-    if (run->t >= run->horizon) {
+    run->is_fresh = 1;
+    status = move_states(run, 0, NULL);
+    if (now >= run->horizon) {
         /* As far again. */
         const real length = run->horizon - run->start;
         run->start = run->horizon;
-        run->horizon = run->t + length;
+        run->horizon = now + length;
     }
-    run->to = @name@_next_corner(&run->model, run->start, run->t, run->horizon);
+    run->to = @name@_next_corner(&run->model, run->start, now, run->horizon);
     return status;
 }
 

@@ -1,0 +1,358 @@
+/* What the functions of FMI 2.0 and FMI 3.0 for @model@ share: one instance, its variables and its events.
+ *
+ * @origin@
+ */
+#include "@name@_names.h"
+#include "@name@_instance.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const @name@_instance_token = "@token@";
+
+/* Without a stop, corners are looked for so far ahead. */
+static const double look_ahead = @look_ahead@;
+
+/* Which inputs have a default signal; the others are at zero until they are set. */
+static const int has_signal[@NAME@_ROOM(@NAME@_INPUTS)] = {@has_signal@};
+
+static void forget_values(@name@_instance *instance) {
+    instance->has_dx = 0;
+    instance->has_y = 0;
+}
+
+static @name@_result result_of(@name@_instance *instance, @name@_status status) {
+    instance->status = status;
+    return (status == @NAME@_OK) ? RESULT_OK : RESULT_NO_VALUE;
+}
+
+void @name@_instance_reset(@name@_instance *instance, int is_co_simulation) {
+    (void)memset(instance, 0, sizeof *instance);
+    @name@_defaults(&instance->parameters);
+    instance->is_co_simulation = is_co_simulation;
+    instance->run.is_line = is_co_simulation;
+    instance->phase = PHASE_INSTANTIATED;
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        instance->run.is_set[at] = (has_signal[at] == 0);
+    }
+    @name@_instance_plan(instance, @plan_start@, HUGE_VAL, 0.0);
+}
+
+void @name@_instance_plan(@name@_instance *instance, double start, double stop, double tolerance) {
+    instance->start_time = start;
+    instance->stop_time = (stop > start) ? stop : HUGE_VAL;
+    instance->run.solver.rtol = @plan_rtol@;
+    instance->run.solver.atol = @plan_atol@;
+    if (tolerance > 0.0) {
+        /* What is allowed of states near zero grows and shrinks with it. */
+        instance->run.solver.rtol = tolerance;
+        instance->run.solver.atol = @plan_atol@ * (tolerance / @plan_rtol@);
+    }
+    instance->is_begun = 0;
+}
+
+/* Takes over parameters that were set; x gets the starts that follow from them. */
+static @name@_result take_parameters(@name@_instance *instance, double x[]) {
+    const @name@_status status = @name@_init(&instance->run.model, &instance->parameters, x);
+    forget_values(instance);
+    return result_of(instance, status);
+}
+
+@name@_result @name@_instance_begin(@name@_instance *instance) {
+    @name@_run *const run = &instance->run;
+    const double stop = (instance->stop_time < HUGE_VAL) ? instance->stop_time : instance->start_time + look_ahead;
+    @name@_result result = take_parameters(instance, run->x);
+    if (result != RESULT_OK) {
+        return result;
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        if (instance->is_start_set[at] != 0) {
+            run->x[at] = instance->starts[at];
+        }
+    }
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        run->since[at] = instance->start_time;
+    }
+    result = result_of(instance, @name@_run_begin(run, instance->start_time, stop, instance->is_start_set));
+    @name@_run_hold(run);
+    instance->is_begun = 1;
+    instance->are_parameters_new = 0;
+    instance->are_inputs_new = 0;
+    return result;
+}
+
+/* Does what follows from a change of inputs or parameters in a run; at a corner, what happens there. */
+static @name@_result settle(@name@_instance *instance) {
+    @name@_run *const run = &instance->run;
+    const double soon = run->t + @rounding@ * fabs(run->t);
+    @name@_status status = @NAME@_OK;
+    if (instance->are_parameters_new != 0 || @name@_run_bound(run) <= soon) {
+        /* Other parameters may have other corners. */
+        status = @name@_run_pass(run);
+    } else if (instance->are_inputs_new != 0) {
+        status = @name@_run_jump(run);
+    }
+    instance->are_parameters_new = 0;
+    instance->are_inputs_new = 0;
+    forget_values(instance);
+    @name@_run_hold(run);
+    return result_of(instance, status);
+}
+
+/* Brings everything up to date before values are read. */
+static @name@_result refresh(@name@_instance *instance) {
+    @name@_result result = RESULT_OK;
+    if ((instance->phase & PHASES_BEFORE) != 0) {
+        return (instance->is_begun != 0) ? RESULT_OK : @name@_instance_begin(instance);
+    }
+    if (instance->are_parameters_new == 1) {
+        /* The states stay where they are; that starts contradict does not matter any more. */
+        result = take_parameters(instance, instance->dx);
+        if (instance->status == @NAME@_STARTS_DISAGREE) {
+            result = RESULT_OK;
+        }
+        /* Taken over; the corners are not looked for yet. */
+        instance->are_parameters_new = 2;
+    }
+    if (result == RESULT_OK && instance->phase == PHASE_STEP &&
+        (instance->are_inputs_new != 0 || instance->are_parameters_new != 0)) {
+        result = settle(instance);
+    }
+    return result;
+}
+
+@name@_result @name@_instance_rates(@name@_instance *instance) {
+    @name@_run *const run = &instance->run;
+    @name@_result result = refresh(instance);
+    if (result == RESULT_OK && instance->has_dx == 0) {
+        result = result_of(instance, @name@_run_rates(run, run->t, run->x, instance->dx));
+        instance->has_dx = (result == RESULT_OK);
+    }
+    return result;
+}
+
+static @name@_result outputs(@name@_instance *instance) {
+    @name@_run *const run = &instance->run;
+    @name@_result result = RESULT_OK;
+    if (instance->has_y == 0) {
+        result = result_of(instance, @name@_run_outputs(run, run->t, run->x, instance->y));
+        instance->has_y = (result == RESULT_OK);
+    }
+    return result;
+}
+
+@name@_result @name@_instance_get(@name@_instance *instance, unsigned int reference, double *value) {
+    @name@_run *const run = &instance->run;
+    const int at = (reference < (unsigned int)REFERENCE_END) ? (int)reference : (int)REFERENCE_END;
+    @name@_result result = refresh(instance);
+    if (at >= REFERENCE_END) {
+        return RESULT_NO_SUCH_VARIABLE;
+    }
+    if (result != RESULT_OK) {
+        return result;
+    }
+    if (at >= REFERENCE_CONDITIONS) {
+        @name@_run_conditions(run, run->t, run->x, instance->signs);
+        *value = instance->signs[at - REFERENCE_CONDITIONS];
+    } else if (at >= REFERENCE_PARAMETERS) {
+        *value = run->model.p[at - REFERENCE_PARAMETERS];
+    } else if (at >= REFERENCE_OUTPUTS) {
+        result = outputs(instance);
+        *value = instance->y[at - REFERENCE_OUTPUTS];
+    } else if (at >= REFERENCE_INPUTS) {
+        (void)@name@_run_inputs(run, run->t);
+        *value = (at >= REFERENCE_INPUT_RATES) ? run->du[at - REFERENCE_INPUT_RATES] : run->u[at - REFERENCE_INPUTS];
+    } else if (at >= REFERENCE_DERIVATIVES) {
+        result = @name@_instance_rates(instance);
+        *value = instance->dx[at - REFERENCE_DERIVATIVES];
+    } else {
+        *value = (at >= REFERENCE_STATES) ? run->x[at - REFERENCE_STATES] : run->t;
+    }
+    return result;
+}
+
+@name@_result @name@_instance_set(@name@_instance *instance, unsigned int reference, double value) {
+    @name@_run *const run = &instance->run;
+    const int at = (reference < (unsigned int)REFERENCE_END) ? (int)reference : (int)REFERENCE_END;
+    const int is_before = (instance->phase & PHASES_BEFORE) != 0;
+    if (at >= REFERENCE_CONDITIONS) {
+        return RESULT_NO_SUCH_VARIABLE;
+    }
+    if (at >= REFERENCE_PARAMETERS) {
+        *@name@_parameter(&instance->parameters, at - REFERENCE_PARAMETERS) = value;
+        instance->are_parameters_new = 1;
+    } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
+        const int input = (at - REFERENCE_INPUTS) % @NAME@_ROOM(@NAME@_INPUTS);
+        if (at >= REFERENCE_INPUT_RATES) {
+            /* From where the input is now. */
+            (void)@name@_run_inputs(run, run->t);
+            run->value[input] = (run->is_set[input] != 0) ? run->u[input] : run->value[input];
+            run->rate[input] = value;
+        } else {
+            run->value[input] = value;
+            run->is_set[input] = 1;
+        }
+        run->since[input] = is_before ? instance->start_time : run->t;
+        instance->are_inputs_new = 1;
+    } else if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES && is_before) {
+        instance->starts[at - REFERENCE_STATES] = value;
+        instance->is_start_set[at - REFERENCE_STATES] = 1;
+    } else {
+        return RESULT_NO_SUCH_VARIABLE;
+    }
+    instance->is_begun = instance->is_begun && !is_before;
+    forget_values(instance);
+    return RESULT_OK;
+}
+
+@name@_result @name@_instance_conditions(@name@_instance *instance, double values[]) {
+    @name@_run *const run = &instance->run;
+    const @name@_result result = refresh(instance);
+    if (result == RESULT_OK) {
+        @name@_run_conditions(run, run->t, run->x, values);
+    }
+    return result;
+}
+
+void @name@_instance_move(@name@_instance *instance, double t) {
+    instance->run.t = t;
+    forget_values(instance);
+}
+
+void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        instance->run.x[at] = x[at];
+    }
+    forget_values(instance);
+}
+
+void @name@_instance_enter_event(@name@_instance *instance) {
+    /* Inputs that moved in continuous time have not stepped. */
+    @name@_run_hold(&instance->run);
+    instance->are_inputs_new = 0;
+    instance->phase = PHASE_EVENT;
+}
+
+@name@_result @name@_instance_update(@name@_instance *instance, int *has_moved) {
+    @name@_run *const run = &instance->run;
+    @name@_result result = refresh(instance);
+    *has_moved = 0;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        instance->dx_change[at] = run->x[at];
+    }
+    if (result == RESULT_OK) {
+        result = settle(instance);
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        if (instance->dx_change[at] != run->x[at]) {
+            *has_moved = 1;
+        }
+    }
+    return result;
+}
+
+double @name@_instance_next_event(const @name@_instance *instance) {
+@if corners@
+    const @name@_run *const run = &instance->run;
+    if (run->to <= run->horizon) {
+        return run->to;
+    }
+    /* Nobody has looked further yet, unless the run stops there. */
+    return (run->horizon < instance->stop_time) ? run->horizon : HUGE_VAL;
+@else@
+    (void)instance;
+    return HUGE_VAL;
+@end@
+}
+
+@name@_result @name@_instance_advance(@name@_instance *instance, double from, double length) {
+    @name@_run *const run = &instance->run;
+    const double wanted = from + length;
+    @name@_result result = refresh(instance);
+    while (result == RESULT_OK && run->t < wanted) {
+        /* What happens within rounding of the end belongs to the step: at the instant of a corner the values after it hold. */
+        const double bound = @name@_run_bound(run);
+        const double end = (bound <= wanted + @rounding@ * fabs(wanted)) ? bound : wanted;
+        result = result_of(instance, @name@_run_step(run, end));
+        forget_values(instance);
+        if (result == RESULT_OK && run->t >= bound) {
+            @name@_run_hold(run);
+            result = settle(instance);
+        }
+    }
+    @name@_run_hold(run);
+    return result;
+}
+
+@name@_result @name@_instance_directional(@name@_instance *instance, const unsigned int unknowns[], size_t unknown_count,
+    const unsigned int knowns[], size_t known_count, const double known_changes[], double unknown_changes[]) {
+    @name@_run *const run = &instance->run;
+    @name@_result result = refresh(instance);
+    double inside;
+    if (result != RESULT_OK) {
+        return result;
+    }
+    for (int at = 0; at < @NAME@_STATES + 2 * @NAME@_INPUTS; at++) {
+        instance->seed[at] = 0.0;
+    }
+    for (size_t known = 0; known < known_count; known++) {
+        const int at = (knowns[known] < (unsigned int)REFERENCE_END) ? (int)knowns[known] : (int)REFERENCE_END;
+        if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES) {
+            instance->seed[at - REFERENCE_STATES] += known_changes[known];
+        } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
+            instance->seed[@NAME@_STATES + at - REFERENCE_INPUTS] += known_changes[known];
+        } else {
+            return RESULT_NO_SUCH_VARIABLE;
+        }
+    }
+    inside = @name@_run_inputs(run, run->t);
+    result = result_of(instance, @name@_directional(&run->model, inside, run->x, run->u, run->du, instance->seed,
+        instance->dx_change, instance->y_change));
+    for (size_t unknown = 0; unknown < unknown_count && result == RESULT_OK; unknown++) {
+        const int at = (unknowns[unknown] < (unsigned int)REFERENCE_END) ? (int)unknowns[unknown] : (int)REFERENCE_END;
+        if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES) {
+            /* A state that is an output too. */
+            unknown_changes[unknown] = instance->seed[at - REFERENCE_STATES];
+        } else if (at >= REFERENCE_DERIVATIVES && at < REFERENCE_INPUTS) {
+            unknown_changes[unknown] = instance->dx_change[at - REFERENCE_DERIVATIVES];
+        } else if (at >= REFERENCE_OUTPUTS && at < REFERENCE_PARAMETERS) {
+            unknown_changes[unknown] = instance->y_change[at - REFERENCE_OUTPUTS];
+        } else {
+            result = RESULT_NO_SUCH_VARIABLE;
+        }
+    }
+    return result;
+}
+
+/* The token stands in front, so that the bytes of another model are refused. */
+size_t @name@_instance_size(void) {
+    return strlen(@name@_instance_token) + sizeof(@name@_instance);
+}
+
+void @name@_instance_write(const @name@_instance *instance, char bytes[]) {
+    const size_t length = strlen(@name@_instance_token);
+    (void)memcpy(bytes, @name@_instance_token, length);
+    (void)memcpy(bytes + length, instance, sizeof *instance);
+}
+
+int @name@_instance_read(@name@_instance *instance, const char bytes[], size_t size) {
+    const size_t length = strlen(@name@_instance_token);
+    if (size != @name@_instance_size() || memcmp(bytes, @name@_instance_token, length) != 0) {
+        return 0;
+    }
+    (void)memcpy(instance, bytes + length, sizeof *instance);
+    return 1;
+}
+
+const char *@name@_instance_words(const @name@_instance *instance) {
+    switch (instance->status) {
+    case @NAME@_NOT_FINITE:
+        return "a value is not finite: the point is outside the domain of the equations, or no step is small enough";
+    case @NAME@_LOOP_NOT_SOLVED:
+        return "an algebraic loop has no solution that Newton's iteration finds";
+    case @NAME@_STARTS_DISAGREE:
+        return "the starts of storage elements that depend on each other contradict";
+    default:
+        return "nothing is wrong";
+    }
+}

@@ -1,0 +1,127 @@
+/* What the functions of FMI 2.0 and FMI 3.0 for @model@ share: one instance, its variables and its events.
+ *
+ * @origin@
+ *
+ * All quantities are in SI units. An instance is one struct of plain numbers: to copy its bytes is to keep its state.
+ */
+#ifndef @GUARD@_INSTANCE_H
+#define @GUARD@_INSTANCE_H
+
+#include "@name@_run.h"
+
+#include <stddef.h>
+
+/* Value references: one block after another, each in the order of the arrays of the model. */
+enum {
+    REFERENCE_TIME = 0,
+    REFERENCE_STATES = 1,
+    REFERENCE_DERIVATIVES = REFERENCE_STATES + @NAME@_STATES,
+    REFERENCE_INPUTS = REFERENCE_DERIVATIVES + @NAME@_STATES,
+    REFERENCE_INPUT_RATES = REFERENCE_INPUTS + @NAME@_INPUTS,
+    REFERENCE_OUTPUTS = REFERENCE_INPUT_RATES + @NAME@_INPUTS,
+    REFERENCE_PARAMETERS = REFERENCE_OUTPUTS + @NAME@_OUTPUTS,
+    REFERENCE_CONDITIONS = REFERENCE_PARAMETERS + @NAME@_PARAMETERS,
+    REFERENCE_END = REFERENCE_CONDITIONS + @NAME@_CONDITIONS
+};
+
+/* What an instance is doing. One bit each, so that a function can say when it may be called. */
+typedef enum {
+    PHASE_INSTANTIATED = 1,
+    PHASE_INITIALIZATION = 2,
+    PHASE_EVENT = 4,
+    PHASE_CONTINUOUS = 8,
+    PHASE_STEP = 16,
+    PHASE_TERMINATED = 32
+} instance_phase;
+
+enum {
+    PHASES_BEFORE = PHASE_INSTANTIATED | PHASE_INITIALIZATION,
+    PHASES_RUNNING = PHASE_EVENT | PHASE_CONTINUOUS | PHASE_STEP,
+    PHASES_ALL = PHASES_BEFORE | PHASES_RUNNING | PHASE_TERMINATED
+};
+
+/* How a request ended. */
+typedef enum {
+    RESULT_OK,
+    /* No variable has the value reference, or none that this may be done to now. */
+    RESULT_NO_SUCH_VARIABLE,
+    /* The equations have no value here; the status of the model says why. */
+    RESULT_NO_VALUE
+} @name@_result;
+
+typedef struct {
+    @name@_run run;
+    @name@_parameters parameters;
+    /* Starts that were set, and which. */
+    double starts[@NAME@_ROOM(@NAME@_STATES)];
+    int is_start_set[@NAME@_ROOM(@NAME@_STATES)];
+    double start_time;
+    /* HUGE_VAL where nobody has said when the run stops. */
+    double stop_time;
+    /* Values at the present point, where they are there already. */
+    double dx[@NAME@_ROOM(@NAME@_STATES)];
+    double y[@NAME@_ROOM(@NAME@_OUTPUTS)];
+    int has_dx;
+    int has_y;
+    /* Whether the starts were computed from what is set. */
+    int is_begun;
+    int are_parameters_new;
+    int are_inputs_new;
+    int is_co_simulation;
+    instance_phase phase;
+    /* Why there was no value. */
+    @name@_status status;
+    /* Working memory. */
+    double seed[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS)];
+    double dx_change[@NAME@_ROOM(@NAME@_STATES)];
+    double y_change[@NAME@_ROOM(@NAME@_OUTPUTS)];
+    double signs[@NAME@_ROOM(@NAME@_CONDITIONS)];
+} @name@_instance;
+
+/* The token of the modelDescription.xml that belongs to these sources. */
+extern const char *const @name@_instance_token;
+
+/* Everything as it is after instantiation. */
+void @name@_instance_reset(@name@_instance *instance, int is_co_simulation);
+
+/* When the run starts, when it stops (HUGE_VAL where unknown), and the tolerance of the solver of co-simulation (0 where
+ * unknown). */
+void @name@_instance_plan(@name@_instance *instance, double start, double stop, double tolerance);
+
+/* Computes the starts from what is set: the end of initialisation. */
+@name@_result @name@_instance_begin(@name@_instance *instance);
+
+@name@_result @name@_instance_get(@name@_instance *instance, unsigned int reference, double *value);
+@name@_result @name@_instance_set(@name@_instance *instance, unsigned int reference, double value);
+
+/* The time derivatives of the states at the present point, in dx. */
+@name@_result @name@_instance_rates(@name@_instance *instance);
+/* Functions that change their sign where an event is. */
+@name@_result @name@_instance_conditions(@name@_instance *instance, double values[]);
+/* Model exchange moves the present point so. */
+void @name@_instance_move(@name@_instance *instance, double t);
+void @name@_instance_take_states(@name@_instance *instance, const double x[]);
+
+/* Enters event mode, and does what happens there; `has_moved` says whether a state has changed. */
+void @name@_instance_enter_event(@name@_instance *instance);
+@name@_result @name@_instance_update(@name@_instance *instance, int *has_moved);
+/* HUGE_VAL where no event is known. */
+double @name@_instance_next_event(const @name@_instance *instance);
+
+/* Co-simulation: goes on from where it is, which is `from` but for rounding, to `from + length`. */
+@name@_result @name@_instance_advance(@name@_instance *instance, double from, double length);
+
+/* How the unknowns change where the knowns change so. */
+@name@_result @name@_instance_directional(@name@_instance *instance, const unsigned int unknowns[],
+    size_t unknown_count, const unsigned int knowns[], size_t known_count, const double known_changes[],
+    double unknown_changes[]);
+
+/* The state as bytes, `@name@_instance_size()` of them; 0 where bytes are no state of this model. */
+size_t @name@_instance_size(void);
+void @name@_instance_write(const @name@_instance *instance, char bytes[]);
+int @name@_instance_read(@name@_instance *instance, const char bytes[], size_t size);
+
+/* In words, why there was no value. */
+const char *@name@_instance_words(const @name@_instance *instance);
+
+#endif

@@ -1,0 +1,187 @@
+//! Functional mock-up units: FMI 2.0 and 3.0, model exchange and co-simulation in one, built over the C of [`super::c`].
+
+mod archive;
+mod description;
+mod variables;
+
+pub use archive::archive;
+
+use super::subject::Subject;
+use super::template::fill;
+use super::{Package, SharedLibrary, c};
+use description::{Facts, build_description, description, escaped, table};
+use sha2::{Digest, Sha256};
+use variables::Variables;
+
+/// The version of the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    Two,
+    Three,
+}
+
+impl Version {
+    fn number(self) -> &'static str {
+        match self {
+            Version::Two => "2.0",
+            Version::Three => "3.0",
+        }
+    }
+
+    fn token_attribute(self) -> &'static str {
+        match self {
+            Version::Two => "guid",
+            Version::Three => "instantiationToken",
+        }
+    }
+
+    /// The file of the standard's functions.
+    fn functions(self) -> (&'static str, &'static str) {
+        match self {
+            Version::Two => ("fmi2.c", include_str!("fmi2.c")),
+            Version::Three => ("fmi3.c", include_str!("fmi3.c")),
+        }
+    }
+
+    /// The standard's own headers.
+    fn headers(self) -> [(&'static str, &'static str); 3] {
+        match self {
+            Version::Two => [
+                ("fmi2FunctionTypes.h", include_str!("headers/fmi2FunctionTypes.h")),
+                ("fmi2Functions.h", include_str!("headers/fmi2Functions.h")),
+                ("fmi2TypesPlatform.h", include_str!("headers/fmi2TypesPlatform.h")),
+            ],
+            Version::Three => [
+                ("fmi3FunctionTypes.h", include_str!("headers/fmi3FunctionTypes.h")),
+                ("fmi3Functions.h", include_str!("headers/fmi3Functions.h")),
+                ("fmi3PlatformTypes.h", include_str!("headers/fmi3PlatformTypes.h")),
+            ],
+        }
+    }
+
+    /// The folder of a machine's binaries.
+    fn platform(self) -> String {
+        use std::env::consts::{ARCH, OS};
+        let system = if OS == "macos" { "darwin" } else { OS };
+        match (self, system, ARCH) {
+            (Version::Two, "linux", "x86_64") => "linux64".into(),
+            (Version::Two, "linux", "x86") => "linux32".into(),
+            (Version::Two, "darwin", "x86_64") => "darwin64".into(),
+            (Version::Two, "windows", "x86_64") => "win64".into(),
+            (Version::Two, "windows", "x86") => "win32".into(),
+            // Version 2 names no others; tools take those of version 3.
+            (_, system, machine) => format!("{machine}-{system}"),
+        }
+    }
+}
+
+/// Seconds that corners are looked for ahead, where nobody says when a run ends.
+const LOOK_AHEAD: f64 = 10.0;
+
+/// All files, and what is to be built of them.
+pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
+    let c::Library {
+        files,
+        sensitivities,
+        mut values,
+    } = c::library(subject);
+    let variables = Variables::new(subject, &sensitivities);
+    let identifier = values.get("name").to_string();
+    let (start, stop, _) = subject.plan();
+    let has_signal = subject.system.inputs.iter().map(|input| input.signal.is_some());
+    let has_signal: Vec<String> = has_signal.map(|has| u8::from(has).to_string()).collect();
+    values
+        .set(
+            "look_ahead",
+            format!("{:?}", stop.map_or(LOOK_AHEAD, |stop| stop - start)),
+        )
+        .set(
+            "has_signal",
+            if has_signal.is_empty() {
+                "0".into()
+            } else {
+                has_signal.join(", ")
+            },
+        )
+        .flag(
+            "corners",
+            subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
+        );
+
+    let (functions, template) = version.functions();
+    let instance_source = c::file_name("@name@_instance.c", &values);
+    let mut sources: Vec<String> = files
+        .iter()
+        .map(|file| file.0.clone())
+        .filter(|name| name.ends_with(".c"))
+        .collect();
+    sources.extend([instance_source.clone(), functions.to_string()]);
+    sources.sort();
+
+    let describe = |token: &str| {
+        let facts = Facts {
+            identifier: &identifier,
+            token,
+            sources: &sources,
+        };
+        (
+            description(subject, &variables, version, &facts),
+            build_description(&facts),
+        )
+    };
+    // Whatever differs in what is described or in the equations has another token.
+    let mut hash = Sha256::new();
+    hash.update(describe("").0.as_bytes());
+    files.iter().for_each(|file| hash.update(file.1.as_bytes()));
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = format!(
+        "{{{}-{}-{}-{}-{}}}",
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..32]
+    );
+    values.set("token", &token);
+
+    let mut package = Package::default();
+    for (name, text) in files {
+        package.add(format!("sources/{name}"), text);
+    }
+    package.add(
+        format!("sources/{instance_source}"),
+        fill(include_str!("instance.c"), &values),
+    );
+    let header = c::file_name("sources/@name@_instance.h", &values);
+    package.add(header, fill(include_str!("instance.h"), &values));
+    package.add(format!("sources/{functions}"), fill(template, &values));
+    for (name, text) in version.headers() {
+        package.add(format!("sources/{name}"), text);
+    }
+    let (description, build) = describe(&token);
+    package.add("modelDescription.xml", description);
+    if version == Version::Three {
+        package.add("sources/buildDescription.xml", build);
+    }
+    values
+        .set("origin_html", escaped(&subject.origin.sentence()))
+        .set("model_html", escaped(&subject.system.model))
+        .set("fmi", version.number())
+        .set("source_files", sources.join(" "))
+        .set("variable_table", table(&variables))
+        .flag("reads_rates", subject.reads_rates);
+    package.add("documentation/index.html", fill(include_str!("index.html"), &values));
+    package.add(
+        "documentation/licenses/fmi-headers.txt",
+        include_str!("headers/LICENSE.txt"),
+    );
+    package.library = Some(SharedLibrary {
+        sources,
+        path: format!(
+            "binaries/{}/{identifier}{}",
+            version.platform(),
+            std::env::consts::DLL_SUFFIX
+        ),
+    });
+    package
+}

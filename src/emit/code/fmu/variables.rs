@@ -1,0 +1,386 @@
+//! The variables of an FMU: names, value references, starts, and what depends on what.
+
+use super::super::subject::{Named, Subject};
+use crate::emit::shortest;
+use crate::equations::{State, StateVariable};
+use crate::expr::print;
+use crate::kernels::{Arguments, Sensitivities, SparseKernel};
+use rustc_hash::FxHashSet;
+
+/// What a variable is to whoever uses the FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Causality {
+    Independent,
+    Input,
+    Output,
+    Local,
+    Parameter,
+    /// Follows from parameters.
+    Calculated,
+}
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) reference: usize,
+    pub(super) causality: Causality,
+    pub(super) unit: Option<String>,
+    pub(super) description: String,
+    /// The value that it begins with; none where that is computed.
+    pub(super) start: Option<f64>,
+    /// The place of the state whose rate it is, among all variables.
+    pub(super) rate_of: Option<usize>,
+    /// Whether it is a state that steps of inputs move.
+    pub(super) jumps: bool,
+}
+
+/// All variables, and places among them.
+pub(super) struct Variables {
+    pub(super) list: Vec<Variable>,
+    /// Rates of the states, in the order of the states.
+    pub(super) rates: Vec<usize>,
+    /// Outputs, with what each depends on.
+    pub(super) outputs: Vec<(usize, Vec<usize>)>,
+    /// What each rate depends on.
+    pub(super) rate_dependencies: Vec<Vec<usize>>,
+    /// Functions that change their sign at events.
+    pub(super) conditions: Vec<usize>,
+}
+
+/// Where the blocks of value references begin, as the enumeration of `instance.h` has them.
+struct References {
+    states: usize,
+    derivatives: usize,
+    inputs: usize,
+    input_rates: usize,
+    outputs: usize,
+    parameters: usize,
+    conditions: usize,
+}
+
+impl References {
+    fn of(subject: &Subject<'_>) -> References {
+        let states = 1;
+        let derivatives = states + subject.states.len();
+        let inputs = derivatives + subject.states.len();
+        let input_rates = inputs + subject.inputs.len();
+        let outputs = input_rates + subject.inputs.len();
+        let parameters = outputs + subject.outputs.len();
+        References {
+            states,
+            derivatives,
+            inputs,
+            input_rates,
+            outputs,
+            parameters,
+            conditions: parameters + subject.entries().count(),
+        }
+    }
+}
+
+/// Which columns a row of partial derivatives has, loops followed.
+struct Pattern<'a> {
+    partials: &'a SparseKernel,
+    /// All that any residual reads.
+    through: &'a [usize],
+    /// Columns before those of the unknowns.
+    width: usize,
+}
+
+impl Pattern<'_> {
+    fn row(&self, row: usize) -> Vec<usize> {
+        let starts = &self.partials.row_starts;
+        let own = &self.partials.columns_of[starts[row]..starts[row + 1]];
+        let mut columns: Vec<usize> = own.iter().copied().filter(|column| *column < self.width).collect();
+        if own.iter().any(|column| *column >= self.width) {
+            columns.extend(self.through);
+            columns.sort_unstable();
+            columns.dedup();
+        }
+        columns
+    }
+}
+
+/// Hands out names, each once.
+#[derive(Default)]
+struct Names {
+    taken: FxHashSet<String>,
+}
+
+impl Names {
+    /// The user's name without spaces inside brackets; where it is taken, with a remark on what it is behind it.
+    fn name(&mut self, users: &str, what: &str) -> String {
+        let plain = users.replace(", ", ",");
+        let mut name = plain.clone();
+        let mut count = 1;
+        while !self.taken.insert(name.clone()) {
+            name = match count {
+                1 => format!("{plain} ({what})"),
+                _ => format!("{plain} ({what} {count})"),
+            };
+            count += 1;
+        }
+        name
+    }
+}
+
+/// What an importing tool shows beside the name of a state.
+fn state_description(state: &State) -> String {
+    match &state.written {
+        Some(written) => written.to_string(),
+        None => {
+            let what = match state.variable {
+                StateVariable::Across => "across variable",
+                StateVariable::Through => "through variable",
+                StateVariable::IntegralOfAcross => "integral of the across variable",
+                StateVariable::IntegralOfThrough => "integral of the through variable",
+                StateVariable::P => "momentum",
+                StateVariable::Q => "displacement",
+                StateVariable::Effort => "effort",
+                StateVariable::Flow => "flow",
+                StateVariable::Integral => "integral",
+            };
+            format!("{what} of {}", state.element)
+        }
+    }
+}
+
+impl Variables {
+    pub(super) fn new(subject: &Subject<'_>, sensitivities: &Sensitivities) -> Variables {
+        let references = References::of(subject);
+        let mut names = Names::default();
+        // What is set keeps its name.
+        let inputs: Vec<String> = subject
+            .inputs
+            .iter()
+            .map(|input| names.name(&input.name, "input"))
+            .collect();
+        let entries: Vec<String> = subject
+            .entries()
+            .map(|entry| names.name(&entry.name, "parameter"))
+            .collect();
+
+        let (states, inputs_count) = (subject.states.len(), subject.inputs.len());
+        let width = states + 2 * inputs_count;
+        let mut through: Vec<usize> = sensitivities.residuals.columns_of.clone();
+        through.retain(|column| *column < width);
+        through.sort_unstable();
+        through.dedup();
+        let pattern = |partials| Pattern {
+            partials,
+            through: &through,
+            width,
+        };
+        let rate_columns: Vec<Vec<usize>> = (0..states).map(|row| pattern(&sensitivities.rates).row(row)).collect();
+        let output_columns = (0..subject.outputs.len()).map(|row| pattern(&sensitivities.outputs).row(row));
+        let output_columns: Vec<Vec<usize>> = output_columns.collect();
+
+        let mut variables = Variables {
+            list: vec![variable(
+                names.name("time", "independent"),
+                0,
+                Causality::Independent,
+                Some("s".into()),
+            )],
+            rates: Vec::new(),
+            outputs: Vec::new(),
+            rate_dependencies: Vec::new(),
+            conditions: Vec::new(),
+        };
+        // The order of the columns of a run: outputs, among them states that are shown as they are, then the other states.
+        let mut places = vec![usize::MAX; width];
+        let as_output = |output: usize| {
+            let shown = &subject.outputs[output].name;
+            (0..states).find(|state| {
+                subject.states[*state].name == *shown && !subject.columns.states.iter().any(|entry| entry.0 == *state)
+            })
+        };
+        let mut output_places = Vec::new();
+        for (at, output) in subject.outputs.iter().enumerate() {
+            let name = names.name(&output.name, "output");
+            output_places.push(variables.list.len());
+            match as_output(at) {
+                Some(state) => {
+                    places[state] = variables.list.len();
+                    let mut entry = state_variable(subject, state, name, &references, &rate_columns[state]);
+                    entry.causality = Causality::Output;
+                    variables.list.push(entry);
+                }
+                None => {
+                    let reference = references.outputs + at;
+                    variables
+                        .list
+                        .push(variable(name, reference, Causality::Output, output.unit.clone()));
+                }
+            }
+        }
+        for (state, quantity) in &subject.columns.states {
+            places[*state] = variables.list.len();
+            let name = names.name(&quantity.name, "state");
+            let entry = state_variable(subject, *state, name, &references, &rate_columns[*state]);
+            variables.list.push(entry);
+        }
+        for (at, state) in subject.states.iter().enumerate() {
+            variables.rates.push(variables.list.len());
+            let own = &variables.list[places[at]].name;
+            // What is no plain name of a state has its plain name here too.
+            let own = if own.contains(' ') {
+                state.name.replace(", ", ",")
+            } else {
+                own.clone()
+            };
+            let name = names.name(&format!("der({own})"), "rate");
+            let unit = rate_unit(&state.unit);
+            let mut entry = variable(name, references.derivatives + at, Causality::Local, unit);
+            entry.rate_of = Some(places[at]);
+            variables.list.push(entry);
+        }
+        variables.add_inputs(
+            subject,
+            &inputs,
+            &references,
+            &mut names,
+            &mut places,
+            &rate_columns,
+            &output_columns,
+        );
+        variables.add_parameters(subject, &entries, references.parameters);
+        for at in 0..subject.jumping.len() {
+            variables.conditions.push(variables.list.len());
+            let name = names.name(&format!("condition[{}]", at + 1), "sign");
+            let mut entry = variable(name, references.conditions + at, Causality::Local, None);
+            entry.description = "changes its sign where the equations jump".into();
+            variables.list.push(entry);
+        }
+        let placed = |columns: &[usize]| -> Vec<usize> {
+            let mut list: Vec<usize> = columns.iter().map(|column| places[*column]).collect();
+            list.sort_unstable();
+            list
+        };
+        variables.rate_dependencies = rate_columns.iter().map(|columns| placed(columns)).collect();
+        let outputs = output_places.iter().zip(&output_columns);
+        variables.outputs = outputs.map(|(place, columns)| (*place, placed(columns))).collect();
+        variables
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all parts of one list under way")]
+    fn add_inputs(
+        &mut self,
+        subject: &Subject<'_>,
+        inputs: &[String],
+        references: &References,
+        names: &mut Names,
+        places: &mut [usize],
+        rate_columns: &[Vec<usize>],
+        output_columns: &[Vec<usize>],
+    ) {
+        let states = subject.states.len();
+        let (start, _, _) = subject.plan();
+        let parameters = subject.kernels.parameters(&[]);
+        let values = subject.kernels.inputs.values(&Arguments {
+            time: start,
+            parameters: &parameters,
+            ..Arguments::default()
+        });
+        let finite = |value: f64| Some(if value.is_finite() { value } else { 0.0 });
+        for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
+            places[states + at] = self.list.len();
+            let mut entry = variable(
+                name.clone(),
+                references.inputs + at,
+                Causality::Input,
+                input.unit.clone(),
+            );
+            entry.start = finite(values[at]);
+            if let Some(signal) = subject.system.inputs[at].signal {
+                let signal = print::text(&subject.system.exprs, signal);
+                entry.description = format!("until it is set: {signal}");
+            }
+            self.list.push(entry);
+        }
+        let reads = |column: usize| {
+            let mut rows = rate_columns.iter().chain(output_columns);
+            rows.any(|columns| columns.binary_search(&column).is_ok())
+        };
+        for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
+            let column = states + subject.inputs.len() + at;
+            if !reads(column) {
+                continue;
+            }
+            places[column] = self.list.len();
+            let unit = rate_unit(&input.unit);
+            let rate = names.name(&format!("der({name})"), "rate");
+            let mut entry = variable(rate, references.input_rates + at, Causality::Input, unit);
+            entry.start = finite(values[subject.inputs.len() + at]);
+            entry.description = format!("the time derivative of {name}, which the equations read");
+            self.list.push(entry);
+        }
+    }
+
+    fn add_parameters(&mut self, subject: &Subject<'_>, names: &[String], first: usize) {
+        let units = subject.parameters.iter().flat_map(|parameter| {
+            let entries = parameter.entries.iter();
+            entries.map(|entry| (entry, parameter.unit.clone()))
+        });
+        for (at, ((entry, unit), name)) in units.zip(names).enumerate() {
+            let causality = match entry.derived {
+                Some(_) => Causality::Calculated,
+                None => Causality::Parameter,
+            };
+            let mut own = variable(name.clone(), first + at, causality, unit);
+            match &entry.derived {
+                Some(follows) => own.description = format!("follows: {follows}"),
+                None => own.start = Some(entry.value),
+            }
+            self.list.push(own);
+        }
+    }
+}
+
+fn variable(name: String, reference: usize, causality: Causality, unit: Option<String>) -> Variable {
+    Variable {
+        name,
+        reference,
+        causality,
+        unit,
+        description: String::new(),
+        start: None,
+        rate_of: None,
+        jumps: false,
+    }
+}
+
+fn state_variable(
+    subject: &Subject<'_>,
+    at: usize,
+    name: String,
+    references: &References,
+    columns: &[usize],
+) -> Variable {
+    let state = &subject.system.states[at];
+    let Named { unit, .. } = &subject.states[at];
+    let mut entry = variable(name, references.states + at, Causality::Local, unit.clone());
+    entry.description = state_description(state);
+    let first_rate = subject.states.len() + subject.inputs.len();
+    entry.jumps = columns.iter().any(|column| *column >= first_rate);
+    // A start that follows from parameters, or that a step of an input at the start moves, is computed.
+    let follows = !subject.system.exprs.symbols_of(&[state.start]).is_empty();
+    if !follows && (state.start_given || !entry.jumps) {
+        entry.start = Some(state.start_value);
+    }
+    entry
+}
+
+/// The unit of a rate: `m/s` of `m`, where that is known.
+fn rate_unit(unit: &Option<String>) -> Option<String> {
+    use crate::elaborate::dimension_of_text;
+    use crate::units::Dimension;
+    let own = dimension_of_text(unit.as_deref()?)?;
+    Some(own.over(&Dimension::TIME)?.text())
+}
+
+/// A number as XML has it.
+pub(super) fn number(value: f64) -> String {
+    shortest(value)
+}
