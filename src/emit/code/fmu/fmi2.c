@@ -395,9 +395,8 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
     component *const own = enter(c, PHASE_INITIALIZATION | PHASE_STEP, "fmi2SetRealInputDerivatives");
     fmi2Status status = (own != NULL) ? fmi2OK : fmi2Error;
     for (size_t at = 0; at < nvr && status == fmi2OK; at++) {
-        const int is_input =
-            vr[at] >= (unsigned int)REFERENCE_INPUTS && vr[at] - (unsigned int)REFERENCE_INPUTS < @NAME@_INPUTS;
-        if (order[at] != 1 || !is_input) {
+        const long input = (long)vr[at] - (long)REFERENCE_INPUTS;
+        if (order[at] != 1 || input < 0 || input >= @NAME@_INPUTS) {
             return answer(own, RESULT_NO_SUCH_VARIABLE);
         }
         status = answer(own, @name@_instance_set(&own->own, vr[at] + @NAME@_INPUTS, value[at]));

@@ -1,0 +1,107 @@
+"""Runs emitted FMUs in FMPy, a simulator of others: usage: fmus.py LGM [EXAMPLE.lgm ..]
+
+Every example is emitted for FMI 2.0 and 3.0 and validated. Co-simulation and model exchange then must give the rows of
+`lgm simulate`. Versions alternate between the examples, so that this takes a minute or two; `--all` runs both.
+"""
+
+import csv
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+from fmpy import read_model_description, simulate_fmu
+from fmpy.validation import validate_fmu
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The largest difference as a share of a column's range.
+AGREEMENT = 1e-9
+# Model exchange is integrated by FMPy's CVODE. The four-bar turns errors of its steps into errors of angles, and voltages of
+# the bridge are small beside the absolute tolerance, which FMPy does not let one choose.
+LESS_BY_CVODE = {"four_bar": 1e-7, "wheatstone_bridge": 1e-7}
+# Examples that multiply whatever errors there are are only validated; tests/emit_fmu.rs runs them.
+SENSITIVE = {"duffing", "tumbling_body"}
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def simulated(lgm, model):
+    """The names and the rows of `lgm simulate` at tight tolerance."""
+    stop = [] if "experiment {" in model.read_text() else ["--stop", "2"]
+    tight = ["--rtol", "1e-11", "--atol", "1e-14", "--method", "tsit45"]
+    rows = list(csv.reader(io.StringIO(run(lgm, "simulate", model, *tight, *stop))))
+    return rows[0], numpy.array([[float(field) for field in row] for row in rows[1:]])
+
+
+def difference(fmu, mode, names, rows):
+    """The largest difference between the rows and those of an FMU, as a share of each column's range."""
+    times = rows[:, 0]
+    length = times[-1] - times[0]
+    found = simulate_fmu(
+        str(fmu),
+        fmi_type=mode,
+        start_time=times[0],
+        stop_time=times[-1],
+        output_interval=length / (len(times) - 1),
+        # CVODE needs more digits for the same error.
+        relative_tolerance=1e-11 if mode == "CoSimulation" else 1e-13,
+        output=[name.replace(", ", ",") for name in names[1:]],
+    )
+    found = numpy.array([list(row) for row in found])
+    worst = 0.0
+    for row in rows:
+        # At the instant of a step the last row is the one after it.
+        near = found[abs(found[:, 0] - row[0]) <= 1e-9 * length]
+        if len(near) == 0:
+            raise RuntimeError(f"no row at {row[0]} s")
+        for column in range(1, len(names)):
+            size = abs(rows[:, column]).max()
+            extent = numpy.ptp(rows[:, column])
+            extent = size if extent < 1e-3 * size else extent
+            error = abs(near[-1, column] - row[column])
+            worst = max(worst, error / extent if error > 0.0 else 0.0)
+    return worst
+
+
+def main():
+    lgm, *models = [word for word in sys.argv[1:] if word != "--all"]
+    models = [Path(word) for word in models] or sorted((ROOT / "examples").glob("*.lgm"))
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        for at, model in enumerate(models):
+            print(model.stem, end="", flush=True)
+            for version in (2, 3):
+                fmu = Path(folder) / f"{model.stem}{version}.fmu"
+                run(lgm, "emit", model, "--target", f"fmu{version}", "-o", fmu)
+                problems = validate_fmu(str(fmu))
+                if problems:
+                    faults.append(f"{model.stem}, FMI {version}: {problems}")
+                if read_model_description(str(fmu)).guid is None:
+                    faults.append(f"{model.stem}, FMI {version}: no token")
+                if model.stem in SENSITIVE or ("--all" not in sys.argv and at % 2 != version - 2):
+                    continue
+                names, rows = simulated(lgm, model)
+                for mode in ("CoSimulation", "ModelExchange"):
+                    worst = difference(fmu, mode, names, rows)
+                    print(f"  FMI {version} {mode} {worst:.1e}", end="", flush=True)
+                    allowed = AGREEMENT
+                    if mode == "ModelExchange":
+                        allowed = LESS_BY_CVODE.get(model.stem, AGREEMENT)
+                    if not worst <= allowed:
+                        faults.append(f"{model.stem}, FMI {version}, {mode}: {worst:e} of the range")
+            print()
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
