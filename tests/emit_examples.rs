@@ -1,18 +1,9 @@
 //! The examples, from their text to what is printed of them.
 
 use lgm::emit::{MatrixOptions, TextOptions, json, latex, text};
-use lgm::source::{SourceMap, Sources};
+use lgm::source::{NoFiles, SourceMap};
 use std::fs;
 use std::path::Path;
-
-/// The files beside the examples.
-struct Folder;
-
-impl Sources for Folder {
-    fn read(&self, path: &Path) -> Result<String, String> {
-        fs::read_to_string(path).map_err(|error| error.to_string())
-    }
-}
 
 #[test]
 fn every_example_is_printed_in_every_format() {
@@ -26,13 +17,12 @@ fn every_example_is_printed_in_every_format() {
     assert!(names.len() > 3);
     for name in names {
         let mut map = SourceMap::default();
-        let path = folder.join(&name);
-        let root = map.add(name.as_str(), fs::read_to_string(&path).unwrap(), Some(path));
+        let root = map.add(name.as_str(), fs::read_to_string(folder.join(&name)).unwrap(), None);
         let request = lgm::Request {
             verify: true,
             ..lgm::Request::default()
         };
-        let (system, mut diagnostics) = lgm::compile(&Folder, &mut map, root, &request);
+        let (system, mut diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
         let verified = diagnostics.iter().position(|diagnostic| diagnostic.code == "LGM0712");
         diagnostics.remove(verified.unwrap_or_else(|| panic!("{name} was not verified")));
         let rendered = lgm::diagnostic::render(&map, &diagnostics, false);
