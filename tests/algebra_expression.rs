@@ -1,5 +1,9 @@
 //! Expressions to rational functions and back, and the text they are printed as.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::algebra::{
     DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, SharedExpressions,
 };
@@ -304,7 +308,7 @@ fn exact(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn every_reading_agrees_with_exact_values(typed in typed(5)) {

@@ -1,5 +1,9 @@
 //! Polynomials and their greatest common divisors against laws that do not use them.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::algebra::{Budget, Field, Polynomial, PrimeField, Variable, gcd};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -90,7 +94,7 @@ fn check_gcd(a: &Polynomial, b: &Polynomial, c: &Polynomial) -> Result<(), TestC
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn ring_axioms(a in polynomial(6, 6, 3), b in polynomial(9, 6, 2), c in polynomial(4, 6, 3)) {

@@ -1,5 +1,9 @@
 //! Linear systems over every field, against substitution back and against one another.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::algebra::{
     Doubles, Field, PrimeField, RationalFunction, RationalFunctions, Rationals, Row, SHARED, Sharing, Variable,
     eliminate, solve, solve_sharing,
@@ -177,7 +181,7 @@ fn a_grid_is_solved() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn solutions_satisfy_their_systems_or_the_matrix_is_singular(matrix in sparse_matrix(11), b in prop::collection::vec(-5i64..6, 22)) {

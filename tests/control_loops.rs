@@ -5,6 +5,10 @@
 //! direct share of the sources, so that algebraic loops arise) and states `z = int(W y + S r)`. What the compiler makes of it is
 //! compared with `u = (1 - K D)^-1 (r + K C x + G z)` put into the plant, by matrices of doubles.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
 use lgm::source::{NoFiles, SourceMap};
@@ -219,7 +223,7 @@ fn matrices(system: &StateSystem, states: &[String]) -> [DMatrix<f64>; 4] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn random_loops_equal_the_closed_loop_algebra(control in control_loop()) {

@@ -1,7 +1,10 @@
 //! Exact derivatives against difference quotients: in exact rationals where the expression has them, extrapolated elsewhere.
 
+#[path = "support/cases.rs"]
+mod cases;
 mod random_expressions;
 
+use cases::cases;
 use lgm::expr::{ExprId, Exprs, Function, Gradient, Relation, SymbolId, SymbolKind};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -43,7 +46,7 @@ impl Symbols {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn of_rational_expressions(steps in random_expressions::steps(10), x in 1i64..5000, y in -4000i64..4000) {

@@ -233,3 +233,21 @@ fn a_model_on_standard_input_stays_in_the_folder_too() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(code), "{import}");
     }
 }
+
+/// Files of which each imports the next, and the last has the part.
+fn chain(place: &Path, length: usize) {
+    for at in 1..length {
+        let text = format!("import \"link{}.lgm\";\n", at + 1);
+        fs::write(place.join(format!("work/link{at}.lgm")), text).unwrap();
+    }
+    fs::write(place.join(format!("work/link{length}.lgm")), PART).unwrap();
+}
+
+#[test]
+fn a_chain_of_imports_has_an_end() {
+    let place = place();
+    chain(place.path(), 256);
+    assert_eq!(check(place.path(), "link1.lgm", &[]), accepted());
+    chain(place.path(), 257);
+    assert_eq!(check(place.path(), "link1.lgm", &[]), refused("LGM0105"));
+}

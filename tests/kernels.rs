@@ -1,8 +1,11 @@
 //! Kernels against the expressions that they were made of.
 
+#[path = "support/cases.rs"]
+mod cases;
 mod random_expressions;
 mod systems;
 
+use cases::cases;
 use lgm::equations::{StateSystem, StateVariable};
 use lgm::expr::{ExprId, SymbolId};
 use lgm::kernels::{Arguments, KernelOptions, Kernels, Layout, expression, operation::Space};
@@ -110,7 +113,7 @@ fn numbers(count: usize) -> impl Strategy<Value = Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn kernels_say_what_expressions_say(
@@ -305,7 +308,7 @@ fn long_sums_become_loops() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases(150))]
 
     /// Lanes in order, backwards, in leaps and without order; two shapes that share; ends that differ.
     #[test]

@@ -1,7 +1,10 @@
 //! The importer of LG2ss matrices: what it prints, what it refuses, and that nothing makes it panic.
 
+#[path = "support/cases.rs"]
+mod cases;
 mod support;
 
+use cases::cases;
 use lgm::diagnostic::{Severity, render};
 use lgm::import::lg2ss;
 use lgm::source::SourceMap;
@@ -103,6 +106,8 @@ fn a_name_is_accepted_exactly_where_the_parser_accepts_it() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn no_text_makes_it_panic(graph in "\\PC*", outputs in "\\PC*", name in "\\PC{0,8}") {
         faults_exactly_where_there_is_no_model(&graph, &outputs, &name)?;

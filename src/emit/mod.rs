@@ -7,6 +7,8 @@ pub mod code;
 mod json;
 mod latex;
 mod latex_lines;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 pub mod plot;
 pub mod rows;
 mod text;

@@ -1,5 +1,7 @@
-//! Trajectories as tables: CSV and JSON, row by row while the run goes on.
+//! Trajectories as tables: CSV, JSON and Parquet, row by row while the run goes on.
 
+#[cfg(feature = "parquet")]
+use super::parquet_rows::ParquetWriter;
 use super::{shortest, write_json_number, write_json_string};
 use crate::equations::{Quantity, StateSystem};
 use crate::expr::Node;
@@ -86,6 +88,9 @@ pub enum TableFormat {
     /// ..}`; an unknown unit is null, and so is a number that is not finite. The status is `complete`, `interrupted` or
     /// `failed`.
     Json,
+    /// Parquet, in groups of rows; model, columns with their units, and status are metadata of the file.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// One column of a table.
@@ -110,47 +115,77 @@ pub enum Field<'t> {
     Empty,
 }
 
-/// Writes a table row by row; nothing is kept.
-#[derive(Clone, Copy, Debug)]
+/// Writes a table row by row; of CSV and JSON nothing is kept, of Parquet the rows of a group.
+#[derive(Debug)]
 pub struct TableWriter {
-    format: TableFormat,
+    form: Form,
     rows: u64,
+}
+
+#[derive(Debug)]
+enum Form {
+    Csv,
+    Json,
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter>),
+}
+
+/// The list of columns as JSON.
+fn write_columns(out: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    write!(out, "[")?;
+    for (at, column) in columns.iter().enumerate() {
+        write!(out, "{}{{\"name\":", if at == 0 { "\n" } else { ",\n" })?;
+        write_json_string(out, &column.name)?;
+        write!(out, ",\"unit\":")?;
+        match &column.unit {
+            Some(unit) => write_json_string(out, unit)?,
+            None => write!(out, "null")?,
+        }
+        write!(out, ",\"kind\":\"{}\"}}", column.kind)?;
+    }
+    write!(out, "]")
 }
 
 impl TableWriter {
     /// Writes what stands in front of the rows.
     pub fn begin(format: TableFormat, model: &str, columns: &[Column], out: &mut dyn Write) -> io::Result<TableWriter> {
-        match format {
+        let form = match format {
             TableFormat::Csv => {
                 let names: Vec<String> = columns.iter().map(|column| csv_field(&column.name)).collect();
                 writeln!(out, "{}", names.join(","))?;
+                Form::Csv
             }
             TableFormat::Json => {
                 write!(out, "{{\"schema\":\"lgm-simulation/1\",\"model\":")?;
                 write_json_string(out, model)?;
-                write!(out, ",\n\"columns\":[")?;
-                for (at, column) in columns.iter().enumerate() {
-                    write!(out, "{}{{\"name\":", if at == 0 { "\n" } else { ",\n" })?;
-                    write_json_string(out, &column.name)?;
-                    write!(out, ",\"unit\":")?;
-                    match &column.unit {
-                        Some(unit) => write_json_string(out, unit)?,
-                        None => write!(out, "null")?,
-                    }
-                    write!(out, ",\"kind\":\"{}\"}}", column.kind)?;
-                }
-                write!(out, "],\n\"rows\":[")?;
+                write!(out, ",\n\"columns\":")?;
+                write_columns(out, columns)?;
+                write!(out, ",\n\"rows\":[")?;
+                Form::Json
             }
-        }
-        Ok(TableWriter { format, rows: 0 })
+            #[cfg(feature = "parquet")]
+            TableFormat::Parquet => {
+                let mut described = Vec::new();
+                write_columns(&mut described, columns)?;
+                let described = String::from_utf8_lossy(&described).into_owned();
+                Form::Parquet(Box::new(ParquetWriter::begin(model, columns, described, out)?))
+            }
+        };
+        Ok(TableWriter { form, rows: 0 })
     }
 
     /// Writes one row.
     pub fn row<'t>(&mut self, fields: impl Iterator<Item = Field<'t>>, out: &mut dyn Write) -> io::Result<()> {
-        let is_csv = self.format == TableFormat::Csv;
+        self.rows += 1;
+        let is_csv = match &mut self.form {
+            Form::Csv => true,
+            Form::Json => false,
+            #[cfg(feature = "parquet")]
+            Form::Parquet(writer) => return writer.row(fields, out),
+        };
         match (is_csv, self.rows) {
             (true, _) => {}
-            (false, 0) => out.write_all(b"\n[")?,
+            (false, 1) => out.write_all(b"\n[")?,
             (false, _) => out.write_all(b",\n[")?,
         }
         for (at, field) in fields.enumerate() {
@@ -166,20 +201,16 @@ impl TableWriter {
                 (Field::Empty, false) => out.write_all(b"null")?,
             }
         }
-        self.rows += 1;
         out.write_all(if is_csv { b"\n" } else { b"]" })
     }
 
-    /// How many rows were written.
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
     /// Writes what stands behind the rows.
-    pub fn end(&self, status: &str, out: &mut dyn Write) -> io::Result<()> {
-        match self.format {
-            TableFormat::Csv => Ok(()),
-            TableFormat::Json => writeln!(out, "],\n\"status\":\"{status}\"}}"),
+    pub fn end(self, status: &str, out: &mut dyn Write) -> io::Result<()> {
+        match self.form {
+            Form::Csv => Ok(()),
+            Form::Json => writeln!(out, "],\n\"status\":\"{status}\"}}"),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(writer) => writer.end(status, out),
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::graph::{Graph, ValueId};
 use super::lower::{Layout, Lowering};
 use super::operation::{Binary, Space, Unary};
+use super::walk::{ById, Walk};
 use super::{Arguments, Kernel, KernelOptions, reroll};
 use crate::expr::{ExprId, Exprs, Function, Node, Relation};
-use rustc_hash::FxHashMap;
 use std::f64::consts::PI;
 
 /// Evenly spaced instants at which what depends on time alone is looked at; more where something oscillates.
@@ -49,32 +49,36 @@ struct Depends {
 impl Corners {
     /// Looks through all that the roots are made of, assignments included.
     pub fn new(exprs: &Exprs, roots: &[ExprId], layout: &Layout) -> Corners {
-        let mut lowering = Lowering::new(exprs, layout);
+        let mut walk = Walk::new(exprs, layout, roots.len());
+        let mut order = Vec::new();
         for root in roots {
-            lowering.root(*root);
+            walk.to(*root, &mut order);
         }
+        // Only what has a corner is lowered, with its parts.
+        let mut lowering = Lowering::new(exprs, layout, 0);
         let mut finder = Finder::default();
-        let mut depends: FxHashMap<ExprId, Depends> = FxHashMap::default();
-        let order = lowering.order().to_vec();
-        for id in &order {
+        let mut depends: ById<Depends> = ById::new(exprs, roots.len());
+        let known = |depends: &ById<Depends>, id: ExprId| depends.get(id).expect("invariant: parts come first");
+        for id in order {
             let mut own = Depends::default();
-            match exprs.node(*id) {
+            match exprs.node(id) {
                 Node::Symbol(symbol) => match (layout.value_of(*symbol), layout.place_of(*symbol)) {
-                    (Some(value), _) => own = depends[&value],
+                    (Some(value), _) => own = known(&depends, value),
                     (None, Some((Space::Time, _))) => own.time = true,
                     (None, Some((Space::Parameters, _))) => {}
                     (None, _) => own.others = true,
                 },
                 node => {
                     for child in node.children() {
-                        own.time |= depends[&child].time;
-                        own.others |= depends[&child].others;
+                        let part = known(&depends, child);
+                        own.time |= part.time;
+                        own.others |= part.others;
                     }
-                    finder.node(&mut lowering, *id, own);
+                    finder.node(&mut lowering, id, own);
                     own.time |= matches!(node, Node::Call(Function::Step | Function::Pulse | Function::Ramp, _));
                 }
             }
-            depends.insert(*id, own);
+            depends.insert(id, own);
         }
         let graph = &lowering.graph;
         let kernel = |values: &[ValueId]| Kernel::new(reroll::program(graph, values), &KernelOptions { native: false });
@@ -239,6 +243,16 @@ impl Scan<'_> {
     }
 }
 
+/// Whether a function steps, bends, or oscillates with time alone.
+fn may_have_a_corner(function: Function, depends: Depends) -> bool {
+    match function {
+        Function::Step | Function::Ramp | Function::Pulse | Function::Floor => true,
+        Function::Abs | Function::Sign | Function::Min | Function::Max => true,
+        Function::Sin | Function::Cos | Function::Tan => depends.time && !depends.others,
+        _ => false,
+    }
+}
+
 /// What was found so far, as values of one graph.
 #[derive(Default)]
 struct Finder {
@@ -252,18 +266,18 @@ struct Finder {
 impl Finder {
     /// Adds what a node has, given what its children depend on.
     fn node(&mut self, lowering: &mut Lowering<'_>, id: ExprId, depends: Depends) {
-        let of = |lowering: &Lowering<'_>, id: ExprId| lowering.value(id);
-        let own = of(lowering, id);
         let exprs = lowering.exprs;
         match exprs.node(id) {
             Node::Relation(Relation::And | Relation::Or, ..) => {}
             Node::Relation(_, a, b) => {
-                let (a, b) = (of(lowering, *a), of(lowering, *b));
+                let (a, b) = (lowering.root(*a), lowering.root(*b));
                 let difference = lowering.graph.binary(Binary::Subtract, a, b);
+                let own = lowering.root(id);
                 self.switch(&mut lowering.graph, id, depends, own, difference, true);
             }
-            Node::Call(function, list) => {
-                let arguments: Vec<ValueId> = list.iter().map(|child| of(lowering, *child)).collect();
+            Node::Call(function, list) if may_have_a_corner(*function, depends) => {
+                let arguments: Vec<ValueId> = list.iter().map(|child| lowering.root(*child)).collect();
+                let own = lowering.root(id);
                 let graph = &mut lowering.graph;
                 match function {
                     Function::Step | Function::Ramp => {
@@ -293,9 +307,7 @@ impl Finder {
                             }
                         }
                     }
-                    Function::Sin | Function::Cos | Function::Tan if depends.time && !depends.others => {
-                        self.phases.push(arguments[0]);
-                    }
+                    Function::Sin | Function::Cos | Function::Tan => self.phases.push(arguments[0]),
                     _ => {}
                 }
             }

@@ -136,23 +136,19 @@ pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Part
     (derivatives, residuals)
 }
 
-/// The default signals of the inputs, then their rates.
-pub(crate) fn signals(exprs: &mut Exprs, system: &StateSystem) -> Vec<ExprId> {
+/// Signals of time and parameters, then their rates; what has no signal has no value.
+pub(crate) fn signals(exprs: &mut Exprs, signals: &[Option<ExprId>], time: SymbolId) -> Vec<ExprId> {
     // An input without a signal is 0/0, so that nobody takes it for 0.
     let (zero, minus_one) = (exprs.zero(), exprs.integer(-1));
     let infinite = exprs.power(zero, minus_one);
     let nothing = exprs.sub(infinite, infinite);
-    let mut inputs: Vec<ExprId> = system
-        .inputs
-        .iter()
-        .map(|input| input.signal.unwrap_or(nothing))
-        .collect();
-    for input in &system.inputs {
-        let rate = match input.signal {
-            Some(signal) => exprs.differentiate(signal, system.time, system.time).expect(KNOWN),
+    let mut roots: Vec<ExprId> = signals.iter().map(|signal| signal.unwrap_or(nothing)).collect();
+    for signal in signals {
+        let rate = match signal {
+            Some(signal) => exprs.differentiate(*signal, time, time).expect(KNOWN),
             None => nothing,
         };
-        inputs.push(rate);
+        roots.push(rate);
     }
-    inputs
+    roots
 }

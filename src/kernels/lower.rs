@@ -2,11 +2,11 @@
 
 use super::graph::{Graph, ValueId};
 use super::operation::{Binary, Space, Unary};
+use super::walk::{ById, Walk};
 use crate::equations::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, to_f64};
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
-use rustc_hash::FxHashMap;
 
 /// Integer powers up to this size are multiplications.
 const LARGEST_UNROLLED_POWER: u32 = 16;
@@ -17,16 +17,29 @@ const LONGEST_SUM: usize = 16;
 /// Where the numbers of symbols are found in [`Arguments`](super::Arguments).
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    places: FxHashMap<SymbolId, (Space, u32)>,
-    /// Symbols that stand for expressions.
-    values: FxHashMap<SymbolId, ExprId>,
+    /// By the number of the symbol.
+    meanings: Vec<Meaning>,
+}
+
+/// What a symbol is to a kernel.
+#[derive(Clone, Copy, Debug, Default)]
+enum Meaning {
+    /// A symbol of another system.
+    #[default]
+    Unknown,
+    /// A number of an argument.
+    Place(Space, u32),
+    /// An expression that it stands for.
+    Value(ExprId),
 }
 
 impl Layout {
     /// The layout that all kernels of a system have.
     pub fn new(system: &StateSystem) -> Layout {
-        let mut layout = Layout::default();
-        layout.places.insert(system.time, (Space::Time, 0));
+        let mut layout = Layout {
+            meanings: vec![Meaning::Unknown; system.exprs.symbol_count()],
+        };
+        layout.place(Space::Time, std::iter::once(system.time));
         let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
         layout.place(Space::Parameters, entries.map(|entry| entry.symbol));
         layout.place(Space::States, system.states.iter().map(|state| state.symbol));
@@ -35,31 +48,49 @@ impl Layout {
         let unknowns = system.loops.iter().flat_map(|entry| &entry.unknowns);
         layout.place(Space::Unknowns, unknowns.copied());
         for assignment in &system.assignments {
-            layout.values.insert(assignment.symbol, assignment.value);
+            layout.set(assignment.symbol, Meaning::Value(assignment.value));
         }
         layout
     }
 
     fn place(&mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) {
         for (index, symbol) in symbols.enumerate() {
-            self.places.insert(symbol, (space, index as u32));
+            self.set(symbol, Meaning::Place(space, index as u32));
         }
+    }
+
+    fn set(&mut self, symbol: SymbolId, meaning: Meaning) {
+        let at = symbol.0 as usize;
+        if at >= self.meanings.len() {
+            self.meanings.resize(at + 1, Meaning::Unknown);
+        }
+        self.meanings[at] = meaning;
+    }
+
+    fn meaning(&self, symbol: SymbolId) -> Meaning {
+        self.meanings.get(symbol.0 as usize).copied().unwrap_or_default()
     }
 
     /// Where a symbol's number is; none for assignments and for symbols of other systems.
     pub fn place_of(&self, symbol: SymbolId) -> Option<(Space, u32)> {
-        self.places.get(&symbol).copied()
+        match self.meaning(symbol) {
+            Meaning::Place(space, index) => Some((space, index)),
+            _ => None,
+        }
     }
 
     /// The expression that a symbol stands for, where it is assigned.
     pub fn value_of(&self, symbol: SymbolId) -> Option<ExprId> {
-        self.values.get(&symbol).copied()
+        match self.meaning(symbol) {
+            Meaning::Value(value) => Some(value),
+            _ => None,
+        }
     }
 }
 
 /// Lowers roots to values of one graph.
 pub(crate) fn lower(exprs: &Exprs, layout: &Layout, roots: &[ExprId]) -> (Graph, Vec<ValueId>) {
-    let mut lowering = Lowering::new(exprs, layout);
+    let mut lowering = Lowering::new(exprs, layout, roots.len());
     let values = roots.iter().map(|root| lowering.root(*root)).collect();
     (lowering.graph, values)
 }
@@ -69,61 +100,42 @@ pub(crate) struct Lowering<'a> {
     pub(crate) exprs: &'a Exprs,
     layout: &'a Layout,
     pub(crate) graph: Graph,
-    done: FxHashMap<ExprId, ValueId>,
+    done: ById<ValueId>,
+    walk: Walk<'a>,
+    /// What is on its way to be lowered; empty in between.
     order: Vec<ExprId>,
 }
 
 impl<'a> Lowering<'a> {
-    pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout) -> Lowering<'a> {
+    /// For about so many roots.
+    pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout, roots: usize) -> Lowering<'a> {
         Lowering {
             exprs,
             layout,
             graph: Graph::default(),
-            done: FxHashMap::default(),
+            done: ById::new(exprs, roots),
+            walk: Walk::new(exprs, layout, roots),
             order: Vec::new(),
         }
     }
 
     /// The value of an expression that was lowered.
-    pub(crate) fn value(&self, id: ExprId) -> ValueId {
-        self.done[&id]
-    }
-
-    /// All that was lowered, each after what it is made of; an assigned symbol comes after its value.
-    pub(crate) fn order(&self) -> &[ExprId] {
-        &self.order
+    fn value(&self, id: ExprId) -> ValueId {
+        self.done
+            .get(id)
+            .expect("invariant: parts are lowered before what they are parts of")
     }
 
     /// Lowers an expression with all that it is made of.
     pub(crate) fn root(&mut self, root: ExprId) -> ValueId {
-        let mut stack = vec![root];
-        while let Some(id) = stack.last().copied() {
-            if self.done.contains_key(&id) {
-                stack.pop();
-                continue;
-            }
-            let waiting = stack.len();
-            match self.exprs.node(id) {
-                Node::Symbol(symbol) => stack.extend(self.layout.value_of(*symbol)),
-                node => stack.extend(node.children()),
-            }
-            let done = &self.done;
-            let mut at = waiting;
-            while at < stack.len() {
-                if done.contains_key(&stack[at]) {
-                    stack.swap_remove(at);
-                } else {
-                    at += 1;
-                }
-            }
-            if stack.len() == waiting {
-                let value = self.node(id);
-                self.done.insert(id, value);
-                self.order.push(id);
-                stack.pop();
-            }
+        let mut order = std::mem::take(&mut self.order);
+        self.walk.to(root, &mut order);
+        for id in order.drain(..) {
+            let value = self.node(id);
+            self.done.insert(id, value);
         }
-        self.done[&root]
+        self.order = order;
+        self.value(root)
     }
 
     /// The value of a node whose children have theirs.
@@ -132,7 +144,7 @@ impl<'a> Lowering<'a> {
             Node::Number(value) => self.graph.number(to_f64(value)),
             Node::Pi => self.graph.number(std::f64::consts::PI),
             Node::Symbol(symbol) => match self.layout.value_of(*symbol) {
-                Some(value) => self.done[&value],
+                Some(value) => self.value(value),
                 None => {
                     let (space, index) = self.layout.place_of(*symbol).unwrap_or_else(|| {
                         let name = &self.exprs.symbol_info(*symbol).name;
@@ -142,7 +154,7 @@ impl<'a> Lowering<'a> {
                 }
             },
             Node::Sum(list) => {
-                let terms: Vec<ValueId> = list.iter().map(|child| self.done[child]).collect();
+                let terms: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
                 self.long_sum(terms)
             }
             Node::Product(list) => self.product(list),
@@ -154,13 +166,13 @@ impl<'a> Lowering<'a> {
                 }
                 Some(exponent) => self.power(*base, exponent),
                 None => {
-                    let (base, exponent) = (self.done[base], self.done[exponent]);
+                    let (base, exponent) = (self.value(*base), self.value(*exponent));
                     self.graph.binary(Binary::Power, base, exponent)
                 }
             },
             Node::Call(function, list) => self.call(*function, list),
             Node::Relation(relation, a, b) => {
-                let (a, b) = (self.done[a], self.done[b]);
+                let (a, b) = (self.value(*a), self.value(*b));
                 let (operation, a, b) = match relation {
                     Relation::Less => (Binary::Less, a, b),
                     Relation::LessEqual => (Binary::LessEqual, a, b),
@@ -173,9 +185,9 @@ impl<'a> Lowering<'a> {
                 };
                 self.graph.binary(operation, a, b)
             }
-            Node::Not(a) => self.graph.unary(Unary::Not, self.done[a]),
+            Node::Not(a) => self.graph.unary(Unary::Not, self.value(*a)),
             Node::If(condition, a, b) => {
-                let (condition, a, b) = (self.done[condition], self.done[a], self.done[b]);
+                let (condition, a, b) = (self.value(*condition), self.value(*a), self.value(*b));
                 self.graph.select(condition, a, b)
             }
         }
@@ -216,9 +228,9 @@ impl<'a> Lowering<'a> {
             let (value, below) = match self.exprs.node(*child) {
                 Node::Power(base, exponent) => match self.exprs.as_number(*exponent) {
                     Some(exponent) if exponent.is_negative() => (self.power(*base, &-exponent), 1),
-                    _ => (self.done[child], 0),
+                    _ => (self.value(*child), 0),
                 },
-                _ => (self.done[child], 0),
+                _ => (self.value(*child), 0),
             };
             let varies = usize::from(self.graph.varies(value));
             parts[below][varies].push(value);
@@ -251,7 +263,7 @@ impl<'a> Lowering<'a> {
 
     /// A power with a positive number as exponent.
     fn power(&mut self, base: ExprId, exponent: &BigRational) -> ValueId {
-        let base = self.done[&base];
+        let base = self.value(base);
         let whole = exponent.trunc().to_integer().to_u32();
         let rest = exponent.fract();
         let is_half = *rest.numer() == 1.into() && *rest.denom() == 2.into();
@@ -275,7 +287,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn call(&mut self, function: Function, list: &[ExprId]) -> ValueId {
-        let arguments: Vec<ValueId> = list.iter().map(|child| self.done[child]).collect();
+        let arguments: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
         let x = arguments[0];
         let unary = match function {
             Function::Sin => Unary::Sin,

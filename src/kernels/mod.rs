@@ -20,6 +20,7 @@ mod portable;
 pub mod program;
 mod reroll;
 mod units;
+mod walk;
 
 pub use corners::{Condition, Corners};
 pub use lower::Layout;
@@ -29,6 +30,7 @@ use crate::expr::{ExprId, Exprs, to_f64};
 use operation::Space;
 use portable::Portable;
 use program::Program;
+use rustc_hash::FxHashMap;
 #[cfg(feature = "native")]
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -362,14 +364,17 @@ pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &Ke
     Kernel::new(reroll::program(&graph, &values), options)
 }
 
-/// The signals of the inputs and their rates.
+/// The signals of the inputs and their rates. Rates are new expressions; they are made in an arena of their own, since that of a
+/// large system is large.
 fn inputs(system: &StateSystem, layout: &Layout, options: &KernelOptions) -> Kernel {
-    let mut exprs = match system.inputs.is_empty() {
-        true => Exprs::default(),
-        // Rates are new expressions.
-        false => system.exprs.clone(),
-    };
-    let roots = jacobian::signals(&mut exprs, system);
+    let mut exprs = Exprs::default();
+    let mut copied = FxHashMap::default();
+    let signals: Vec<Option<ExprId>> = system
+        .inputs
+        .iter()
+        .map(|input| Some(exprs.import(&system.exprs, input.signal?, &mut copied)))
+        .collect();
+    let roots = jacobian::signals(&mut exprs, &signals, system.time);
     expression(&exprs, &roots, layout, options)
 }
 

@@ -10,6 +10,7 @@ mod blame;
 mod diffsol_solver;
 mod events;
 mod failure;
+mod finite;
 mod first_step;
 mod implicit;
 mod inputs;

@@ -4,6 +4,7 @@
 //! implicit one `M y' = g(t, y)`, whatever the system has.
 
 use super::failure::{Blame, Failure, FailureKind};
+use super::finite::all_finite;
 use super::linear::{Factor, Pattern, Singular};
 use super::plan::Plan;
 use super::signals::{Side, Signals};
@@ -102,15 +103,6 @@ pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSe
         }
     }
     found
-}
-
-/// Whether all values are finite.
-///
-/// What is finite is 0 less itself, to the last bit, and what is not is NaN. All values are looked at, several at a time,
-/// which takes a fraction of the time of stopping at the first one.
-#[allow(clippy::eq_op)] // The difference is NaN where the value is not finite.
-fn all_finite(values: &[f64]) -> bool {
-    values.iter().fold(0, |found, value| found | (value - value).to_bits()) == 0
 }
 
 /// Whether `step` or its kin are in the expressions, which hold no symbol of time.
@@ -379,7 +371,7 @@ impl<'a> Motion<'a> {
             unknowns: &work.unknowns,
         };
         self.kernels.outputs.call(&at, &mut work.scratch, to);
-        let finite = to.iter().all(|value| value.is_finite());
+        let finite = all_finite(to);
         if !finite {
             self.note(time, states, FaultKind::Domain);
         }
@@ -555,26 +547,5 @@ impl Newton<'_> {
             length *= 0.5;
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_finite_is_found_wherever_it_stands() {
-        for length in 0..20 {
-            let mut values: Vec<f64> = (0..length).map(|at| (at as f64 - 7.0) * 1e300).collect();
-            assert!(all_finite(&values));
-            for at in 0..length {
-                for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-                    let good = std::mem::replace(&mut values[at], bad);
-                    assert!(!all_finite(&values), "{bad} at {at} of {length}");
-                    values[at] = good;
-                }
-            }
-        }
-        assert!(all_finite(&[-0.0, f64::MIN_POSITIVE / 4.0, f64::MAX, f64::MIN]));
     }
 }

@@ -1,5 +1,9 @@
 //! Random modal blocks with random things at random ports: the equations hold in the flat graph, and power balances.
 
+#[path = "../support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::diagnostic::render;
 use lgm::source::{NoFiles, SourceMap};
 use proptest::prelude::*;
@@ -88,7 +92,7 @@ fn model(block: usize, modes: usize, ports: &[(u32, usize)], residual: bool) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn random_blocks_keep_the_power_balance(

@@ -1,6 +1,10 @@
 //! What holds of every text: nothing is lost, the tree stays, formatting again changes nothing, and time is linear.
 
+#[path = "../support/cases.rs"]
+mod cases;
+
 use super::{assert_harmless, formatted, tree, words};
+use cases::cases;
 use lgm::source::SourceId;
 use lgm::syntax::{format, parse};
 use proptest::prelude::*;
@@ -186,7 +190,7 @@ fn choices() -> impl Strategy<Value = [usize; 8]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn blanks_and_comments_anywhere_do_no_harm(

@@ -1,7 +1,11 @@
 //! Random open chains of links in a plane, written as models and as Lagrangians.
 
+#[path = "../support/cases.rs"]
+mod cases;
+
 use super::jet::{Jet, lagrange};
 use super::model::Compiled;
+use cases::cases;
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -247,7 +251,7 @@ impl Chain {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn random_chains_move_as_lagrange_says(

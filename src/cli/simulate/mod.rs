@@ -55,8 +55,8 @@ pub(super) struct Arguments {
     /// Write the rows to this file; `-` is standard output
     #[arg(short, long, value_name = "FILE", alias = "out")]
     output: Option<PathBuf>,
-    /// How to write the rows; else as the ending of --output says, else CSV. Numbers are in SI units and have as many digits,
-    /// at most 17, as it takes to read the very same double back
+    /// How to write the rows; else as the ending of --output says (`.json`, `.parquet` in a build with that feature), else
+    /// CSV. Numbers are in SI units and have as many digits, at most 17, as it takes to read the very same double back
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Draw the curves to this SVG file
@@ -82,22 +82,46 @@ pub(super) struct Arguments {
 enum Format {
     Csv,
     Json,
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
+/// Endings that promise a form which rows cannot be written in: a file of numbers under such a name would be a trap.
+const FOREIGN: [&str; 12] = [
+    "parquet", "arrow", "feather", "h5", "hdf5", "mat", "nc", "npy", "npz", "ods", "xls", "xlsx",
+];
+
 impl Arguments {
+    /// The ending of the file of rows, in lower case.
+    fn ending(&self) -> Option<String> {
+        let ending = self.output.as_deref().and_then(Path::extension)?;
+        Some(ending.to_str()?.to_ascii_lowercase())
+    }
+
     /// The form of the rows.
     fn table_format(&self) -> TableFormat {
-        let by_name = self
-            .output
-            .as_deref()
-            .and_then(Path::extension)
-            .and_then(|ending| ending.to_str());
-        match (self.format, by_name) {
+        match (self.format, self.ending().as_deref()) {
             (Some(Format::Csv), _) => TableFormat::Csv,
-            (Some(Format::Json), _) => TableFormat::Json,
-            (None, Some(ending)) if ending.eq_ignore_ascii_case("json") => TableFormat::Json,
+            (Some(Format::Json), _) | (None, Some("json")) => TableFormat::Json,
+            #[cfg(feature = "parquet")]
+            (Some(Format::Parquet), _) | (None, Some("parquet")) => TableFormat::Parquet,
             _ => TableFormat::Csv,
         }
+    }
+
+    /// What is wrong with an ending that promises a form which there is not.
+    fn foreign_ending(&self) -> Option<Diagnostic> {
+        let ending = self.ending()?;
+        let is_known = cfg!(feature = "parquet") && ending == "parquet";
+        if self.format.is_some() || is_known || !FOREIGN.contains(&&*ending) {
+            return None;
+        }
+        let help = match &*ending {
+            "parquet" => "build the program with `--features parquet`, or name a file that ends in `.csv` or `.json`",
+            _ => "name a file that ends in `.csv` or `.json`, or say `--format csv`",
+        };
+        let message = format!("rows cannot be written in the form that the ending `.{ending}` promises");
+        Some(misuse("LGM0932", message, help))
     }
 
     /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
@@ -139,6 +163,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return report::outcome(&diagnostics);
     };
     let tables = options.tables(&system, &mut map, &mut diagnostics);
+    diagnostics.extend(arguments.foreign_ending());
     let plan = arguments.plan.plan(&system.experiment, &system.model);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);

@@ -70,7 +70,7 @@ pub(super) fn check(
     let mut checker = Checker::new(prepared, at, point);
     checker.structure();
     checker.laws();
-    checker.chains();
+    checker.integrals();
     checker.outputs(emitted.0, emitted.1);
     checker.power();
     checker.finish(result);
@@ -211,20 +211,27 @@ impl<'a> Checker<'a> {
         ROUNDING * self.sizes.of(variable)
     }
 
-    /// The displacement that closes a chain moves with the velocity of the graph.
-    fn chains(&mut self) {
-        let model = &self.prepared.model;
-        for integral in model.integrals.iter().filter(|integral| !integral.is_state()) {
-            let rate = self.value(integral.rate);
-            if let (Some(rate), Some(value)) = (rate, self.point.get(&integral.symbol)) {
-                let (terms, what) = (
-                    [rate, -value.1],
-                    format!("the velocity of `{}`", model.path_name(integral.path)),
-                );
-                let span = model.paths[integral.path.index()].span;
-                self.note(&terms, 0.0, &what, span);
+    /// An integral moves with the rate that the graph has for it: a state of its own, and a displacement that closes a chain.
+    fn integrals(&mut self) {
+        for index in 0..self.prepared.model.integrals.len() {
+            let model = &self.prepared.model;
+            let integral = &model.integrals[index];
+            let (id, span) = (integral.rate, model.paths[integral.path.index()].span);
+            let what = format!("the velocity of `{}`", model.path_name(integral.path));
+            let emitted = self.point.get(&integral.symbol).map(|value| value.1);
+            if let (Some(rate), Some(emitted)) = (self.value(id), emitted) {
+                self.compare(id, rate, emitted, &what, span);
             }
         }
+    }
+
+    /// Notes an equation between the value of an expression of the graph and an emitted one.
+    fn compare(&mut self, id: ExprId, value: f64, emitted: f64, what: &str, span: Span) {
+        let mut size = 0.0;
+        if (value - emitted).abs() > TOLERANCE * value.abs() {
+            size = self.rounding_of(id, value);
+        }
+        self.note(&[value, -emitted], size, what, span);
     }
 
     fn law_terms(&self, id: ElementId, row: usize) -> Option<Vec<f64>> {
@@ -292,16 +299,8 @@ impl<'a> Checker<'a> {
         for (output, emitted) in model.outputs.iter().zip(&system.output_values) {
             let emitted = duals(&system.exprs, &[*emitted], point).map(|list| list[0].0);
             if let (Some(value), Some(emitted)) = (self.value(output.value), emitted) {
-                let mut size = 0.0;
-                if (value - emitted).abs() > TOLERANCE * value.abs() {
-                    size = self.rounding_of(output.value, value);
-                }
-                self.note(
-                    &[value, -emitted],
-                    size,
-                    &format!("output `{}`", output.name),
-                    output.span,
-                );
+                let what = format!("output `{}`", output.name);
+                self.compare(output.value, value, emitted, &what, output.span);
             }
         }
     }
