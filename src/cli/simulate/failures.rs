@@ -98,10 +98,15 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
     }
 }
 
+/// A time in as many digits as a person can use; further ones are rounding.
+pub(super) fn instant(time: f64) -> String {
+    crate::emit::significant(time, 10)
+}
+
 /// One sentence: what happened and when.
 pub(super) fn sentence(failure: &Failure) -> String {
     let (code, words, _) = parts(failure);
-    format!("[{code}] {words} at {} s", failure.time)
+    format!("[{code}] {words} at {} s", instant(failure.time))
 }
 
 /// The inputs that have no finite value at the time of a failure, or a moment later.
@@ -129,7 +134,7 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
     if matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
         words = format!("the input {} has no finite value", endless.join(", "));
     }
-    let mut diagnostic = Diagnostic::error(code, format!("the run fails at {} s: {words}", failure.time));
+    let mut diagnostic = Diagnostic::error(code, format!("the run fails at {} s: {words}", instant(failure.time)));
     if let Some(blame) = &failure.blame {
         match (&blame.element, blame.span) {
             (Some(element), Some(span)) => diagnostic = diagnostic.label(span, format!("the element is `{element}`")),

@@ -239,7 +239,10 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
             }
         }
         Some(Err(failure)) if is_interruption(failure) => {
-            eprintln!("interrupted at {} s; the rows so far are kept", failure.time);
+            eprintln!(
+                "interrupted at {} s; the rows so far are kept",
+                failures::instant(failure.time)
+            );
             outcome = Outcome::Interrupted;
         }
         Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) => {

@@ -131,7 +131,7 @@ pub(super) fn statistics(summary: &Summary) -> String {
         text.push_str(&format!(", {} restarts", summary.restarts));
     }
     if let Some(time) = summary.stiff_from {
-        text.push_str(&format!("; stiff from {time} s on"));
+        text.push_str(&format!("; stiff from {} s on", super::failures::instant(time)));
     }
     text
 }
