@@ -2,9 +2,10 @@
 
 use super::super::subject::Subject;
 use super::Version;
-use super::variables::{Causality, Variable, Variables, number};
+use super::variables::{Causality, Variable, Variables};
 use crate::elaborate::dimension_of_text;
 use crate::emit::shortest;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -150,13 +151,13 @@ fn radians(unit: &str) -> i16 {
 fn experiment(subject: &Subject<'_>, text: &mut String) {
     let (start, stop, points) = subject.plan();
     *text += "  <DefaultExperiment";
-    *text += &attribute("startTime", &number(start));
+    *text += &attribute("startTime", &shortest(start));
     if let Some(stop) = stop {
-        *text += &attribute("stopTime", &number(stop));
+        *text += &attribute("stopTime", &shortest(stop));
     }
-    *text += &attribute("tolerance", &number(subject.tolerances().0));
+    *text += &attribute("tolerance", &shortest(subject.tolerances().0));
     if let Some(stop) = stop {
-        *text += &attribute("stepSize", &number((stop - start) / (points - 1) as f64));
+        *text += &attribute("stepSize", &shortest((stop - start) / (points - 1) as f64));
     }
     *text += "/>\n";
 }
@@ -199,7 +200,7 @@ fn scalar(variable: &Variable, variables: &Variables, version: Version, text: &m
         body += &attribute("reinit", "true");
     }
     if let Some(start) = variable.start {
-        body += &attribute("start", &number(start));
+        body += &attribute("start", &shortest(start));
     }
     let _ = match version {
         Version::Two => writeln!(text, "    <ScalarVariable{head}><Real{body}/></ScalarVariable>"),
@@ -251,15 +252,13 @@ fn structure(variables: &Variables, version: Version, text: &mut String) {
         "ContinuousStateDerivative",
         &mut rates.map(|(at, list)| (*at, known(list))),
     );
+    let states = variables.rates.iter().filter_map(|rate| variables.list[*rate].rate_of);
+    let states: FxHashSet<usize> = states.collect();
     let computed = |at: &usize| {
         let variable = &variables.list[*at];
-        let is_state = variables
-            .rates
-            .iter()
-            .any(|rate| variables.list[*rate].rate_of == Some(*at));
         let asked = match variable.causality {
             Causality::Output | Causality::Calculated => true,
-            Causality::Local => is_state || variable.rate_of.is_some(),
+            Causality::Local => states.contains(at) || variable.rate_of.is_some(),
             _ => false,
         };
         asked && variable.start.is_none()

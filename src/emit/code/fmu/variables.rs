@@ -1,11 +1,10 @@
 //! The variables of an FMU: names, value references, starts, and what depends on what.
 
 use super::super::subject::{Named, Subject};
-use crate::emit::shortest;
 use crate::equations::{State, StateVariable};
 use crate::expr::print;
 use crate::kernels::{Arguments, Sensitivities, SparseKernel};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a variable is to whoever uses the FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,18 +189,17 @@ impl Variables {
         };
         // The order of the columns of a run: outputs, among them states that are shown as they are, then the other states.
         let mut places = vec![usize::MAX; width];
-        let as_output = |output: usize| {
-            let shown = &subject.outputs[output].name;
-            (0..states).find(|state| {
-                subject.states[*state].name == *shown && !subject.columns.states.iter().any(|entry| entry.0 == *state)
-            })
-        };
+        let shown: FxHashSet<usize> = subject.columns.states.iter().map(|entry| entry.0).collect();
+        let as_output: FxHashMap<&str, usize> = (0..states)
+            .filter(|state| !shown.contains(state))
+            .map(|state| (subject.states[state].name.as_str(), state))
+            .collect();
         let mut output_places = Vec::new();
         for (at, output) in subject.outputs.iter().enumerate() {
             let name = names.name(&output.name, "output");
             output_places.push(variables.list.len());
-            match as_output(at) {
-                Some(state) => {
+            match as_output.get(output.name.as_str()) {
+                Some(&state) => {
                     places[state] = variables.list.len();
                     let mut entry = state_variable(subject, state, name, &references, &rate_columns[state]);
                     entry.causality = Causality::Output;
@@ -236,15 +234,8 @@ impl Variables {
             entry.rate_of = Some(places[at]);
             variables.list.push(entry);
         }
-        variables.add_inputs(
-            subject,
-            &inputs,
-            &references,
-            &mut names,
-            &mut places,
-            &rate_columns,
-            &output_columns,
-        );
+        let read: FxHashSet<usize> = rate_columns.iter().chain(&output_columns).flatten().copied().collect();
+        variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
         variables.add_parameters(subject, &entries, references.parameters);
         for at in 0..subject.jumping.len() {
             variables.conditions.push(variables.list.len());
@@ -264,7 +255,6 @@ impl Variables {
         variables
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all parts of one list under way")]
     fn add_inputs(
         &mut self,
         subject: &Subject<'_>,
@@ -272,8 +262,7 @@ impl Variables {
         references: &References,
         names: &mut Names,
         places: &mut [usize],
-        rate_columns: &[Vec<usize>],
-        output_columns: &[Vec<usize>],
+        read: &FxHashSet<usize>,
     ) {
         let states = subject.states.len();
         let (start, _, _) = subject.plan();
@@ -299,13 +288,9 @@ impl Variables {
             }
             self.list.push(entry);
         }
-        let reads = |column: usize| {
-            let mut rows = rate_columns.iter().chain(output_columns);
-            rows.any(|columns| columns.binary_search(&column).is_ok())
-        };
         for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
             let column = states + subject.inputs.len() + at;
-            if !reads(column) {
+            if !read.contains(&column) {
                 continue;
             }
             places[column] = self.list.len();
@@ -378,9 +363,4 @@ fn rate_unit(unit: &Option<String>) -> Option<String> {
     use crate::units::Dimension;
     let own = dimension_of_text(unit.as_deref()?)?;
     Some(own.over(&Dimension::TIME)?.text())
-}
-
-/// A number as XML has it.
-pub(super) fn number(value: f64) -> String {
-    shortest(value)
 }
