@@ -13,5 +13,7 @@ mod joined;
 mod random;
 #[path = "distributed/records.rs"]
 mod records;
+#[path = "distributed/residuals.rs"]
+mod residuals;
 #[path = "distributed/tables.rs"]
 mod tables;

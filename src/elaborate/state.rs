@@ -215,7 +215,7 @@ pub(super) struct Elaborator<'a> {
     /// Names that an expression binds to a value: the unknown of a root.
     pub bound: Vec<(&'a str, Value)>,
     /// The modal blocks that were expanded, and what each definition of one says.
-    pub blocks: Vec<super::modal::Block<'a>>,
+    pub blocks: Vec<Rc<super::modal::Block<'a>>>,
     pub modal_rules: super::modal::KnownRules<'a>,
     /// Values that are being evaluated: slot and indices, name, and where it was asked for.
     pub open: Vec<((usize, Option<super::lookup::Indices>), String, Span)>,

@@ -22,50 +22,25 @@ fn neighbour(kind: usize, k: usize, across: bool) -> String {
     }
 }
 
-const BLOCKS: &[(&str, &str, &str, bool, bool)] = &[
-    ("FixedFreeBar", "1.1, 0.9, 1.2, 1", "translational", false, true),
-    (
-        "FreeFreeBar",
-        "1.1, 0.9, 1.2, 1, zeta = 0.02",
-        "translational",
-        false,
-        true,
-    ),
-    ("Cantilever", "1.1, 0.9, 1.2, 0.3, 1", "translational", false, true),
+const BLOCKS: &[(&str, &str, &str, bool)] = &[
+    ("FixedFreeBar", "1.1, 0.9, 1.2, 1", "translational", false),
+    ("FreeFreeBar", "1.1, 0.9, 1.2, 1, zeta = 0.02", "translational", false),
+    ("Cantilever", "1.1, 0.9, 1.2, 0.3, 1", "translational", false),
     (
         "FreeBeam",
         "1.1, 0.9, 1.2, 0.3, 1, beta = 0.001",
         "translational",
         false,
-        false,
     ),
-    (
-        "FixedFixedShaft",
-        "1.1, 0.9, 1.2, 1, alpha = 0.1",
-        "rotational",
-        false,
-        true,
-    ),
-    ("FlowDrivenLine", "0.9, 1.3, 0.21, 1, B = 0.17", "fluid", false, false),
-    (
-        "PressureDrivenLine",
-        "0.9, 1.3, 0.21, 1, B = 0.17",
-        "fluid",
-        true,
-        false,
-    ),
-    (
-        "VoltageDrivenLine",
-        "0.9, 1.3, 1, r = 0.1, g = 0.2",
-        "electrical",
-        true,
-        false,
-    ),
-    ("HeldHeatRod", "0.9, 1.3, 0.4, 1, 1", "thermal", false, false),
+    ("FixedFixedShaft", "1.1, 0.9, 1.2, 1, alpha = 0.1", "rotational", false),
+    ("FlowDrivenLine", "0.9, 1.3, 0.21, 1, B = 0.17", "fluid", false),
+    ("PressureDrivenLine", "0.9, 1.3, 0.21, 1, B = 0.17", "fluid", true),
+    ("VoltageDrivenLine", "0.9, 1.3, 1, r = 0.1, g = 0.2", "electrical", true),
+    ("HeldHeatRod", "0.9, 1.3, 0.4, 1, 1", "thermal", false),
 ];
 
 fn model(block: usize, modes: usize, ports: &[(u32, usize)], residual: bool) -> String {
-    let (name, arguments, domain, across, has_residual) = BLOCKS[block];
+    let (name, arguments, domain, across) = BLOCKS[block];
     // Distinct positions, in order; no two shapes are alike at them.
     let mut positions: Vec<u32> = ports.iter().map(|port| port.0).collect();
     positions.sort_unstable();
@@ -77,11 +52,7 @@ fn model(block: usize, modes: usize, ports: &[(u32, usize)], residual: bool) -> 
         .zip(1..=at.len())
         .map(|(port, k)| neighbour(port.1, k, across))
         .collect();
-    let residual = if has_residual && residual {
-        ", residual = true"
-    } else {
-        ""
-    };
+    let residual = if residual { ", residual = true" } else { "" };
     format!(
         "import distributed;\nmodel M {{\n  input u = 1;\n  node x[{}] : {domain};\n  block : {name}({arguments}, modes = {modes}, \
          at = [{}]{residual}) {};\n{parts}  output y = through(block.port[1]);\n  output z = across(block.port[1]);\n}}\n",

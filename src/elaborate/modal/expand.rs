@@ -106,7 +106,7 @@ impl<'a> Elaborator<'a> {
             formals,
             modes: Vec::with_capacity(values.len()),
             ports,
-            residual: None,
+            residual: Default::default(),
             sides,
         };
         let wants_residual = self.wants_residual(instance, place)?;

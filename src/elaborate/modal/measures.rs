@@ -1,6 +1,7 @@
 //! What is measured of a modal block: motion and internal forces at any position, and the variables of its ports.
 
 use super::Position;
+use super::residual::{Kept, kept_compliance, kept_resistance};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, PortId, Variable};
 use crate::elaborate::state::{Elaborator, Place, Thing};
@@ -138,7 +139,7 @@ impl<'a> Elaborator<'a> {
     /// The displacement of a mode, where its restoring storage holds it.
     fn modal_displacement(&mut self, first: ElementId, at: usize, k: usize, moving: Variable) -> Option<ExprId> {
         let mode = &self.blocks[at].modes[k];
-        let (part, value) = mode.restoring.filter(|_| !mode.lossy)?;
+        let (part, value) = mode.restoring.filter(|_| mode.loss.is_none())?;
         let held = self.part_measure(first, part, moving.conjugate());
         Some(self.arena.exprs.div(held, value))
     }
@@ -167,44 +168,68 @@ impl<'a> Elaborator<'a> {
         terms: &mut Vec<ExprId>,
         rates: &mut Vec<ExprId>,
     ) -> Option<()> {
-        let Some((part, _)) = self.blocks[at].residual else {
-            return Some(());
-        };
-        let (variable, _) = self.moving(first, at);
+        let residual = self.blocks[at].residual;
         let rules = self.blocks[at].rules.clone();
-        let shape = rules.shape("compliance")?;
-        let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
-        for (column, port) in ports.enumerate() {
-            let Position::Point(there) = self.blocks[at].ports[column].clone() else {
+        let (variable, _) = self.moving(first, at);
+        let parts = [
+            (residual.storage, "compliance"),
+            (residual.dissipator, rules.resistance()),
+        ];
+        for (part, name) in parts {
+            let (Some(part), Some(shape)) = (part, rules.shape(name)) else {
                 continue;
             };
-            let (instance, formals) = (self.blocks[at].instance, self.blocks[at].formals.clone());
-            let whole = self.with_scope(instance, formals, |work| {
-                work.shape_at(shape, &[coordinates[0], there[0]])
-            })?;
-            let mut parts = vec![whole.expr];
-            for k in 0..self.blocks[at].modes.len() {
-                let Some((_, value)) = self.blocks[at].modes[k].restoring else {
-                    continue;
-                };
-                let here = self.mode_shape(at, k, "shape", &[Position::Point(coordinates.to_vec())])?;
-                let there = self.mode_shape(at, k, "shape", &[Position::Point(there.clone())])?;
+            let is_storage = name == "compliance";
+            let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
+            for (column, port) in ports.enumerate() {
+                let value = self.residual_between(at, shape, is_storage, coordinates, column)?;
+                let driving = self.port_measure(PortId(port), variable.conjugate());
                 let exprs = &mut self.arena.exprs;
-                let product = exprs.mul(here, there);
-                let kept = exprs.div(product, value);
-                parts.push(exprs.neg(kept));
-            }
-            let compliance = self.arena.exprs.sum(parts);
-            let driving = self.port_measure(PortId(port), variable.conjugate());
-            match displaced {
-                true => terms.push(self.arena.exprs.mul(compliance, driving)),
-                false => {
-                    let rate = self.arena.exprs.call(Function::Der, [driving]);
-                    rates.push(self.arena.exprs.mul(compliance, rate));
+                match (is_storage, displaced) {
+                    (true, true) => terms.push(exprs.mul(value, driving)),
+                    (true, false) => {
+                        let rate = exprs.call(Function::Der, [driving]);
+                        rates.push(exprs.mul(value, rate));
+                    }
+                    // What a loss adds is a velocity.
+                    (false, _) => rates.push(exprs.mul(value, driving)),
                 }
             }
         }
         Some(())
+    }
+
+    /// The compliance or the resistance of the modes left out between a position and a port.
+    fn residual_between(
+        &mut self,
+        at: usize,
+        shape: &super::rules::Shape<'a>,
+        is_storage: bool,
+        coordinates: &[Scalar],
+        column: usize,
+    ) -> Option<ExprId> {
+        let block = self.blocks[at].clone();
+        let (here, there) = (Position::Point(coordinates.to_vec()), block.ports[column].clone());
+        let kept: Vec<(usize, Kept)> = block
+            .modes
+            .iter()
+            .enumerate()
+            .filter_map(|(k, mode)| {
+                let restoring = mode.restoring.map(|restoring| restoring.1);
+                let kept = match is_storage {
+                    true => kept_compliance(restoring),
+                    false => kept_resistance(&block.rules, restoring, mode.dissipation, mode.loss),
+                };
+                Some((k, kept?))
+            })
+            .collect();
+        let whole = self.averaged(&block, shape, &here, &there, block.instance.kind.span)?;
+        let mut parts = Vec::with_capacity(kept.len());
+        for (k, kept) in kept {
+            let shapes = self.shapes_at(&block, &block.modes[k].scope, &[here.clone(), there.clone()])?;
+            parts.push((shapes[0].expr, shapes[1].expr, kept));
+        }
+        Some(self.less_kept(whole, &parts))
     }
 
     /// `force(bar, x)`, `shear(beam, x)`, `moment(beam, x)`: what a unit of each mode's displacement causes, added up.
@@ -337,7 +362,7 @@ impl<'a> Elaborator<'a> {
         };
         let block = &self.blocks[at as usize];
         let (count, across, modes) = (block.ports.len(), block.rules.across, block.modes.len());
-        let residual = block.residual.as_ref().map(|residual| residual.0);
+        let residual = [block.residual.storage, block.residual.dissipator];
         let Some([k]) = self
             .integers(indices, place)
             .as_deref()
@@ -358,8 +383,8 @@ impl<'a> Elaborator<'a> {
         let start = self.model.elements[first.index()].ports.start;
         let offset = if across { 0 } else { modes as u32 };
         let residual = residual.map(|part| {
-            let ports = self.model.elements[(first.0 + part.0) as usize].ports.clone();
-            PortId(ports.start + k as u32 - 1)
+            let ports = self.model.elements[(first.0 + part?.0) as usize].ports.clone();
+            Some(PortId(ports.start + k as u32 - 1))
         });
         Some(Some(ModalPort {
             coupler: PortId(start + offset + k as u32 - 1),
@@ -370,15 +395,18 @@ impl<'a> Elaborator<'a> {
 
     /// A variable of a port of a modal block.
     pub fn of_modal_port(&mut self, port: ModalPort, variable: Variable, is_across: bool) -> ExprId {
-        let own = self.port_measure(port.coupler, variable);
-        match port.residual {
-            // In series the across variables add up, in parallel the through variables do.
-            Some(residual) if is_across == port.in_series => {
-                let more = self.port_measure(residual, variable);
-                self.arena.exprs.add(own, more)
-            }
-            _ => own,
+        let mut sum = self.port_measure(port.coupler, variable);
+        // In series the across variables add up, in parallel the through variables do.
+        for residual in port
+            .residual
+            .into_iter()
+            .flatten()
+            .filter(|_| is_across == port.in_series)
+        {
+            let more = self.port_measure(residual, variable);
+            sum = self.arena.exprs.add(sum, more);
         }
+        sum
     }
 }
 
@@ -386,6 +414,6 @@ impl<'a> Elaborator<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::elaborate) struct ModalPort {
     pub coupler: PortId,
-    pub residual: Option<PortId>,
+    pub residual: [Option<PortId>; 2],
     pub in_series: bool,
 }

@@ -9,12 +9,13 @@
 mod expand;
 mod measures;
 mod parts;
+mod residual;
 mod root;
 mod rules;
 mod table;
 mod table_text;
 
-use super::model::{ElementId, Matrix};
+use super::model::ElementId;
 use super::values::{Scalar, Value};
 use crate::expr::ExprId;
 use crate::syntax::ast;
@@ -47,8 +48,10 @@ pub(super) struct Mode<'a> {
     pub storage: ElementId,
     /// The restoring storage and the value by which its state is divided to get a displacement; none of a rigid mode.
     pub restoring: Option<(ElementId, ExprId)>,
-    /// Whether a loss stands in series with the restoring storage (in parallel, of the dual).
-    pub lossy: bool,
+    /// The value of the dissipator.
+    pub dissipation: Option<ExprId>,
+    /// The value of a loss in series with the restoring storage (in parallel, of the dual).
+    pub loss: Option<ExprId>,
 }
 
 /// An expanded modal block. Elements are counted from its first one, which is its coupler.
@@ -61,8 +64,8 @@ pub(super) struct Block<'a> {
     pub formals: Vec<(&'a str, Value)>,
     pub modes: Vec<Mode<'a>>,
     pub ports: Vec<Position>,
-    /// The static compliance of the modes left out, ports by ports, with its element.
-    pub residual: Option<(ElementId, Matrix)>,
+    /// What stands for the modes left out.
+    pub residual: residual::Residual,
     /// What closes positions off: the length, or the two sides.
     pub sides: Vec<Scalar>,
 }

@@ -1,5 +1,6 @@
 //! The nodes and elements that a modal block becomes.
 
+use super::residual::ResidualValues;
 use super::rules::Shape;
 use super::{Block, Mode, Position};
 use crate::diagnostic::Diagnostic;
@@ -13,6 +14,7 @@ use crate::elaborate::state::{Elaborator, Place, Progress, Record, Thing};
 use crate::elaborate::values::{Scalar, Value};
 use crate::expr::ExprId;
 use crate::source::Span;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The values of one mode.
@@ -48,7 +50,7 @@ impl<'a> Elaborator<'a> {
         let first = ElementId(self.model.elements.len() as u32);
         let shapes = self.shape_values(&block, &values)?;
         let residual = match parts.wants_residual {
-            true => Some(self.residual_value(&block, &values, &shapes)?),
+            true => Some(self.residual_values(&block, &values, &shapes)?),
             false => None,
         };
         let external = self.external_ends(&block, parts)?;
@@ -56,34 +58,45 @@ impl<'a> Elaborator<'a> {
             .take(values.len())
             .map(|k| self.inner_node(parts, "mode", k))
             .collect();
-        // The residual of a block that is driven by through variables stands in series with the coupler.
+        // The residual of a block that is driven by through variables stands in series with the coupler, its parts in series
+        // with each other; of the dual all are in parallel.
         let across = block.rules.across;
-        let coupled: Vec<Ends> = match residual.is_some() && !across {
-            false => external.clone(),
-            true => {
-                let inner = (1..).zip(&external);
-                inner
-                    .map(|(k, ends)| (Some(self.inner_node(parts, "inner", k)), ends.1))
-                    .collect()
+        let mut coupled = external.clone();
+        let mut laws: Vec<(&str, Law, Vec<Ends>)> = Vec::new();
+        if let Some(ResidualValues { compliance, resistance }) = residual {
+            let storage = compliance.map(|matrix| self.storage(parts, !across, matrix, StorageForm::Direct));
+            let dissipator = resistance.map(|matrix| self.dissipator(parts, !across, matrix));
+            let wanted = [
+                ("residual", "inner", storage),
+                ("residual_loss", "inner_loss", dissipator),
+            ];
+            for (name, joint, law) in wanted {
+                let Some(law) = law else { continue };
+                if across {
+                    laws.push((name, law, external.clone()));
+                    continue;
+                }
+                let outer = coupled;
+                coupled = (1..)
+                    .zip(&outer)
+                    .map(|(k, ends)| (Some(self.inner_node(parts, joint, k)), ends.1))
+                    .collect();
+                let ends = outer.iter().zip(&coupled).map(|(outer, inner)| (outer.0, inner.0));
+                laws.push((name, law, ends.collect()));
             }
-        };
+        }
         self.coupler(&block, parts, shapes, &modal, &coupled);
         for (k, (value, node)) in (1..).zip(values.into_iter().zip(&modal)) {
             let mode = self.mode(&block, parts, value, *node, k);
             block.modes.push(mode);
         }
-        if let Some(matrix) = residual {
-            let ends: Vec<Ends> = match across {
-                true => external,
-                false => external
-                    .iter()
-                    .zip(&coupled)
-                    .map(|(outer, inner)| (outer.0, inner.0))
-                    .collect(),
-            };
-            let law = self.storage(parts, !across, matrix.clone(), StorageForm::Direct);
-            let id = self.part(&block, parts, ("residual", None), law, &ends);
-            block.residual = Some((ElementId(id.0 - first.0), matrix));
+        for (name, law, ends) in laws {
+            let is_storage = matches!(law, Law::Storage { .. });
+            let id = ElementId(self.part(&block, parts, (name, None), law, &ends).0 - first.0);
+            match is_storage {
+                true => block.residual.storage = Some(id),
+                false => block.residual.dissipator = Some(id),
+            }
         }
         let relative = |id: ElementId| ElementId(id.0 - first.0);
         for mode in &mut block.modes {
@@ -91,7 +104,7 @@ impl<'a> Elaborator<'a> {
             mode.restoring = mode.restoring.map(|(id, value)| (relative(id), value));
         }
         let at = self.blocks.len() as u32;
-        self.blocks.push(block);
+        self.blocks.push(Rc::new(block));
         Some(Thing::Modal(first, at))
     }
 
@@ -154,61 +167,6 @@ impl<'a> Elaborator<'a> {
         let value = self.eval_scalar(shape.value, NOWHERE);
         self.law.as_mut()?.formals.truncate(mark);
         value
-    }
-
-    /// `compliance(x, y)` at all pairs of ports, less what the modes that are kept have of it.
-    fn residual_value(&mut self, block: &Block<'a>, values: &[ModeValues<'a>], shapes: &Matrix) -> Option<Matrix> {
-        let span =
-            super::expand::argument(block.instance, "residual").map_or(block.instance.kind.span, |expr| expr.span);
-        let Some(shape) = block.rules.shape("compliance") else {
-            let diagnostic = Diagnostic::error("LGM0446", "this modal block has no static compliance")
-                .label(span, "it is needed here")
-                .label(block.modal.name.span, "no `compliance(x, y)` in this block")
-                .help("define `compliance(x, y) = ..;`: the displacement at x by a force of 1 at y, rigid-body motion aside");
-            self.report(diagnostic);
-            return None;
-        };
-        let mut points = Vec::with_capacity(block.ports.len());
-        for port in &block.ports {
-            match port {
-                Position::Point(at) if at.len() == 1 => points.push(at[0]),
-                _ => {
-                    let diagnostic = Diagnostic::error("LGM0446", "a residual is found for ports at points only")
-                        .label(span, "a residual is wanted here")
-                        .help("leave `residual` out and take more modes, or give positions on a line by `at`");
-                    self.report(diagnostic);
-                    return None;
-                }
-            }
-        }
-        let n = points.len();
-        let mut entries = vec![self.arena.exprs.zero(); n * n];
-        let known = block.formals.clone();
-        for row in 0..n {
-            for column in row..n {
-                let whole = self.with_scope(block.instance, known.clone(), |work| {
-                    work.shape_at(shape, &[points[row], points[column]])
-                })?;
-                let mut terms = vec![whole.expr];
-                for (k, mode) in values.iter().enumerate() {
-                    let Some(restoring) = mode.restoring else {
-                        continue;
-                    };
-                    let exprs = &mut self.arena.exprs;
-                    let product = exprs.mul(shapes.get(row, k), shapes.get(column, k));
-                    let part = exprs.div(product, restoring.expr);
-                    terms.push(exprs.neg(part));
-                }
-                let value = self.arena.exprs.sum(terms);
-                entries[row * n + column] = value;
-                entries[column * n + row] = value;
-            }
-        }
-        Some(Matrix {
-            rows: n,
-            columns: n,
-            entries,
-        })
     }
 
     /// The branches as they are drawn, checked; the ports that checking makes are taken back.
@@ -391,11 +349,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A resistance (`across = value*through`) or a conductance.
-    fn dissipator(&self, parts: Parts, resistance: bool, value: Scalar) -> Law {
+    fn dissipator(&self, parts: Parts, resistance: bool, value: Matrix) -> Law {
         let effort_is_across = self.model.domains[parts.domain.index()].effort_is_across;
         Law::Dissipator(match resistance == effort_is_across {
-            true => Dissipator::Resistance(single(value.expr)),
-            false => Dissipator::Conductance(single(value.expr)),
+            true => Dissipator::Resistance(value),
+            false => Dissipator::Conductance(value),
         })
     }
 
@@ -416,7 +374,6 @@ impl<'a> Elaborator<'a> {
         let (dissipation, loss) = (value.dissipation, value.loss);
         let of = |name: &'static str| (name, Some(k));
         let joint = |work: &mut Self, name: &str| work.inner_node(parts, name, i64::from(k));
-        let lossy = loss.is_some();
         let (storage, drawn_back);
         if block.rules.across {
             // In series: from the node of the mode to the reference, with a joint behind each part but the last.
@@ -432,14 +389,14 @@ impl<'a> Elaborator<'a> {
             drawn_back = restoring.map(|(law, value)| {
                 let ends = next(self, dissipation.is_none(), "behind_capacity");
                 if let Some(loss) = loss {
-                    let law = self.dissipator(parts, false, loss);
+                    let law = self.dissipator(parts, false, single(loss.expr));
                     self.part(block, parts, of("loss"), law, &ends);
                 }
                 (self.part(block, parts, of("capacity"), law, &ends), value)
             });
             if let Some(value) = dissipation {
                 let ends = next(self, true, "");
-                let law = self.dissipator(parts, true, value);
+                let law = self.dissipator(parts, true, single(value.expr));
                 self.part(block, parts, of("resistor"), law, &ends);
             }
         } else {
@@ -449,13 +406,13 @@ impl<'a> Elaborator<'a> {
                 if let Some(loss) = loss {
                     let between = joint(self, "behind_spring");
                     ends.1 = Some(between);
-                    let law = self.dissipator(parts, true, loss);
+                    let law = self.dissipator(parts, true, single(loss.expr));
                     self.part(block, parts, of("loss"), law, &[(Some(between), None)]);
                 }
                 (self.part(block, parts, of("spring"), law, &[ends]), value)
             });
             if let Some(value) = dissipation {
-                let law = self.dissipator(parts, false, value);
+                let law = self.dissipator(parts, false, single(value.expr));
                 self.part(block, parts, of("damper"), law, &[(Some(node), None)]);
             }
         }
@@ -463,7 +420,8 @@ impl<'a> Elaborator<'a> {
             scope: value.scope,
             storage,
             restoring: drawn_back,
-            lossy,
+            dissipation: dissipation.map(|value| value.expr),
+            loss: loss.map(|value| value.expr),
         }
     }
 }

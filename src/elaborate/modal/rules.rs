@@ -37,6 +37,8 @@ const SHAPES: &[(&str, Option<usize>)] = &[
     ("shape", None),
     ("integral", Some(1)),
     ("compliance", Some(2)),
+    ("resistance", Some(2)),
+    ("conductance", Some(2)),
     ("force", None),
     ("shear", None),
     ("moment", None),
@@ -158,7 +160,7 @@ impl<'a> Rules<'a> {
                                 .label(equation.left.span, "not known, or with other arguments")
                                 .help(
                                     "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
-                                     `force(x)`, `shear(x)` or `moment(x)`",
+                                     `resistance(x, y)`, `force(x)`, `shear(x)` or `moment(x)`",
                                 ),
                         );
                         continue;
@@ -168,7 +170,8 @@ impl<'a> Rules<'a> {
                         uses += usize::from(&*name.text == TABLE);
                         count += usize::from(&*name.text == TABLE && arguments.len() == names.len());
                     });
-                    if uses > count || (uses > 0 && &*name.text == "compliance") {
+                    if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance"))
+                    {
                         fault(
                             Diagnostic::error("LGM0440", "a table has a column for each position")
                                 .label(equation.right.span, "this names none")
@@ -231,6 +234,20 @@ impl<'a> Rules<'a> {
     /// The coordinates of a position.
     pub fn dimensions(&self) -> usize {
         self.shape("shape").map_or(1, |shape| shape.arguments.len())
+    }
+
+    /// Whether its modes are drawn back; those of a heat rod are not.
+    pub fn has_restoring(&self) -> bool {
+        let names = self.roles().restoring;
+        self.values.iter().any(|value| names.contains(&value.0))
+    }
+
+    /// The name of the static loss of the whole block.
+    pub fn resistance(&self) -> &'static str {
+        match self.across {
+            true => "conductance",
+            false => "resistance",
+        }
     }
 
     /// The names of the values of a mode.
