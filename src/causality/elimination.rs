@@ -255,6 +255,51 @@ pub fn add_scaled<F: Field>(
     out
 }
 
+/// A sum of rows, which copies no long part of itself for each short row that is added: of a million terms, too, each is
+/// copied about twenty times.
+#[derive(Clone, Debug)]
+pub struct RowSum<E> {
+    /// Its parts, longer ones first; those of at most [`WIDE`] columns are one part.
+    parts: Vec<Row<E>>,
+}
+
+impl<E: Clone + std::fmt::Debug> RowSum<E> {
+    /// The sum of nothing.
+    pub fn new() -> RowSum<E> {
+        RowSum { parts: Vec::new() }
+    }
+
+    /// Adds `factor * row`.
+    pub fn add<F: Field<Element = E>>(&mut self, field: &mut F, row: &[(u32, E)], factor: &E) {
+        let last = match self.parts.pop_if(|last| last.len() <= WIDE.max(row.len())) {
+            Some(last) => add_scaled(field, &last, row, factor, None, |_| {}),
+            None => add_scaled(field, &[], row, factor, None, |_| {}),
+        };
+        self.parts.push(last);
+        while let [.., longer, last] = &self.parts[..]
+            && longer.len() <= last.len()
+        {
+            self.join(field);
+        }
+    }
+
+    /// The row of the whole.
+    pub fn total<F: Field<Element = E>>(mut self, field: &mut F) -> Row<E> {
+        while self.parts.len() > 1 {
+            self.join(field);
+        }
+        self.parts.pop().unwrap_or_default()
+    }
+
+    /// Makes one of the last two parts.
+    fn join<F: Field<Element = E>>(&mut self, field: &mut F) {
+        if let (Some(last), Some(longer)) = (self.parts.pop(), self.parts.pop()) {
+            let one = field.one();
+            self.parts.push(add_scaled(field, &longer, &last, &one, None, |_| {}));
+        }
+    }
+}
+
 /// `factor * row`, for a nonzero factor.
 pub fn scaled<F: Field>(field: &mut F, row: &[(u32, F::Element)], factor: &F::Element) -> Row<F::Element> {
     row.iter()
@@ -266,6 +311,25 @@ pub fn scaled<F: Field>(field: &mut F, row: &[(u32, F::Element)], factor: &F::El
 mod tests {
     use super::*;
     use crate::algebra::Doubles;
+
+    #[test]
+    fn a_sum_of_many_rows_is_the_same_in_parts() {
+        let mut sum = RowSum::new();
+        let mut expected = vec![0.0; 1000];
+        for k in 0..5000_u32 {
+            let columns = [(7 * k) % 499, 500 + (13 * k) % 499];
+            let row: Vec<(u32, f64)> = columns.iter().map(|column| (*column, f64::from(k % 5))).collect();
+            sum.add(&mut Doubles, &row, &2.0);
+            for column in columns {
+                expected[column as usize] += 2.0 * f64::from(k % 5);
+            }
+        }
+        let mut found = vec![0.0; 1000];
+        for (column, value) in sum.total(&mut Doubles) {
+            found[column as usize] = value;
+        }
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn the_mark_of_an_undetermined_row_is_added_like_any_column() {

@@ -262,7 +262,13 @@ impl<'a> Elaborator<'a> {
             .outputs
             .iter()
             .any(|later| later.what.declared.name.text == name.text);
-        declared && self.errors > 0
+        // One whose value could not even be begun is missing without a fault of its own.
+        let is_missing = || {
+            let vector = format!("{}[", name.text);
+            let is_entry = |known: &str| *known == *name.text || known.starts_with(&vector);
+            !self.model.outputs.iter().any(|output| is_entry(&output.name))
+        };
+        declared && (self.errors > 0 || is_missing())
     }
 
     /// `entry` is what is asked for: the name itself, or one of its entries.

@@ -5,7 +5,7 @@
 //! (design 2, "The linear core": "Controlled sources enter after this step").
 
 use crate::algebra::{self, Field, FromExpression};
-use crate::causality::elimination::{Row, add_scaled, scaled};
+use crate::causality::elimination::{Row, RowSum, add_scaled, scaled};
 use crate::elaborate::model::{ElementId, Law, Model, PortId};
 use crate::expr::{Affine, Evaluated, ExprId, Exprs, Node, SymbolId, SymbolKind};
 use crate::reduce::{Reduced, substitute};
@@ -292,16 +292,16 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
         field: &mut F,
         terms: &[(ExprId, ExprId)],
     ) -> Result<Row<E>, Evaluated> {
-        let mut sum = Row::new();
+        let mut sum = RowSum::new();
         for (atom, coefficient) in terms {
             let coefficient = field.from_expression(exprs, *coefficient)?;
             if field.is_zero(&coefficient) {
                 continue;
             }
             let row = self.variable_row(exprs, field, *atom);
-            sum = add_scaled(field, &sum, &row, &coefficient, None, |_| {});
+            sum.add(field, &row, &coefficient);
         }
-        Ok(sum)
+        Ok(sum.total(field))
     }
 
     /// The row of one variable.
@@ -322,7 +322,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
     /// The time derivative of a row; `Err` where it holds a rate already, with that column.
     pub(crate) fn rate_of<F: Field<Element = E>>(&self, field: &mut F, row: &Row<E>) -> Result<Row<E>, u32> {
         let columns = self.columns;
-        let mut sum = Row::new();
+        let mut sum = RowSum::new();
         for (column, value) in row {
             let part = if (*column as usize) < columns.storage + columns.integrals {
                 scaled(field, &self.rates[*column as usize], value)
@@ -336,9 +336,9 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
                 return Err(*column);
             };
             let one = field.one();
-            sum = add_scaled(field, &sum, &part, &one, None, |_| {});
+            sum.add(field, &part, &one);
         }
-        Ok(sum)
+        Ok(sum.total(field))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::assemble::{Assembled, is_variable};
 use crate::algebra::{Field, FromExpression};
-use crate::causality::elimination::{Row, add_scaled};
+use crate::causality::elimination::{Row, RowSum};
 use crate::elaborate::model::Model;
 use crate::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
 use rustc_hash::FxHashMap;
@@ -97,7 +97,10 @@ pub(crate) fn outputs<F: Field + FromExpression>(
     assembled: &Assembled<F::Element>,
     plan: &mut Plan,
 ) -> Result<Outputs<F::Element>, OutputFault> {
-    let mut added: Vec<(ExprId, Row<F::Element>, usize)> = Vec::new();
+    let mut added: Vec<(Row<F::Element>, usize)> = Vec::new();
+    // The added state of an integrand, by its place among them.
+    let mut places: FxHashMap<ExprId, usize> = FxHashMap::default();
+    let mut holders = None;
     let mut rows = Vec::with_capacity(model.outputs.len());
     for (index, output) in model.outputs.iter().enumerate() {
         let Some(form) = exprs.affine(output.value, &is_atom) else {
@@ -108,7 +111,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
             });
             continue;
         };
-        let mut row = Row::new();
+        let mut row = RowSum::new();
         let mut starts = Vec::new();
         for (atom, coefficient) in form.terms {
             let coefficient = field
@@ -123,11 +126,12 @@ pub(crate) fn outputs<F: Field + FromExpression>(
                         .map_err(|_| OutputFault::SecondRate(index))?
                 }
                 Some((_, inner)) => {
-                    let known = added.iter().position(|entry| entry.0 == inner);
+                    let known = places.get(&inner).copied();
                     let integrand = inner_row(exprs, field, assembled, inner, index)?;
-                    let held = *plan
-                        .entry(inner)
-                        .or_insert_with(|| held_by(field, assembled, &integrand));
+                    let held = *plan.entry(inner).or_insert_with(|| {
+                        let holders = holders.get_or_insert_with(|| Holders::new(assembled));
+                        holders.of(field, assembled, &integrand)
+                    });
                     match (known, held) {
                         (Some(position), _) => vec![(assembled.columns.added(position), field.one())],
                         (None, Some(state)) => {
@@ -136,24 +140,22 @@ pub(crate) fn outputs<F: Field + FromExpression>(
                             vec![(state as u32, factor)]
                         }
                         (None, None) => {
-                            added.push((inner, integrand, index));
+                            places.insert(inner, added.len());
+                            added.push((integrand, index));
                             vec![(assembled.columns.added(added.len() - 1), field.one())]
                         }
                     }
                 }
             };
-            row = add_scaled(field, &row, &part, &coefficient, None, |_| {});
+            row.add(field, &part, &coefficient);
         }
         rows.push(OutputRow {
-            row: Some(row),
+            row: Some(row.total(field)),
             rest: form.rest,
             starts,
         });
     }
-    Ok(Outputs {
-        rows,
-        added: added.into_iter().map(|(_, row, index)| (row, index)).collect(),
-    })
+    Ok(Outputs { rows, added })
 }
 
 fn integrand_inside(exprs: &Exprs, root: ExprId) -> bool {
@@ -179,20 +181,40 @@ fn inner_row<F: Field + FromExpression>(
         .map_err(|fault| OutputFault::Value(index, fault))
 }
 
-/// A state whose rate is a multiple of the integrand.
-fn held_by<F: Field>(field: &mut F, assembled: &Assembled<F::Element>, integrand: &Row<F::Element>) -> Option<usize> {
-    let first = integrand.first()?.0;
-    assembled.rates.iter().position(|rate| {
-        if rate.len() != integrand.len() || rate[0].0 != first {
-            return false;
+/// The states by the first column and the length of their rates, so that an integrand is compared with few of them.
+struct Holders {
+    states: FxHashMap<(u32, usize), Vec<usize>>,
+}
+
+impl Holders {
+    fn new<E>(assembled: &Assembled<E>) -> Holders {
+        let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
+        for (state, rate) in assembled.rates.iter().enumerate() {
+            if let Some((first, _)) = rate.first() {
+                states.entry((*first, rate.len())).or_default().push(state);
+            }
         }
-        let factor = ratio(field, integrand, rate);
-        rate.iter().zip(integrand).all(|(a, b)| {
-            let product = field.mul(&factor, &a.1);
-            let difference = field.sub(&product, &b.1);
-            a.0 == b.0 && field.is_zero(&difference)
+        Holders { states }
+    }
+
+    /// The first state whose rate is a multiple of the integrand.
+    fn of<F: Field>(
+        &self,
+        field: &mut F,
+        assembled: &Assembled<F::Element>,
+        integrand: &Row<F::Element>,
+    ) -> Option<usize> {
+        let alike = self.states.get(&(integrand.first()?.0, integrand.len()))?;
+        alike.iter().copied().find(|state| {
+            let rate = &assembled.rates[*state];
+            let factor = ratio(field, integrand, rate);
+            rate.iter().zip(integrand).all(|(a, b)| {
+                let product = field.mul(&factor, &a.1);
+                let difference = field.sub(&product, &b.1);
+                a.0 == b.0 && field.is_zero(&difference)
+            })
         })
-    })
+    }
 }
 
 /// The factor between two proportional rows, taken where the second has its best pivot.

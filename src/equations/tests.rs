@@ -23,6 +23,7 @@ impl Builder {
         Builder {
             model: Model {
                 name: Arc::from("Test"),
+                doc: None,
                 span: span(),
                 exprs,
                 time,

@@ -2,6 +2,7 @@
 
 use super::{ExprId, Exprs, Node};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// `sum of coefficient * atom + rest`; the coefficients and the rest hold no atom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +45,27 @@ impl Exprs {
         }
         match node {
             Node::Sum(list) => {
-                let mut sum = Affine {
-                    terms: Vec::new(),
-                    rest: zero,
-                };
+                let mut terms: Vec<(ExprId, ExprId)> = Vec::new();
+                let mut places: FxHashMap<ExprId, usize> = FxHashMap::default();
+                let mut rests = Vec::new();
                 for child in list.iter() {
-                    let form = forms[child].clone()?;
-                    self.accumulate(&mut sum, form);
+                    let form = forms[child].as_ref()?;
+                    for (atom, coefficient) in &form.terms {
+                        match places.entry(*atom) {
+                            Entry::Occupied(place) => {
+                                let term = &mut terms[*place.get()];
+                                term.1 = self.add(term.1, *coefficient);
+                            }
+                            Entry::Vacant(place) => {
+                                place.insert(terms.len());
+                                terms.push((*atom, *coefficient));
+                            }
+                        }
+                    }
+                    rests.push(form.rest);
                 }
-                Some(sum)
+                let rest = self.sum(rests);
+                Some(Affine { terms, rest })
             }
             Node::Product(list) => {
                 let mut factors = Vec::new();
@@ -81,39 +94,20 @@ impl Exprs {
                     return None;
                 }
                 let (a, b) = (forms[a].clone()?, forms[b].clone()?);
-                let mut atoms: Vec<ExprId> = a.terms.iter().map(|term| term.0).collect();
-                atoms.extend(
-                    b.terms
-                        .iter()
-                        .map(|term| term.0)
-                        .filter(|atom| !a.terms.iter().any(|term| term.0 == *atom)),
-                );
-                let coefficient = |form: &Affine, atom: ExprId| {
-                    form.terms
-                        .iter()
-                        .find(|term| term.0 == atom)
-                        .map_or(zero, |term| term.1)
-                };
+                let of_a: FxHashMap<ExprId, ExprId> = a.terms.iter().copied().collect();
+                let of_b: FxHashMap<ExprId, ExprId> = b.terms.iter().copied().collect();
+                let only_in_b = b.terms.iter().filter(|term| !of_a.contains_key(&term.0));
                 let mut terms = Vec::new();
-                for atom in atoms {
-                    let value = self.if_else(*condition, coefficient(&a, atom), coefficient(&b, atom));
-                    terms.push((atom, value));
+                for (atom, _) in a.terms.iter().chain(only_in_b) {
+                    let coefficient = |of: &FxHashMap<ExprId, ExprId>| of.get(atom).copied().unwrap_or(zero);
+                    let value = self.if_else(*condition, coefficient(&of_a), coefficient(&of_b));
+                    terms.push((*atom, value));
                 }
                 let rest = self.if_else(*condition, a.rest, b.rest);
                 Some(Affine { terms, rest })
             }
             _ => None,
         }
-    }
-
-    fn accumulate(&mut self, sum: &mut Affine, form: Affine) {
-        for (atom, coefficient) in form.terms {
-            match sum.terms.iter_mut().find(|term| term.0 == atom) {
-                Some(term) => term.1 = self.add(term.1, coefficient),
-                None => sum.terms.push((atom, coefficient)),
-            }
-        }
-        sum.rest = self.add(sum.rest, form.rest);
     }
 
     /// The node with its children replaced, simplified by the builders of this arena. A leaf is the same leaf.
