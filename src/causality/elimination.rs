@@ -263,12 +263,14 @@ pub struct RowSum<E> {
     parts: Vec<Row<E>>,
 }
 
-impl<E: Clone + std::fmt::Debug> RowSum<E> {
+impl<E> Default for RowSum<E> {
     /// The sum of nothing.
-    pub fn new() -> RowSum<E> {
+    fn default() -> RowSum<E> {
         RowSum { parts: Vec::new() }
     }
+}
 
+impl<E: Clone + std::fmt::Debug> RowSum<E> {
     /// Adds `factor * row`.
     pub fn add<F: Field<Element = E>>(&mut self, field: &mut F, row: &[(u32, E)], factor: &E) {
         let last = match self.parts.pop_if(|last| last.len() <= WIDE.max(row.len())) {
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_sum_of_many_rows_is_the_same_in_parts() {
-        let mut sum = RowSum::new();
+        let mut sum = RowSum::default();
         let mut expected = vec![0.0; 1000];
         for k in 0..5000_u32 {
             let columns = [(7 * k) % 499, 500 + (13 * k) % 499];

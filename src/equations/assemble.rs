@@ -292,7 +292,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
         field: &mut F,
         terms: &[(ExprId, ExprId)],
     ) -> Result<Row<E>, Evaluated> {
-        let mut sum = RowSum::new();
+        let mut sum = RowSum::default();
         for (atom, coefficient) in terms {
             let coefficient = field.from_expression(exprs, *coefficient)?;
             if field.is_zero(&coefficient) {
@@ -322,7 +322,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
     /// The time derivative of a row; `Err` where it holds a rate already, with that column.
     pub(crate) fn rate_of<F: Field<Element = E>>(&self, field: &mut F, row: &Row<E>) -> Result<Row<E>, u32> {
         let columns = self.columns;
-        let mut sum = RowSum::new();
+        let mut sum = RowSum::default();
         for (column, value) in row {
             let part = if (*column as usize) < columns.storage + columns.integrals {
                 scaled(field, &self.rates[*column as usize], value)

@@ -111,7 +111,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
             });
             continue;
         };
-        let mut row = RowSum::new();
+        let mut row = RowSum::default();
         let mut starts = Vec::new();
         for (atom, coefficient) in form.terms {
             let coefficient = field
