@@ -8,6 +8,7 @@ mod document;
 mod fmu;
 mod functions;
 mod matlab;
+mod modelica;
 mod names;
 mod program;
 mod python;
@@ -41,6 +42,8 @@ pub enum Target {
     Python,
     /// Functions for MATLAB and Octave.
     Matlab,
+    /// A flat model in Modelica.
+    Modelica,
     /// The equations as LaTeX.
     Latex,
     /// The equations as JSON.
@@ -56,6 +59,7 @@ impl Target {
         (Target::Fmu2, "fmu2"),
         (Target::Python, "python"),
         (Target::Matlab, "matlab"),
+        (Target::Modelica, "modelica"),
         (Target::Latex, "latex"),
         (Target::Json, "json"),
     ];
@@ -141,6 +145,7 @@ pub fn package(
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two),
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
+        Target::Modelica => modelica::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
     };

@@ -9,7 +9,7 @@ use crate::kernels::program::{Index, Instruction, Loop, Program, Register, Targe
 /// Statements after which a function ends and another one begins.
 const STATEMENTS: usize = 120;
 
-/// An expression longer than this becomes a statement of its own.
+/// Where languages with statements of their own cut expressions.
 const LONGEST: usize = 90;
 
 /// How tightly an expression binds; operands that bind less tightly are put into parentheses.
@@ -145,6 +145,18 @@ pub(crate) trait Dialect {
             Binary::Divide => "/",
             _ => unreachable!("invariant: other operations are functions or conditions"),
         }
+    }
+    /// An expression longer than this becomes a statement of its own.
+    fn longest(&self) -> usize {
+        LONGEST
+    }
+    /// How tightly `-a` binds.
+    fn sign(&self) -> Binding {
+        Binding::Sign
+    }
+    /// The name of a result that has been given one within its program.
+    fn local(&self, name: String) -> String {
+        name
     }
     /// An index that is the same in all lanes.
     fn fixed_index(&self, first: u32) -> String {
@@ -309,7 +321,7 @@ impl Printer<'_> {
             let is_simple = matches!(instruction, Instruction::Number(_) | Instruction::Load(..));
             // What is the same in all lanes is computed in front of the loop, unless it is as good as a name.
             let goes_ahead = is_loop && uniform[at] && !is_simple && self.is_needed_in_lanes(at, &uniform);
-            let is_named = goes_ahead || (!is_simple && (uses[at] > 1 || text.text.len() > LONGEST));
+            let is_named = goes_ahead || (!is_simple && (uses[at] > 1 || text.text.len() > self.dialect.longest()));
             if !is_named {
                 self.texts[at] = Some((text, is_condition));
                 continue;
@@ -320,6 +332,7 @@ impl Printer<'_> {
             } else {
                 name
             };
+            let name = self.dialect.local(name);
             let text = if is_condition {
                 self.dialect.as_number(&text)
             } else {
@@ -440,7 +453,8 @@ impl Printer<'_> {
             }
             Instruction::Unary(Unary::Negate, a) => {
                 let a = self.number(a);
-                (Text::new(Binding::Sign, format!("-{}", a.within(Binding::Atom))), false)
+                let text = format!("-{}", a.within(Binding::Atom));
+                (Text::new(dialect.sign(), text), false)
             }
             Instruction::Unary(Unary::Not, a) => (dialect.negation(&self.condition(a)), true),
             Instruction::Unary(operation, a) => (dialect.unary(operation, &self.number(a)), false),
