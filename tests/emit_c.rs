@@ -5,37 +5,10 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, emit, examples, for_each, must, simulated, stop, tight};
-
-/// What the emitted files are clean under.
-const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+use support::emitted::{Rows, STRICT, compile, emit, examples, for_each, must, simulated, sources, stop, tight};
 
 /// Anything that C leaves undefined ends the program.
 const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-
-/// The files of a folder that belong to the program `main`: all but the drivers of their own.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "c"))
-        .filter(|path| {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            !name.ends_with("_cvode") && !name.ends_with("_fixed")
-        })
-        .collect();
-    found.sort();
-    found
-}
-
-/// Compiles the program of a folder.
-fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
-    let program = folder.join("program");
-    let mut gcc = Command::new("gcc");
-    gcc.args(STRICT).args(flags).arg("-ffp-contract=off");
-    must(gcc.args(sources(folder)).arg("-o").arg(&program).arg("-lm"));
-    program
-}
 
 #[test]
 fn every_example_runs_in_c_as_it_does_here() {

@@ -5,22 +5,8 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, emit, examples, for_each, must, simulated, stop, tight};
-
-/// Cargo in a folder, with what is built kept between the crates.
-fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(folder).args(words).arg("--offline").arg("--quiet");
-    // The flags of the build around this test are not those of the crate.
-    cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-D warnings");
-    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    cargo
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-        .env("CARGO_PROFILE_DEV_DEBUG", "false");
-    cargo
-}
+use support::emitted::{Rows, cargo, emit, examples, for_each, must, simulated, stop, tight};
 
 #[test]
 fn every_example_runs_in_rust_as_it_does_here() {

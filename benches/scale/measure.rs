@@ -17,7 +17,8 @@ pub fn lgm(arguments: &[&str]) -> Result<Run, String> {
     run(Path::new(env!("CARGO_BIN_EXE_lgm")), arguments)
 }
 
-fn run(program: &Path, arguments: &[&str]) -> Result<Run, String> {
+/// The same of any program; of one that starts others and waits for them, with all of them.
+pub fn run(program: &Path, arguments: &[&str]) -> Result<Run, String> {
     let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -35,7 +36,8 @@ fn run(program: &Path, arguments: &[&str]) -> Result<Run, String> {
         usage.assume_init()
     };
     if status != 0 {
-        return Err(format!("`lgm {}` ends with status {status}", arguments.join(" ")));
+        let words = arguments.join(" ");
+        return Err(format!("`{} {words}` ends with status {status}", program.display()));
     }
     Ok(Run {
         seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),

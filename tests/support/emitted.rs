@@ -164,3 +164,43 @@ pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + 
     let faults = faults.into_inner().unwrap();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// What the emitted files are clean under.
+pub const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+/// The files of a folder that belong to the program `main`: all but the drivers of their own.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "c"))
+        .filter(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            !name.ends_with("_cvode") && !name.ends_with("_fixed")
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Compiles the program of a folder.
+pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
+    let program = folder.join("program");
+    let mut gcc = Command::new("gcc");
+    gcc.args(STRICT).args(flags).arg("-ffp-contract=off");
+    must(gcc.args(sources(folder)).arg("-o").arg(&program).arg("-lm"));
+    program
+}
+
+/// Cargo in a folder, with what is built kept between the crates.
+pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(folder).args(words).arg("--offline").arg("--quiet");
+    // The flags of the build around this test are not those of the crate.
+    cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-D warnings");
+    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+        .env("CARGO_PROFILE_DEV_DEBUG", "false");
+    cargo
+}

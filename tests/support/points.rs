@@ -2,7 +2,7 @@
 
 use lgm::equations::{Options, StateSystem};
 use lgm::kernels::{Arguments, KernelOptions, Kernels, SparseKernel};
-use lgm::source::{NoFiles, SourceMap};
+use lgm::source::{SourceMap, Sources};
 use nalgebra::{DMatrix, DVector};
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Point {
     pub system: StateSystem,
     kernels: Kernels,
-    parameters: Vec<f64>,
+    pub parameters: Vec<f64>,
     pub time: f64,
     pub states: Vec<f64>,
     pub inputs: Vec<f64>,
@@ -32,11 +32,20 @@ pub struct Found {
     pub starts: Vec<f64>,
 }
 
+/// The files of the disk.
+struct Disk;
+
+impl Sources for Disk {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+}
+
 /// The equations of a file, parameters kept as symbols.
 pub fn compiled(file: &Path) -> StateSystem {
     let mut map = SourceMap::default();
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
-    let root = map.add(name.as_str(), fs::read_to_string(file).unwrap(), None);
+    let root = map.add(name.as_str(), fs::read_to_string(file).unwrap(), Some(file.into()));
     let request = lgm::Request {
         equations: Options {
             symbolic: true,
@@ -45,7 +54,7 @@ pub fn compiled(file: &Path) -> StateSystem {
         },
         ..lgm::Request::default()
     };
-    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &request);
+    let (system, _) = lgm::compile(&Disk, &mut map, root, &request);
     system.unwrap_or_else(|| panic!("{name} has equations"))
 }
 

@@ -7,6 +7,8 @@ mod c;
 mod document;
 mod fmu;
 mod functions;
+mod julia;
+mod mass;
 mod matlab;
 mod modelica;
 mod names;
@@ -24,8 +26,11 @@ use crate::diagnostic::Diagnostic;
 use crate::equations::StateSystem;
 use subject::Subject;
 
-/// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand.
-const MOST_UNKNOWNS: usize = 64;
+/// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand: eight megabytes.
+const MOST_UNKNOWNS: usize = 1000;
+
+/// The same of a Rust crate, whose model lives where the caller puts it, most often on a stack: half a megabyte.
+const MOST_UNKNOWNS_ON_A_STACK: usize = 256;
 
 /// A language, and what is built from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +47,8 @@ pub enum Target {
     Python,
     /// Functions for MATLAB and Octave.
     Matlab,
+    /// A Julia module with a driver for OrdinaryDiffEq.
+    Julia,
     /// A flat model in Modelica.
     Modelica,
     /// The equations as LaTeX.
@@ -59,6 +66,7 @@ impl Target {
         (Target::Fmu2, "fmu2"),
         (Target::Python, "python"),
         (Target::Matlab, "matlab"),
+        (Target::Julia, "julia"),
         (Target::Modelica, "modelica"),
         (Target::Latex, "latex"),
         (Target::Json, "json"),
@@ -124,14 +132,24 @@ pub fn package(
     target: Target,
     options: &CodeOptions,
 ) -> Result<Package, Diagnostic> {
+    let resolved;
+    let system = match system.mass_matrix {
+        Some(_) if !matches!(target, Target::Latex | Target::Json) => {
+            resolved = mass::with_rates_as_unknowns(system);
+            &resolved
+        }
+        _ => system,
+    };
     let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
-    if unknowns > MOST_UNKNOWNS || system.mass_matrix.is_some() {
-        let what = match system.mass_matrix {
-            Some(_) => "a mass matrix".to_string(),
-            None => format!("algebraic loops of {unknowns} unknowns"),
-        };
+    let most = match target {
+        // Nothing is solved there, or the tool that reads it decides how.
+        Target::Modelica | Target::Latex | Target::Json => usize::MAX,
+        Target::Rust => MOST_UNKNOWNS_ON_A_STACK,
+        _ => MOST_UNKNOWNS,
+    };
+    if unknowns > most {
         let message = format!(
-            "`{}` has {what}, which emitted code cannot solve (at most {MOST_UNKNOWNS} unknowns)",
+            "`{}` has algebraic loops of {unknowns} unknowns, which emitted code of this target cannot solve (at most {most})",
             system.model
         );
         return Err(Diagnostic::error("LGM1031", message)
@@ -145,6 +163,7 @@ pub fn package(
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two),
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
+        Target::Julia => julia::package(&subject),
         Target::Modelica => modelica::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),

@@ -146,7 +146,13 @@ impl Script {
             ("loop_places", "loop_count", &jacobians.residuals_by_unknowns),
         ];
         for (key, count, matrix) in matrices {
-            values.set(key, self.entries(&matrix.row_starts, &matrix.columns_of).join(", "));
+            let entries = self.entries(&matrix.row_starts, &matrix.columns_of);
+            if key == "direct_places" {
+                values
+                    .set("direct_rows", &entries[0])
+                    .set("direct_columns", &entries[1]);
+            }
+            values.set(key, entries.join(", "));
             values.set(count, matrix.stored().to_string());
         }
         values.set("scratch", Subject::scratch(&scratch).to_string());

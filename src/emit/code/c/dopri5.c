@@ -53,6 +53,9 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
         const real scale = allowed(solver, x[at], x[at]);
         const real own = @fabs@(x[at]) / scale;
         const real change = @fabs@(solver->slope[0][at]) / scale;
+        if (!isfinite(change)) {
+            return @NAME@_NOT_FINITE;
+        }
         value = (own > value) ? own : value;
         rate = (change > rate) ? change : rate;
     }
@@ -80,6 +83,8 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
         const real h = is_last ? left : solver->h;
         const real end = is_last ? stop : solver->t + h;
         real error = @zero@;
+        /* Not finite where any slope is not. */
+        real all = @zero@;
         @name@_status status = @NAME@_OK;
         if (!(end > solver->t)) {
             return @NAME@_NOT_FINITE;
@@ -102,11 +107,12 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
                 }
                 const real share = @fabs@(h * sum) / allowed(solver, solver->x[at], solver->trial[at]);
                 error = (share > error) ? share : error;
+                all += share;
             }
         }
-        if (status != @NAME@_OK || !(error <= @one@)) {
+        if (status != @NAME@_OK || !(error <= @one@) || !isfinite(all)) {
             const real factor =
-                (status == @NAME@_OK && isfinite(error)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
+                (status == @NAME@_OK && isfinite(all)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
             solver->h = h * ((factor > (real)0.1) ? factor : (real)0.1);
             solver->rejected++;
             if (!(solver->t + solver->h > solver->t)) {

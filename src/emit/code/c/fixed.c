@@ -25,7 +25,7 @@ static @name@_status motion(void *context, @name@_real t, const @name@_real x[],
     @name@_model *const own = (@name@_model *)context;
     /* A controller would read its inputs once a step; the default signals are known in between too. */
     @name@_inputs(own, t, u, du);
-    return @name@_rhs(own, t, x, u, du, dx);
+    return @name@_rates(own, t, x, u, du, dx);
 }
 
 int main(int count, char **arguments) {

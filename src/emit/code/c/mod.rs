@@ -454,11 +454,14 @@ fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, valu
             "loop_matrix_call",
             functions.call("loop_matrix", &move_call("model->entries")),
         )
-        .set("direct_call", functions.call("partials", &move_call("direct")))
-        .set("by_loop_call", functions.call("by_unknowns", &move_call("by_loop")))
+        .set("direct_call", functions.call("partials", &move_call("model->direct")))
+        .set(
+            "by_loop_call",
+            functions.call("by_unknowns", &move_call("model->by_loop")),
+        )
         .set(
             "by_state_call",
-            functions.call("residuals_by_states", &move_call("by_state")),
+            functions.call("residuals_by_states", &move_call("model->by_state")),
         )
         .set("loop_entries", matrix.stored().to_string())
         .set("loop_iterations", ITERATIONS.to_string())

@@ -19,8 +19,31 @@
 typedef @name@_real real;
 
 @helpers@@programs@
+/* A sum is finite only where every term is; eight sums at once do not wait for each other. Finite terms may have a sum that is
+ * not: then they are looked at one by one. */
 static int all_finite(const real values[], int count) {
-    for (int at = 0; at < count; at++) {
+    real sum = @zero@;
+    real sum_0 = @zero@, sum_1 = @zero@, sum_2 = @zero@, sum_3 = @zero@;
+    real sum_4 = @zero@, sum_5 = @zero@, sum_6 = @zero@, sum_7 = @zero@;
+    int at = 0;
+    for (; at <= count - 8; at += 8) {
+        sum_0 += values[at];
+        sum_1 += values[at + 1];
+        sum_2 += values[at + 2];
+        sum_3 += values[at + 3];
+        sum_4 += values[at + 4];
+        sum_5 += values[at + 5];
+        sum_6 += values[at + 6];
+        sum_7 += values[at + 7];
+    }
+    for (; at < count; at++) {
+        sum += values[at];
+    }
+    sum += ((sum_0 + sum_1) + (sum_2 + sum_3)) + ((sum_4 + sum_5) + (sum_6 + sum_7));
+    if (isfinite(sum)) {
+        return 1;
+    }
+    for (at = 0; at < count; at++) {
         if (!isfinite(values[at])) {
             return 0;
         }
@@ -208,7 +231,7 @@ void @name@_defaults(@name@_parameters *parameters) {
     return @NAME@_OK;
 }
 
-@name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+@name@_status @name@_rates(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real dx[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du;
 @if loops@
@@ -217,6 +240,15 @@ void @name@_defaults(@name@_parameters *parameters) {
     }
 @end@
     @derivatives_call@
+    return @NAME@_OK;
+}
+
+@name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real dx[]) {
+    const @name@_status status = @name@_rates(model, t, x, u, du, dx);
+    if (status != @NAME@_OK) {
+        return status;
+    }
     return all_finite(dx, @NAME@_STATES) ? @NAME@_OK : @NAME@_NOT_FINITE;
 }
 
@@ -246,9 +278,9 @@ const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jaco
     static const int by_loop_columns[@by_loop_room@] = {@by_loop_columns@};
     static const int by_state_rows[@NAME@_UNKNOWNS + 1] = {@by_state_rows@};
     static const int by_state_columns[@by_state_room@] = {@by_state_columns@};
-    real direct[@direct_room@];
-    real by_loop[@by_loop_room@];
-    real by_state[@by_state_room@];
+    const real *const direct = model->direct;
+    const real *const by_loop = model->by_loop;
+    const real *const by_state = model->by_state;
     if (!solve_loops(model, t, x, u, du)) {
         return @NAME@_LOOP_NOT_SOLVED;
     }

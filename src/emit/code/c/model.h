@@ -67,6 +67,9 @@ typedef struct {
     @name@_real entries[@loop_room@];
     @name@_real factors[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
     int pivots[@NAME@_UNKNOWNS];
+    @name@_real direct[@direct_room@];
+    @name@_real by_loop[@by_loop_room@];
+    @name@_real by_state[@by_state_room@];
     /* Whether the loops have been solved before. */
     int is_solved;
 @end@
@@ -85,6 +88,10 @@ void @name@_defaults(@name@_parameters *parameters);
 
 /* The time derivatives of the states, dx, at time t for states x, inputs u and their time derivatives du. */
 @name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], @name@_real dx[]);
+
+/* The same without a look at whether the results are finite numbers: for a stepper that looks once a step. */
+@name@_status @name@_rates(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real dx[]);
 
 /* The outputs y. */

@@ -4,6 +4,8 @@
  */
 #include "@name@_rk4.h"
 
+#include <math.h>
+
 typedef @name@_real real;
 
 @name@_status @name@_rk4_step(@name@_rk4 *work, @name@_motion f, void *context, @name@_real t, @name@_real h,
@@ -21,7 +23,13 @@ typedef @name@_real real;
     }
     for (int at = 0; at < @NAME@_STATES; at++) {
         const real middle = work->slope[1][at] + work->slope[2][at];
-        x[at] += h / @six@ * (work->slope[0][at] + @two@ * middle + work->slope[3][at]);
+        work->point[at] = x[at] + h / @six@ * (work->slope[0][at] + @two@ * middle + work->slope[3][at]);
+        if (!isfinite(work->point[at])) {
+            return @NAME@_NOT_FINITE;
+        }
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x[at] = work->point[at];
     }
     return @NAME@_OK;
 }

@@ -30,7 +30,7 @@ typedef @name@_real real;
 
 @name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]) {
     const real inside = @name@_run_inputs(run, t);
-    return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
+    return @name@_rates(&run->model, inside, x, run->u, run->du, dx);
 }
 
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {

@@ -1,0 +1,101 @@
+# Runs @model@ with OrdinaryDiffEq and writes the rows of `lgm simulate` as CSV.
+#
+# @origin_comment@
+#
+#     julia run_@name@.jl [--stop T] [--start T] [--points N] [--rtol R] [--atol A] [--stiff] [PARAMETER=VALUE]..
+
+using OrdinaryDiffEq
+
+include(joinpath(@__DIR__, "@name@.jl"))
+
+"""
+Times, outputs and states (one column a time) of a run with the default signals of the inputs. `algorithm` is one of
+OrdinaryDiffEq's, such as `Rodas5P()` for stiff equations.
+"""
+function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points = @plan_points@, rtol = @plan_rtol@,
+    atol = @plan_atol@, algorithm = Tsit5())
+    isnan(stop) && throw(ArgumentError("give `stop`: the model does not say how long it is to run"))
+    times = collect(range(start, stop; length = points))
+    x = @name@.moved(model, start, zeros(@inputs@), model.starts, true)
+    states = zeros(@states@, points)
+    states[:, 1] .= x
+    row, begun = 2, float(start)
+    corners = @name@.corners(model, start, stop)
+    for finish in sort!(unique!([corners; float(stop)]))
+        last = prevfloat(finish)
+        while begun < finish && !isempty(x)
+            # At a corner, the branch before it holds until the end of the piece.
+            inside(t, begun = begun) = clamp(t, begun, last)
+            slopes!(dx, x, model, t) = @name@.slopes!(dx, x, model, inside(t))
+            by_states!(matrix, x, model, t) = @name@.slopes_by_states!(matrix, x, model, inside(t))
+            f = ODEFunction(slopes!; jac = by_states!, jac_prototype = @name@.pattern())
+            problem = ODEProblem(f, x, (begun, finish), model)
+            reached = Ref(finish)
+            function watch(out, x, t, integrator)
+                u, du = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, inside(t))
+                out .= @name@.conditions(model, inside(t), x, u, du)
+            end
+            function stop_there!(integrator, _)
+                reached[] = integrator.t
+                terminate!(integrator)
+            end
+            count = length(@name@.conditions(model, inside(begun), x, zeros(@inputs@), zeros(@inputs@)))
+            callback = count == 0 ? nothing : VectorContinuousCallback(watch, stop_there!, count)
+            solution = solve(problem, algorithm; reltol = rtol, abstol = atol, callback = callback, maxiters = 10^7)
+            while row <= points && times[row] < reached[]
+                states[:, row] .= solution(times[row])
+                row += 1
+            end
+            x = copy(solution.u[end])
+            all(isfinite, x) || throw(@name@.Fault("the run ends at $(solution.t[end]) s"))
+            if reached[] < finish
+                # Past the condition, by less than matters.
+                past = min(reached[] + 1e-12 * (finish - begun), finish)
+                dx = zero(x)
+                slopes!(dx, x, model, past)
+                x .+= (past - reached[]) .* dx
+                reached[] = past
+            end
+            begun = reached[]
+        end
+        begun = finish
+        if finish in corners
+            before, _ = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, last)
+            x = @name@.moved(model, finish, before, x, false)
+        end
+        while row <= points && times[row] <= finish
+            states[:, row] .= x
+            row += 1
+        end
+    end
+    outputs = zeros(@outputs@, points)
+    for (at, time) in enumerate(times)
+        u, du = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, time)
+        outputs[:, at] .= @name@.outputs!(zeros(@outputs@), model, time, states[:, at], u, du)
+    end
+    return times, outputs, states
+end
+
+function main(words)
+    given, options = @name@.Parameters(), Dict{Symbol, Any}()
+    while !isempty(words)
+        word = popfirst!(words)
+        if word == "--stiff"
+            options[:algorithm] = Rodas5P()
+        elseif word == "--points"
+            options[:points] = parse(Int, popfirst!(words))
+        elseif startswith(word, "--")
+            options[Symbol(word[3:end])] = parse(Float64, popfirst!(words))
+        else
+            name, value = rsplit(word, "="; limit = 2)
+            @name@.set!(given, name, parse(Float64, value))
+        end
+    end
+    times, outputs, states = simulate(@name@.Model(given); options...)
+    println(join(@name@.COLUMNS, ","))
+    for (at, time) in enumerate(times)
+        println(join([time; outputs[:, at]; states[@name@.COLUMN_STATES, at]], ","))
+    end
+end
+
+abspath(PROGRAM_FILE) == @__FILE__ && main(copy(ARGS))

@@ -1,0 +1,171 @@
+//! What emitted code solves within each call: mass matrices, and loops of many unknowns.
+
+#[path = "simulate/shapes.rs"]
+mod shapes;
+mod support;
+mod systems;
+
+use lgm::emit::code::{self, CodeOptions, Origin, Target};
+use lgm::equations::{StateSystem, StateVariable};
+use lgm::expr::Function;
+use lgm::kernels::{KernelOptions, Kernels};
+use lgm::simulate::{Method, Plan, Silent, simulate};
+use shapes::Shapes;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use support::emitted::{Rows, cargo, compile, emit, must, simulated};
+use systems::{Builder, sparse};
+
+/// Two coupled oscillators whose masses depend on where they are: rows of the mass matrix that couple rates, and rows that do not.
+fn coupled() -> StateSystem {
+    let mut builder = Builder::new("Coupled");
+    let mass = builder.parameter("m", 20, Some("kg"), None);
+    let stiffness = builder.parameter("k", 35, Some("N/m"), None);
+    let q = [("a.x", 1), ("b.x", 0)]
+        .map(|(name, start)| builder.state(name, StateVariable::IntegralOfAcross, Some("m"), start));
+    let v = ["a.v", "b.v"].map(|name| builder.state(name, StateVariable::Across, Some("m/s"), 0));
+    let exprs = &mut builder.system.exprs;
+    let one = exprs.one();
+    let coupling = exprs.call(Function::Cos, [q[0]]);
+    let square = exprs.mul(q[1], q[1]);
+    let grown = exprs.add(mass, square);
+    let pull = exprs.mul(stiffness, q[0]);
+    let first = exprs.neg(pull);
+    let stretch = exprs.sub(q[0], q[1]);
+    let cube = exprs.product([stretch, stretch, stretch]);
+    let second = exprs.add(stretch, cube);
+    let entries = [
+        (0, 0, one),
+        (1, 1, one),
+        (2, 2, mass),
+        (2, 3, coupling),
+        (3, 2, coupling),
+        (3, 3, grown),
+    ];
+    builder.system.mass_matrix = Some(sparse(4, 4, &entries));
+    builder.system.derivatives = vec![v[0], v[1], first, second];
+    let energy = builder.system.exprs.mul(v[0], v[1]);
+    builder.output("product", None, energy);
+    builder.system.linear = false;
+    builder.system
+}
+
+/// The rows of a run of the library, which solves with the mass matrix itself.
+fn run(system: &StateSystem) -> Rows {
+    let kernels = Kernels::new(system, &KernelOptions::default());
+    let plan = Plan {
+        stop: 3.0,
+        points: 501,
+        rtol: 1e-11,
+        atol: 1e-14,
+        method: Method::Tsit45,
+        ..Plan::default()
+    };
+    let mut names = vec!["time".to_string()];
+    names.extend(system.outputs.iter().map(|output| output.name.to_string()));
+    names.extend(system.states.iter().map(|state| state.name.to_string()));
+    let mut values = Vec::new();
+    let mut sink = |time: f64, outputs: &[f64], states: &[f64]| values.push([&[time], outputs, states].concat());
+    let parameters = kernels.parameters(&[]);
+    let signals = Shapes(Vec::new());
+    simulate(system, &kernels, &parameters, &signals, &plan, &mut sink, &Silent).unwrap();
+    Rows { names, values }
+}
+
+/// Emits a system into a folder.
+fn write(system: &StateSystem, target: Target, folder: &Path) {
+    let origin = Origin {
+        file: "coupled".to_string(),
+        version: "0",
+        hash: "none".to_string(),
+    };
+    let package = code::package(system, &origin, target, &CodeOptions::default()).unwrap();
+    for file in package.files {
+        let path = folder.join(file.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, file.contents).unwrap();
+    }
+}
+
+const TIGHT: [&str; 6] = ["--rtol", "1e-11", "--atol", "1e-14", "--stop", "3"];
+
+#[test]
+fn a_mass_matrix_is_solved_with_in_emitted_code() {
+    let system = coupled();
+    let expected = run(&system);
+    let check = |language: &str, text: &str| {
+        let (difference, place) = expected.difference(&Rows::read(text)).unwrap();
+        assert!(difference <= 1e-9, "{language}: {difference:e} {place}");
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("c");
+    write(&system, Target::C, &folder);
+    check("C", &must(Command::new(compile(&folder, &["-O1"])).args(TIGHT)));
+    let folder = scratch.path().join("rust");
+    write(&system, Target::Rust, &folder);
+    let target = scratch.path().join("target");
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    check(
+        "Rust",
+        &must(Command::new(target.join("debug/examples/simulate")).args(TIGHT)),
+    );
+    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
+    if !has.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped in part: `{python}` has not both numpy and scipy; name another one by LGM_PYTHON");
+        return;
+    }
+    let folder = scratch.path().join("python");
+    write(&system, Target::Python, &folder);
+    let mut python = Command::new(python);
+    python.arg(folder.join("coupled.py")).args(["--method", "DOP853"]);
+    check("Python", &must(python.args(TIGHT)));
+}
+
+/// A ladder of diodes without storage between them.
+fn ring(count: usize) -> String {
+    format!(
+        "import nonlinear;
+model Ring {{
+  const N = {count};
+  input u [V] = 2 + sin(50*time);
+  node a[N + 1] : electrical;
+  node b[N] : electrical;
+  source : VoltageSource(u) a[1] -> gnd;
+  for i in 1:N {{
+    r[i] : Resistor(0.01 [ohm]) a[i] -> b[i];
+    d[i] : Diode() b[i] -> a[i + 1];
+    g[i] : Resistor(1000 [ohm]) a[i + 1] -> gnd;
+  }}
+  c : Capacitor(1 [mF]) a[N + 1] -> gnd;
+  output y = across(c);
+  experiment {{ stop = 0.05 [s]; points = 11; }}
+}}"
+    )
+}
+
+#[test]
+fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("ring.lgm");
+    fs::write(&file, ring(70)).unwrap();
+    let expected = simulated(&file, &[]);
+    let tight = ["--rtol", "1e-11", "--atol", "1e-14"];
+    let folder = scratch.path().join("c");
+    emit(&file, "c", &folder, &[]);
+    let header = fs::read_to_string(folder.join("Ring.h")).unwrap();
+    let unknowns = header
+        .lines()
+        .find_map(|line| line.strip_prefix("#define Ring_UNKNOWNS "));
+    assert!(unknowns.unwrap().parse::<usize>().unwrap() > 64);
+    let rows = Rows::read(&must(Command::new(compile(&folder, &["-O1"])).args(tight)));
+    let (difference, place) = expected.difference(&rows).unwrap();
+    assert!(difference <= 1e-9, "C: {difference:e} {place}");
+    let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
+    emit(&file, "rust", &folder, &[]);
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    let rows = Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(tight)));
+    let (difference, place) = expected.difference(&rows).unwrap();
+    assert!(difference <= 1e-9, "Rust: {difference:e} {place}");
+}
