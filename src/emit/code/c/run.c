@@ -30,7 +30,7 @@ typedef @name@_real real;
 
 @name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]) {
     const real inside = @name@_run_inputs(run, t);
-    return @name@_rates(&run->model, inside, x, run->u, run->du, dx);
+    return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
 }
 
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {
@@ -39,7 +39,10 @@ typedef @name@_real real;
 }
 
 static @name@_status motion(void *context, real t, const real x[], real dx[]) {
-    return @name@_run_rates((@name@_run *)context, t, x, dx);
+    @name@_run *const run = (@name@_run *)context;
+    const real inside = @name@_run_inputs(run, t);
+    /* The stepper looks once a step whether everything is finite. */
+    return @name@_rates(&run->model, inside, x, run->u, run->du, dx);
 }
 
 @if moves@
