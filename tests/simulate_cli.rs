@@ -233,7 +233,7 @@ fn what_the_experiment_says_in_parameters_holds_for_each_run() {
     let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=-1:3:3"]);
     ends_with(&run, 0);
     let found = out(&run);
-    let failed = "1,-1,0,,,failed,[LGM1009] the run of `Lag` would begin at 0 s and end at -3 s at 0 s\n";
+    let failed = "1,-1,0,,,failed,[LGM1009] at 0 s: the run of `Lag` would begin at 0 s and end at -3 s\n";
     assert!(found.contains(failed), "{found}");
     let rows: String = found
         .lines()

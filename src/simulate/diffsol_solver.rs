@@ -239,6 +239,12 @@ pub(super) struct Library<'p, 'a, S> {
     solver: S,
     problem: &'p OdeSolverProblem<Equations<'a>>,
     previous: f64,
+    /// Where the library will not go beyond, as it was told by the run.
+    stop: f64,
+    /// No step is longer.
+    longest: f64,
+    /// Whether the library was told an earlier stop, so that its step is no longer than that.
+    is_held: bool,
     /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
     first_order: u32,
     /// A vector of the library for what is interpolated.
@@ -250,15 +256,36 @@ impl<'p, 'a, S> Library<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
-    pub fn new(problem: &'p OdeSolverProblem<Equations<'a>>, solver: S) -> Library<'p, 'a, S> {
+    pub fn new(problem: &'p OdeSolverProblem<Equations<'a>>, solver: S, longest: f64) -> Library<'p, 'a, S> {
         Library {
             within: V::zeros(problem.eqn.size(), problem.eqn.context),
             first_order: solver.order() as u32,
             solver,
             problem,
             previous: 0.0,
+            stop: f64::INFINITY,
+            longest,
+            is_held: false,
             work: Work::default(),
         }
+    }
+}
+
+impl<'p, 'a, S> Library<'p, 'a, S>
+where
+    S: OdeSolverMethod<'p, Equations<'a>>,
+{
+    /// Keeps the next step from being too long. The library has no limit of its own, but makes a step shorter that would go beyond a
+    /// stop; a stop is not set so near the last one that nothing is left between them.
+    fn hold(&mut self) -> Result<(), SolverFault> {
+        let (time, step) = (self.solver.state().t, self.solver.state().h);
+        let too_long = step > self.longest && self.stop - time > 1.5 * self.longest;
+        if too_long || self.is_held {
+            let stop = if too_long { time + self.longest } else { self.stop };
+            self.is_held = too_long;
+            self.solver.set_stop_time(stop).map_err(|error| fault(&error))?;
+        }
+        Ok(())
     }
 }
 
@@ -288,15 +315,17 @@ where
         *state.t = time;
         *state.h = step.min(stop - time);
         self.previous = time;
+        (self.stop, self.is_held) = (stop, false);
         self.solver.set_stop_time(stop).map_err(|error| fault(&error))
     }
 
     fn step(&mut self) -> Result<Reached, SolverFault> {
         self.previous = self.solver.state().t;
+        self.hold()?;
         match self.solver.step() {
             Ok(OdeSolverStopReason::TstopReached) => {
                 self.work.steps += 1;
-                Ok(Reached::Stop)
+                Ok(if self.is_held { Reached::Inside } else { Reached::Stop })
             }
             Ok(_) => {
                 self.work.steps += 1;
@@ -327,6 +356,13 @@ where
             let unknowns = &numbers(&self.within)[motion.states..motion.states + motion.unknowns];
             motion.guess_unknowns(unknowns);
         }
+        Ok(())
+    }
+
+    fn slopes(&mut self, time: f64, slopes: &mut [f64]) -> Result<(), SolverFault> {
+        let result = self.solver.interpolate_dy_inplace(time, &mut self.within);
+        result.map_err(|error| fault(&error))?;
+        slopes.copy_from_slice(&numbers(&self.within)[..slopes.len()]);
         Ok(())
     }
 

@@ -147,4 +147,8 @@ impl Signals for Inputs {
             })
             .collect()
     }
+
+    fn frequency(&self, from: f64, to: f64) -> f64 {
+        self.shared.corners.fastest(&self.parameters, from, to)
+    }
 }

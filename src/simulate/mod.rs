@@ -8,6 +8,7 @@
 
 mod blame;
 mod diffsol_solver;
+mod doubt;
 mod events;
 mod failure;
 mod finite;

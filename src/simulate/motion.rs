@@ -77,6 +77,8 @@ struct Work {
     inputs: Vec<f64>,
     rates: Vec<f64>,
     unknowns: Vec<f64>,
+    /// The last unknowns that solve the loops.
+    solution: Vec<f64>,
     scratch: Vec<f64>,
     residuals: Vec<f64>,
     values: Vec<f64>,
@@ -148,6 +150,7 @@ impl<'a> Motion<'a> {
                 inputs: vec![0.0; inputs],
                 rates: vec![0.0; inputs],
                 unknowns: vec![0.0; unknowns],
+                solution: vec![0.0; unknowns],
                 scratch: vec![0.0; needed],
                 residuals: vec![0.0; unknowns],
                 values: Vec::new(),
@@ -301,6 +304,7 @@ impl<'a> Motion<'a> {
             inputs,
             rates,
             unknowns,
+            solution,
             scratch,
             residuals,
             values,
@@ -331,7 +335,7 @@ impl<'a> Motion<'a> {
                 trial,
                 step,
             };
-            newton.solve(&at, unknowns).map_err(FaultKind::Loop)?;
+            newton.solve_from(&at, unknowns, solution).map_err(FaultKind::Loop)?;
         }
         let at = Arguments { unknowns, ..at };
         self.kernels.derivatives.call(&at, scratch, to);
@@ -415,7 +419,7 @@ impl<'a> Motion<'a> {
             trial: &mut work.trial,
             step: &mut work.step,
         };
-        match newton.solve(&at, &mut work.unknowns) {
+        match newton.solve_from(&at, &mut work.unknowns, &mut work.solution) {
             Ok(()) => true,
             Err(unknown) => {
                 self.note(time, states, FaultKind::Loop(unknown));
@@ -472,6 +476,22 @@ struct Newton<'a> {
 }
 
 impl Newton<'_> {
+    /// Improves the unknowns to a solution, beginning with the last one where the unknowns lead nowhere: what is interpolated
+    /// between two steps may be far off where a law is as steep as that of a diode.
+    fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
+        let mut found = self.solve(at, unknowns);
+        if found.is_err() && unknowns != solution {
+            unknowns.copy_from_slice(solution);
+            found = self.solve(at, unknowns);
+        }
+        match found {
+            Ok(()) => solution.copy_from_slice(unknowns),
+            // Half an iteration is no better guess for the next.
+            Err(_) => unknowns.copy_from_slice(solution),
+        }
+        found
+    }
+
     /// Improves the unknowns to a solution; the unknown that moves most where none is found.
     fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
         let matrix = self.matrix;

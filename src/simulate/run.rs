@@ -9,7 +9,7 @@ use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
 use super::signals::{Corner, Signals};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
-use super::{first_step, starts};
+use super::{doubt, first_step, starts};
 use diffsol::{
     BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
 };
@@ -48,6 +48,8 @@ pub(super) struct Run<'r> {
     pub(super) summary: Summary,
     /// What solvers have done that are gone.
     pub(super) done: Work,
+    /// No step is longer.
+    pub(super) longest: f64,
 }
 
 /// How a solver's part of a run ends.
@@ -167,7 +169,7 @@ impl Run<'_> {
     {
         let solver = State::new_without_initialise(problem).and_then(make);
         let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
-        let solver = &mut Library::new(problem, solver);
+        let solver = &mut Library::new(problem, solver, self.longest);
         let result = self.pieces(solver, may_switch);
         let work = solver.work();
         self.done.steps += work.steps;
@@ -222,8 +224,16 @@ impl Run<'_> {
             .map_err(|error| self.failure(error, None))?;
         let mut without_way = 0;
         loop {
+            let rejected = solver.work().rejected;
             let reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
             let (from, to) = (solver.previous(), solver.time());
+            if self.summary.method.is_explicit() && solver.work().rejected > rejected && !self.motion.system.linear {
+                let doubtful = doubt::is_doubtful(self.motion, solver, self.plan);
+                if doubtful.map_err(|error| self.failure(error, None))? {
+                    self.make_again(solver, end)?;
+                    continue;
+                }
+            }
             without_way = if to - from <= 4.0 * f64::EPSILON * to.abs() {
                 without_way + 1
             } else {
@@ -267,6 +277,15 @@ impl Run<'_> {
                 return Ok(Piece::Switch(method));
             }
         }
+    }
+
+    /// Makes the last step again, in half its length.
+    fn make_again(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
+        let (from, to) = (solver.previous(), solver.time());
+        let mut states = vec![0.0; self.states.len()];
+        let made = solver.interpolate(from, &mut states);
+        let made = made.and_then(|()| solver.restart(from, &states, 0.5 * (to - from), end));
+        made.map_err(|error| self.failure(error, None))
     }
 
     fn changes_within(&mut self, solver: &mut dyn Solver) -> Result<bool, Failure> {

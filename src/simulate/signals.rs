@@ -31,4 +31,9 @@ pub trait Signals: Send + Sync {
     /// At the start of the run the inputs step from 0 to their values (language, section 9), so the first corner is there
     /// unless all of them start at 0 with rate 0.
     fn corners(&self, from: f64, to: f64) -> Vec<Corner>;
+
+    /// The largest angular frequency of the inputs between two times, in rad/s; 0 where nothing oscillates, or nothing is known.
+    fn frequency(&self, _from: f64, _to: f64) -> f64 {
+        0.0
+    }
 }

@@ -34,6 +34,9 @@ pub fn simulate(
     Simulator::new(system, kernels).run(parameters, signals, plan, sink, progress)
 }
 
+/// The longest step as a share of the shortest period of what oscillates with time in nonlinear equations.
+const SHARE_OF_PERIOD: f64 = 0.125;
+
 impl<'a> Simulator<'a> {
     /// Looks through the equations once.
     pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
@@ -93,6 +96,7 @@ impl<'a> Simulator<'a> {
             watch: Watch::new(self.system.linear),
             summary: Summary::default(),
             done: Work::default(),
+            longest: self.longest_step(parameters, signals, plan),
         };
         run.begin()?;
         run.solve()?;
@@ -103,6 +107,23 @@ impl<'a> Simulator<'a> {
         summary.evaluations = motion.evaluations.get();
         summary.jacobians = motion.jacobians.get();
         Ok(summary)
+    }
+
+    /// The longest step in which no turn of an oscillation is overlooked.
+    ///
+    /// Linear equations answer every part of an input in proportion, so that the error test sees it. Others may answer a short part of
+    /// each period alone, as a rectifier does, and a method that is given long steps in between never looks there.
+    fn longest_step(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> f64 {
+        if self.system.linear {
+            return f64::INFINITY;
+        }
+        let (from, to) = (plan.start, plan.stop);
+        let own = self.corners.fastest(parameters, from, to);
+        let fastest = own.max(signals.frequency(from, to));
+        match fastest > 0.0 {
+            true => SHARE_OF_PERIOD * std::f64::consts::TAU / fastest,
+            false => f64::INFINITY,
+        }
     }
 
     /// Corners of the inputs and of the equations themselves, each time once.

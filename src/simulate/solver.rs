@@ -20,6 +20,9 @@ pub(super) trait Solver {
     /// The states at a time within the last step.
     fn interpolate(&mut self, time: f64, states: &mut [f64]) -> Result<(), SolverFault>;
 
+    /// The slopes of what [`Solver::interpolate`] gives, at a time within the last step.
+    fn slopes(&mut self, time: f64, slopes: &mut [f64]) -> Result<(), SolverFault>;
+
     /// The order of the method for the choice of a first step.
     fn first_order(&self) -> u32;
 

@@ -178,7 +178,14 @@ pub fn read_table(
         let mut fields = first.iter();
         fields.position(|field| has_names && field.text.eq_ignore_ascii_case(wanted))
     };
-    let time_at = named("time").or_else(|| named("t")).unwrap_or(0);
+    let named_time = named("time").or_else(|| named("t"));
+    let time_at = named_time.unwrap_or(0);
+    if named_time.is_none() && value_at == time_at {
+        let message = format!("`{name}` has no column of times beside `{column}`");
+        return Err(Diagnostic::error("LGM0911", message)
+            .label(option, "asked for here")
+            .help("times stand in the column `time`, else in `t`, else in the first one"));
+    }
     let (mut times, mut values) = (Vec::new(), Vec::new());
     let mut last_time: Option<Range<usize>> = None;
     let rows = (!has_names).then_some(first).into_iter().chain(records);
@@ -323,6 +330,9 @@ mod tests {
         let code = |text, column| read(text, column, false).unwrap_err().code;
         assert_eq!(code("t,a\n0,1\n", "b"), "LGM0922");
         assert_eq!(code("0,1\n", "a"), "LGM0922");
+        // Values are no times.
+        assert_eq!(code("a\n0\n1\n", "a"), "LGM0911");
+        assert_eq!(read("t\n0\n1\n", "t", false).unwrap().range(), (0.0, 1.0));
         for text in [
             "",
             "t,a\n",

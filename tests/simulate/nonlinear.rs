@@ -1,10 +1,11 @@
 //! Systems built by hand: loops, mass matrices, conditions, stiffness and faults, against exact solutions.
 
-use super::runs::{finished, run, tight};
+use super::runs::{compile, example, finished, run, tight};
 use super::systems::{Builder, sparse};
 use lgm::equations::{AlgebraicLoop, StateSystem, StateVariable};
 use lgm::expr::{ExprId, Exprs, Function, Relation};
-use lgm::simulate::{FailureKind, Method, Plan, Summary};
+use lgm::kernels::{KernelOptions, Kernels};
+use lgm::simulate::{FailureKind, Inputs, Method, Plan, Silent, Summary, simulate};
 
 /// A system of states with starts; their rates are given by a function of their expressions.
 fn system(states: &[(&str, i64)], rates: impl FnOnce(&mut Builder, &[ExprId]) -> Vec<ExprId>) -> StateSystem {
@@ -492,4 +493,40 @@ fn a_plan_that_makes_no_sense_is_refused() {
         ..tight(2.0, 21)
     };
     assert_eq!(run(&good, &[], &few).1.unwrap_err().kind, FailureKind::TooManySteps);
+}
+
+/// A diode conducts for a short part of each period; in between nothing happens, and steps could reach across a whole pulse.
+#[test]
+fn a_rectifier_is_followed_at_every_tolerance() {
+    let system = compile(&example("diode_rectifier.lgm"));
+    let kernels = Kernels::new(&system, &KernelOptions::default());
+    let parameters = kernels.parameters(&[]);
+    let run = |method: Method, rtol: f64| {
+        let plan = Plan {
+            stop: 0.1,
+            points: 401,
+            rtol,
+            atol: 1e-3 * rtol,
+            method,
+            ..Plan::default()
+        };
+        let tables = vec![None; system.inputs.len()];
+        let inputs = Inputs::new(&system, &kernels, &parameters, tables, plan.start);
+        let mut volts = Vec::new();
+        let mut sink = |_: f64, outputs: &[f64], _: &[f64]| volts.push(outputs[0]);
+        let result = simulate(&system, &kernels, &parameters, &inputs, &plan, &mut sink, &Silent);
+        result.unwrap_or_else(|failure| panic!("{} at {rtol:e}: {failure:?}", method.word()));
+        volts
+    };
+    let exact = run(Method::Tsit45, 1e-11);
+    for method in [Method::Auto, Method::Tsit45, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
+        for rtol in [1e-4, 1e-6, 1e-8] {
+            let pairs = run(method, rtol)
+                .into_iter()
+                .zip(&exact)
+                .map(|(found, exact)| (found - exact).abs());
+            let worst = pairs.fold(0.0, f64::max);
+            assert!(worst < 1e3 * rtol, "{} at {rtol:e}: {worst:.1e} V", method.word());
+        }
+    }
 }

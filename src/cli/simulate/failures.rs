@@ -106,7 +106,7 @@ pub(super) fn instant(time: f64) -> String {
 /// One sentence: what happened and when.
 pub(super) fn sentence(failure: &Failure) -> String {
     let (code, words, _) = parts(failure);
-    format!("[{code}] {words} at {} s", instant(failure.time))
+    format!("[{code}] at {} s: {words}", instant(failure.time))
 }
 
 /// The inputs that have no finite value at the time of a failure, or a moment later.
@@ -145,7 +145,8 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
         if !blame.expression.is_empty() {
             diagnostic = diagnostic.note(format!("the expression is `{}`", blame.expression));
         }
-        if !blame.states.is_empty() {
+        // Beside an input without a value, the states of a trial step say nothing.
+        if !blame.states.is_empty() && endless.is_empty() {
             diagnostic = diagnostic.note(format!("the states there: {}", blame.states));
         }
     }

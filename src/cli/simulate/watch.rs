@@ -128,7 +128,8 @@ pub(super) fn statistics(summary: &Summary) -> String {
         ));
     }
     if summary.restarts > 0 {
-        text.push_str(&format!(", {} restarts", summary.restarts));
+        let word = if summary.restarts == 1 { "restart" } else { "restarts" };
+        text.push_str(&format!(", {} {word}", summary.restarts));
     }
     if let Some(time) = summary.stiff_from {
         text.push_str(&format!("; stiff from {} s on", super::failures::instant(time)));

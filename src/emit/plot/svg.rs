@@ -21,6 +21,22 @@ const LETTER: f64 = 7.2;
 /// The length of the piece of curve in front of each name.
 const SAMPLE: f64 = 26.0;
 
+/// The most room for names at the right.
+const MOST_RIGHT: f64 = 300.0;
+
+/// A name that fits into so many pixels: where it is too long, its beginning and its end.
+fn fitting(name: &str, room: f64) -> String {
+    let most = ((room / LETTER) as usize).max(3);
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_string();
+    }
+    let tail = (most - 1) / 3;
+    let head: String = letters[..most - 1 - tail].iter().collect();
+    let tail: String = letters[letters.len() - tail..].iter().collect();
+    format!("{head}…{tail}")
+}
+
 /// Where a panel lies, and its axes.
 struct Frame<'a> {
     left: f64,
@@ -59,7 +75,7 @@ fn write(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
         .filter(|panel| panel.series.len() > 1)
         .flat_map(|panel| &panel.series);
     let right = match named.map(|series| series.name.chars().count()).max() {
-        Some(longest) => (SAMPLE + 24.0 + LETTER * longest as f64).clamp(RIGHT, 300.0),
+        Some(longest) => (SAMPLE + 24.0 + LETTER * longest as f64).clamp(RIGHT, MOST_RIGHT),
         None => EDGE,
     };
     // A panel is as high as its names need.
@@ -140,16 +156,18 @@ fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) 
     }
     writeln!(out, "</g>")?;
     // One curve names its axis; several of one unit are named beside their ends.
-    let mut label = match &panel.series[..] {
-        [only] => escaped(&only.name),
-        _ => String::new(),
+    let unit = match frame.values.unit.is_empty() {
+        true => String::new(),
+        false => format!("[{}]", frame.values.unit),
     };
-    if !frame.values.unit.is_empty() {
-        if !label.is_empty() {
-            label.push(' ');
+    let label = match &panel.series[..] {
+        [only] => {
+            let room = frame.height + GAP - LETTER * (unit.chars().count() + 1) as f64;
+            format!("{} {unit}", fitting(&only.name, room))
         }
-        label.push_str(&format!("[{}]", escaped(&frame.values.unit)));
-    }
+        _ => unit,
+    };
+    let label = escaped(label.trim_end());
     writeln!(
         out,
         "<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\" fill=\"#222222\">{label}</text>",
@@ -351,8 +369,21 @@ fn names(frame: &Frame<'_>, panel: &Panel<'_>, out: &mut Vec<u8>) -> io::Result<
             "<text x=\"{}\" y=\"{}\">{}</text>",
             short(right + 10.0 + SAMPLE + 6.0, 1),
             short(y + 4.0, 1),
-            escaped(&panel.series[*at].name)
+            escaped(&fitting(&panel.series[*at].name, MOST_RIGHT - SAMPLE - 24.0))
         )?;
     }
     writeln!(out, "</g>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_beginning_and_their_end() {
+        assert_eq!(fitting("speed", 5.0 * LETTER), "speed");
+        let long = fitting("a_rather_long_name_of_an_output_that_goes_on", 20.5 * LETTER);
+        assert_eq!((&*long, long.chars().count()), ("a_rather_long…oes_on", 20));
+        assert_eq!(fitting("speed", 0.0), "sp…");
+    }
 }
