@@ -433,6 +433,54 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
     }
 }
 
+/// A pump that runs by the clock and an overflow that opens above a level: conditions on time and on a state, both jumps. One
+/// input has no signal.
+const TANKS: &str = "
+model Tanks {
+  param C = [2e-4, 1e-4] [m^3/Pa];
+  param R = 4e4 [Pa.s/m^3];
+  param opened = 100 [Pa];
+  input pump [m^3/s] = if sin(2*pi*time/40) > 0.3 then 2e-3 else 0;
+  input leak [m^3/s];
+  node a, b : fluid;
+  supply : FlowSource(pump) gnd -> a;
+  t1 : FluidCapacitor(C[1]) a -> gnd;
+  pipe : FluidResistor(R) a -> b;
+  t2 : FluidCapacitor(C[2]) b -> gnd;
+  out : FluidResistor(2*R) b -> gnd;
+  lost : FlowSource(leak) b -> gnd;
+  over : FlowSource(if across(a) > opened then across(a)/R/20 else 0) a -> gnd;
+  output spilled = through(over);
+  output t2 = 2*across(b);
+}
+";
+
+#[test]
+fn conditions_on_time_and_on_states_are_events() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("tanks.lgm");
+    fs::write(&file, TANKS).unwrap();
+    let options = ["--stop", "120", "--points", "121", "--input", "leak=1e-4*step(60)"].map(String::from);
+    let expected = simulated(&file, &options);
+    assert!(expected.values.iter().any(|row| row[1] > 0.0), "nothing is spilled");
+    for target in ["fmu2", "fmu3"] {
+        let folder = scratch.path().join(target);
+        let said = String::from_utf8(emit(&file, target, &scratch.path().join("other"), "none", &["--force"]).stderr);
+        assert!(said.unwrap().contains("the input `leak` has no signal"));
+        let driven = Driven::new(&file, target, &folder, &SANITIZED);
+        let late = format!("60:{}=1e-4", driven.description.reference("leak"));
+        for mode in ["cs", "me"] {
+            let rows = driven.rows(mode, &expected, "1e-11", std::slice::from_ref(&late));
+            let (difference, place) = expected.difference(&rows).unwrap();
+            assert!(difference <= 1e-9, "{target} {mode}: {difference:e} ({place})");
+        }
+        driven.rows("state", &expected, "1e-6", &[]);
+    }
+}
+
 #[test]
 fn descriptions_agree_with_themselves() {
     for name in [

@@ -4,6 +4,7 @@ use super::folder::{write_archive, write_folder};
 use super::library::add_library;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
+use crate::diagnostic::Diagnostic;
 use crate::emit::code::{self, CodeOptions, Origin, Target};
 use crate::equations::Options;
 use crate::source::SourceMap;
@@ -60,8 +61,31 @@ fn step(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Refuses an option that the target does not know, so that nobody believes it was heeded.
+fn foreign_option(arguments: &Arguments) -> Option<Diagnostic> {
+    let target = Target::ALL.iter().find(|entry| entry.0 == arguments.target);
+    let (target, word) = target.expect("invariant: all targets are in the list");
+    let option = match (arguments.float, arguments.fixed_step) {
+        (true, _) => "--float",
+        (false, Some(_)) => "--fixed-step",
+        (false, None) => return None,
+    };
+    let help = match target {
+        Target::C => return None,
+        Target::Rust if arguments.float => "leave it out: the crate is generic, in `f32` as well as in `f64`",
+        _ => "leave it out, or write `--target c`",
+    };
+    let message = format!("the target `{word}` has no `{option}`");
+    Some(Diagnostic::error("LGM0907", message).help(help))
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    if let Some(diagnostic) = foreign_option(arguments) {
+        let diagnostics = [diagnostic];
+        report::print(&SourceMap::default(), &diagnostics);
+        return report::outcome(&diagnostics);
+    }
     // Parameters stay symbols, so that they can be changed when the code runs.
     let wanted = Options {
         symbolic: true,

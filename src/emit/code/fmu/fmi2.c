@@ -6,6 +6,7 @@
 #include "fmi2Functions.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ static void tell(const component *c, fmi2Status status, const char *message) {
 static component *enter(fmi2Component c, int phases, const char *function) {
     component *const own = (component *)c;
     if (own != NULL && ((int)own->own.phase & phases) == 0) {
-        tell(own, fmi2Error, function);
+        char message[96];
+        (void)snprintf(message, sizeof message, "%s cannot be called now", function);
+        tell(own, fmi2Error, message);
         return NULL;
     }
     return own;

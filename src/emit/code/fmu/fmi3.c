@@ -6,6 +6,7 @@
 #include "fmi3Functions.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ static void tell(const component *c, fmi3Status status, const char *message) {
 static component *enter(fmi3Instance instance, int phases, const char *function) {
     component *const own = (component *)instance;
     if (own != NULL && ((int)own->own.phase & phases) == 0) {
-        tell(own, fmi3Error, function);
+        char message[96];
+        (void)snprintf(message, sizeof message, "%s cannot be called now", function);
+        tell(own, fmi3Error, message);
         return NULL;
     }
     return own;
@@ -399,7 +402,9 @@ fmi3Status fmi3SetShiftFraction(fmi3Instance instance, const fmi3ValueReference 
 
 static fmi3Status not_supported(fmi3Instance instance, const char *function) {
     if (instance != NULL) {
-        tell((const component *)instance, fmi3Error, function);
+        char message[96];
+        (void)snprintf(message, sizeof message, "%s is not supported", function);
+        tell((const component *)instance, fmi3Error, message);
     }
     return fmi3Error;
 }
@@ -413,7 +418,8 @@ fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance instance, fmi3ValueR
 fmi3Status fmi3GetVariableDependencies(fmi3Instance instance, fmi3ValueReference dependent,
     size_t elementIndicesOfDependent[], fmi3ValueReference independents[], size_t elementIndicesOfIndependents[],
     fmi3DependencyKind dependencyKinds[], size_t nDependencies) {
-    (void)dependent; (void)elementIndicesOfDependent; (void)independents; (void)elementIndicesOfIndependents; (void)dependencyKinds; (void)nDependencies;
+    (void)dependent; (void)elementIndicesOfDependent; (void)independents; (void)elementIndicesOfIndependents;
+    (void)dependencyKinds; (void)nDependencies;
     return not_supported(instance, "fmi3GetVariableDependencies");
 }
 

@@ -175,6 +175,13 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
         "documentation/licenses/fmi-headers.txt",
         include_str!("headers/LICENSE.txt"),
     );
+    for input in subject.system.inputs.iter().filter(|input| input.signal.is_none()) {
+        let remark = format!(
+            "the input `{}` has no signal of its own: the FMU holds it at 0 until it is set",
+            input.name
+        );
+        package.remarks.push(remark);
+    }
     package.library = Some(SharedLibrary {
         sources,
         path: format!(
