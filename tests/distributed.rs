@@ -7,6 +7,8 @@ mod support;
 mod blocks;
 #[path = "distributed/counts.rs"]
 mod counts;
+#[path = "distributed/curves.rs"]
+mod curves;
 #[path = "distributed/joined.rs"]
 mod joined;
 #[path = "distributed/random.rs"]

@@ -1,10 +1,12 @@
 //! `lgm check`
 
 use super::disk::write_result;
-use super::request::ModelArguments;
+use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::elaborate::Counts;
+use crate::elaborate::{Count, Counts};
+use crate::equations::Options;
 use clap::ValueEnum;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Says what is wrong with a model.
@@ -16,8 +18,9 @@ pub(super) struct Arguments {
     /// Also compare the equations with the laws of the graph at random values, and the power balance
     #[arg(long)]
     verify: bool,
-    /// Also print how many branches, nodes, elements and equations there are: in scalars, in vectors, and as written
-    #[arg(long, conflicts_with = "format")]
+    /// Also print how many branches, nodes, elements and equations there are: in scalars, in vectors, and as written; and how many
+    /// states and dependent storage elements are left after reduction
+    #[arg(long)]
     stats: bool,
     /// `text` goes to standard error, `json` to standard output
     #[arg(long, value_enum, default_value = "text")]
@@ -34,11 +37,21 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (map, diagnostics) = arguments.model.check(arguments.verify);
     let outcome = report::outcome(&diagnostics);
+    let stats = match arguments.stats && outcome == Outcome::Success {
+        true => arguments
+            .model
+            .counts()
+            .map(|counts| (counts, reduced(&arguments.model))),
+        false => None,
+    };
     match arguments.format {
         Format::Text if diagnostics.is_empty() => report::say_without_faults(),
         Format::Text => report::print(&map, &diagnostics),
         Format::Json => {
-            let value = report::as_json(&map, &diagnostics);
+            let mut value = report::as_json(&map, &diagnostics);
+            if let Some((counts, reduced)) = &stats {
+                value["stats"] = stats_json(counts, reduced);
+            }
             let written = write_result(None, &mut |out| {
                 serde_json::to_writer_pretty(&mut *out, &value)?;
                 out.write_all(b"\n")
@@ -49,17 +62,54 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             }
         }
     }
-    if arguments.stats
-        && outcome == Outcome::Success
-        && let Some(counts) = arguments.model.counts()
-    {
-        let written = write_result(None, &mut |out| write_counts(&counts, out));
+    if let (Format::Text, Some((counts, reduced))) = (arguments.format, &stats) {
+        let written = write_result(None, &mut |out| write_counts(counts, reduced, out));
         return report::after_writing(&map, written);
     }
     outcome
 }
 
-fn write_counts(counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
+/// What reduction leaves of the equations.
+#[derive(Clone, Copy, Debug)]
+struct Reduced {
+    states: usize,
+    dependent: usize,
+    loops: usize,
+    outputs: usize,
+}
+
+/// Counts what is left; nothing where the model has no equations.
+fn reduced(model: &ModelArguments) -> Option<Reduced> {
+    let wanted = Options {
+        symbolic: false,
+        ..Options::default()
+    };
+    let (_, system, _) = model.compile(&StateArguments::default(), &LinearizeArguments::default(), wanted);
+    system.map(|system| Reduced {
+        states: system.states.len(),
+        dependent: system.dependent.len(),
+        loops: system.loops.len(),
+        outputs: system.outputs.len(),
+    })
+}
+
+fn stats_json(counts: &Counts, reduced: &Option<Reduced>) -> Value {
+    let of = |count: &Count| {
+        json!({
+            "branches": count.branches, "nodes": count.nodes, "elements": count.elements,
+            "constitutive": count.constitutive, "loop": count.loops(), "node": count.cuts(), "total": count.equations(),
+        })
+    };
+    let reduced = reduced.map(|left| {
+        json!({"states": left.states, "dependent": left.dependent, "loops": left.loops, "outputs": left.outputs})
+    });
+    json!({
+        "scalar": of(&counts.scalar), "vector": of(&counts.vector), "as_written": of(&counts.written),
+        "reduced": reduced,
+    })
+}
+
+fn write_counts(counts: &Counts, reduced: &Option<Reduced>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{:<12}{:>9}{:>7}{:>10}{:>14}{:>7}{:>7}{:>7}",
@@ -80,6 +130,17 @@ fn write_counts(counts: &Counts, out: &mut dyn Write) -> io::Result<()> {
             count.loops(),
             count.cuts(),
             count.equations()
+        )?;
+    }
+    if let Some(left) = reduced {
+        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        writeln!(
+            out,
+            "after reduction: {}, {}, {}; {}",
+            plural(left.states, "state equation"),
+            plural(left.outputs, "output equation"),
+            plural(left.loops, "algebraic loop"),
+            plural(left.dependent, "dependent storage element"),
         )?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::emit::significant;
 use crate::equations::{Options, StateSystem};
 use num_complex::Complex;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// How many of the lowest frequencies a study of convergence shows.
@@ -39,9 +40,18 @@ pub(super) struct Arguments {
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
     against: Option<std::path::PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
     /// The `const` of the other model that takes the same values
     #[arg(long, value_name = "NAME", requires = "against")]
     cells: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
 }
 
 /// What `--converge` says.
@@ -111,8 +121,33 @@ fn print_poles(arguments: &Arguments) -> Outcome {
         return outcome;
     };
     found.sort_by(|a, b| a.norm().total_cmp(&b.norm()).then(b.im.total_cmp(&a.im)));
-    let written = write_result(None, &mut |out| write_poles(&found, out));
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Text => write_poles(&found, out),
+        Format::Json => write_json(&poles_json(&found), out),
+    });
     report::after_writing(&map, written)
+}
+
+fn write_json(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// All poles in 1/s; natural frequencies in rad/s.
+fn poles_json(poles: &[Complex<f64>]) -> Value {
+    let list = poles.iter().map(|pole| {
+        let omega = pole.norm();
+        let damping = (omega > 0.0).then(|| -pole.re / omega);
+        json!({"real": pole.re, "imaginary": pole.im, "omega": omega, "damping": damping})
+    });
+    json!({"schema": "lgm-modes/1", "poles": list.collect::<Vec<Value>>()})
+}
+
+fn study_json(rows: &[(String, u32, Found)], measure: &Found) -> Value {
+    let list = rows.iter().map(|(name, value, found)| {
+        json!({"name": name, "value": value, "omega": frequencies(found), "response_error": error(found, measure)})
+    });
+    json!({"schema": "lgm-modes/1", "study": list.collect::<Vec<Value>>()})
 }
 
 fn write_poles(poles: &[Complex<f64>], out: &mut dyn Write) -> io::Result<()> {
@@ -191,7 +226,10 @@ fn converge(arguments: &Arguments, study: &Study) -> Outcome {
             }
         }
     }
-    let written = write_result(None, &mut |out| write_study(&rows, &measure, out));
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Text => write_study(&rows, &measure, out),
+        Format::Json => write_json(&study_json(&rows, &measure), out),
+    });
     report::after_writing(&crate::source::SourceMap::default(), written)
 }
 
@@ -209,13 +247,7 @@ fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Wri
             writeln!(out, "{:>16}", "response error")?;
         }
         before = Some(name);
-        let mut frequencies: Vec<f64> = found
-            .poles
-            .iter()
-            .filter(|pole| pole.im > 0.0)
-            .map(|pole| pole.norm())
-            .collect();
-        frequencies.sort_by(f64::total_cmp);
+        let frequencies = frequencies(found);
         write!(out, "{value:>10}")?;
         for k in 0..SHOWN {
             let shown = frequencies
@@ -223,13 +255,22 @@ fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Wri
                 .map_or("-".to_string(), |omega| significant(*omega, 8));
             write!(out, "{shown:>16}")?;
         }
-        writeln!(out, "{:>16}", error_text(found, measure))?;
+        let error = error(found, measure).map_or("-".to_string(), |error| significant(error, 4));
+        writeln!(out, "{error:>16}")?;
     }
     Ok(())
 }
 
-/// The largest difference of responses over the largest response, at all frequencies.
-fn error_text(found: &Found, measure: &Found) -> String {
+/// Natural frequencies of the oscillating poles in rad/s, from the lowest.
+fn frequencies(found: &Found) -> Vec<f64> {
+    let oscillating = found.poles.iter().filter(|pole| pole.im > 0.0);
+    let mut list: Vec<f64> = oscillating.map(|pole| pole.norm()).collect();
+    list.sort_by(f64::total_cmp);
+    list
+}
+
+/// The largest difference of responses over the largest response, at all frequencies; none where there is nothing to compare.
+fn error(found: &Found, measure: &Found) -> Option<f64> {
     let largest = measure
         .responses
         .iter()
@@ -238,9 +279,9 @@ fn error_text(found: &Found, measure: &Found) -> String {
         .fold(0.0, f64::max);
     let alike = found.responses.len() == measure.responses.len();
     if !alike || largest == 0.0 || !largest.is_finite() {
-        return "-".to_string();
+        return None;
     }
     let pairs = found.responses.iter().flatten().zip(measure.responses.iter().flatten());
     let worst = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-    significant(worst / largest, 4)
+    Some(worst / largest)
 }

@@ -27,7 +27,7 @@ pub(super) struct ModelArguments {
 }
 
 /// Which variables are the states.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct StateArguments {
     /// Power variables (across, through) or energy variables (p, q) for all storage
     #[arg(long, value_enum)]

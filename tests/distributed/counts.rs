@@ -6,7 +6,7 @@ use crate::support::records::{Record, number};
 fn stats(name: &str) -> Vec<Vec<usize>> {
     let file = example(&format!("seeds/{name}.lgm")).display().to_string();
     let text = succeed(&["check".to_owned(), file, "--stats".to_owned()]);
-    let rows = text.lines().skip(1);
+    let rows = text.lines().skip(1).take(3);
     rows.map(|row| row.split_whitespace().filter_map(|word| word.parse().ok()).collect())
         .collect()
 }
@@ -30,6 +30,42 @@ fn the_modal_bar_is_counted_as_in_table_4_4() {
     // The same bar drawn with vector elements is its own second row.
     let vector = stats("bar_vlg");
     assert_eq!(vector, [&expected[0][..], &expected[1][..], &expected[1][..]]);
+}
+
+#[test]
+fn counts_come_as_json_and_with_what_reduction_leaves() {
+    let of = |name: &str| {
+        let file = example(&format!("seeds/{name}.lgm"));
+        crate::support::program::json("check", &file, &["--stats".to_owned()])
+    };
+    let bar = of("bar_modal");
+    assert_eq!(bar["stats"]["scalar"]["total"], stats("bar_modal")[0][6]);
+    assert_eq!(bar["stats"]["as_written"]["elements"], stats("bar_modal")[2][2]);
+    let left = serde_json::json!({"states": 8, "dependent": 0, "loops": 0, "outputs": 2});
+    assert_eq!(bar["stats"]["reduced"], left);
+    // A velocity at a port takes one mode's mass its state.
+    let driven = of("dp_element_velocity_driven");
+    assert_eq!(driven["stats"]["reduced"]["dependent"], 1);
+    let file = example("seeds/bar_modal.lgm").display().to_string();
+    let text = succeed(&["check".to_owned(), file, "--stats".to_owned()]);
+    let last =
+        "after reduction: 8 state equations, 2 output equations, 0 algebraic loops; 0 dependent storage elements";
+    assert!(text.lines().any(|line| line == last), "{text}");
+}
+
+#[test]
+fn modes_come_as_json() {
+    let bar = example("seeds/bar_modal.lgm");
+    let found = crate::support::program::json("modes", &bar, &[]);
+    assert_eq!(found["poles"].as_array().unwrap().len(), 8);
+    let study: Vec<String> = ["--converge", "n_modes=1,4,16", "--omega", "0.31"]
+        .map(str::to_owned)
+        .to_vec();
+    let found = crate::support::program::json("modes", &bar, &study);
+    let rows = found["study"].as_array().unwrap();
+    let error = |row: usize| number(&rows[row]["response_error"]);
+    assert!(error(0) > 3.0 * error(1) && error(2) == 0.0, "{found}");
+    assert!((number(&rows[0]["omega"][0]) - 1.1583034).abs() < 1e-6, "{found}");
 }
 
 #[test]

@@ -87,10 +87,6 @@ pub fn stop(file: &Path) -> Vec<String> {
     if file.ends_with("duffing.lgm") {
         return vec!["--stop".into(), "20".into()];
     }
-    if file.ends_with("bar_fig4_5.lgm") {
-        // Two seconds are 49,000 periods of its fastest mode.
-        return vec!["--stop".into(), "0.002".into()];
-    }
     match fs::read_to_string(file).unwrap().contains("experiment {") {
         true => Vec::new(),
         false => vec!["--stop".into(), "2".into()],

@@ -72,10 +72,11 @@ impl<'a> Elaborator<'a> {
         };
         let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
         let good = self.check_arguments(instance, &modal.formals, &modal.name, ARGUMENTS, &in_table);
-        if !good || !self.expect_no_bindings(instance) || !self.expect_no_attributes(instance) {
+        if !good || !self.expect_no_bindings(instance) {
             return None;
         }
         let count = self.mode_count(instance, modal, place)?;
+        let starts = self.mode_starts(instance, &rules, domain, count, place)?;
         self.check_columns(instance, modal, &rules, table)?;
         let mut formals = self.formal_values(instance, modal, place, table)?;
         self.fixed_arguments(instance, modal, &formals)?;
@@ -117,18 +118,7 @@ impl<'a> Elaborator<'a> {
             place,
             wants_residual,
         };
-        self.make_parts(block, values, parts)
-    }
-
-    fn expect_no_attributes(&mut self, instance: &'a Instance) -> bool {
-        let Some(attribute) = instance.attributes.first() else {
-            return true;
-        };
-        let diagnostic = Diagnostic::error("LGM0136", format!("a modal block takes no `{}`", attribute.name.text))
-            .label(attribute.name.span, "its modes start at rest")
-            .help("leave it out, and let a force deflect the block before the motion that is meant");
-        self.report(diagnostic);
-        false
+        self.make_parts(block, values, parts, starts)
     }
 
     fn mode_count(&mut self, instance: &'a Instance, modal: &ast::Modal, place: Place) -> Option<u32> {

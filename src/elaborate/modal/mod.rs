@@ -12,6 +12,7 @@ mod parts;
 mod residual;
 mod root;
 mod rules;
+mod starts;
 mod table;
 mod table_text;
 

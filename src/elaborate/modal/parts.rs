@@ -2,6 +2,7 @@
 
 use super::residual::ResidualValues;
 use super::rules::Shape;
+use super::starts::Starts;
 use super::{Block, Mode, Position};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::laws::NOWHERE;
@@ -46,6 +47,7 @@ impl<'a> Elaborator<'a> {
         mut block: Block<'a>,
         values: Vec<ModeValues<'a>>,
         parts: Parts,
+        starts: Starts,
     ) -> Option<Thing> {
         let first = ElementId(self.model.elements.len() as u32);
         let shapes = self.shape_values(&block, &values)?;
@@ -103,6 +105,7 @@ impl<'a> Elaborator<'a> {
             mode.storage = relative(mode.storage);
             mode.restoring = mode.restoring.map(|(id, value)| (relative(id), value));
         }
+        self.give_starts(&block, first, starts)?;
         let at = self.blocks.len() as u32;
         self.blocks.push(Rc::new(block));
         Some(Thing::Modal(first, at))
