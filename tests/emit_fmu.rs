@@ -641,3 +641,36 @@ fn an_fmu_is_replaced_where_that_is_asked_for() {
     assert_eq!(into(&scratch.path().join("nowhere/it.fmu"), &[]).status.code(), Some(2));
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3);
 }
+
+/// A compiler that takes its time, and a Ctrl-C meanwhile.
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_nothing_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, Instant};
+    let scratch = tempfile::tempdir().unwrap();
+    let slow = scratch.path().join("slow");
+    fs::write(&slow, "#!/bin/sh\nexec sleep 5\n").unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let places = ["temporary", "results"].map(|name| scratch.path().join(name));
+    places.iter().for_each(|place| fs::create_dir(place).unwrap());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lgm"))
+        .args(["emit", "--target", "fmu3", "-o"])
+        .arg(places[1].join("it.fmu"))
+        .arg(example("oscillator.lgm"))
+        .env("CC", &slow)
+        .env("TMPDIR", &places[0])
+        .spawn()
+        .unwrap();
+    let is_empty = |place: &Path| fs::read_dir(place).unwrap().next().is_none();
+    let begin = Instant::now();
+    while is_empty(&places[0]) && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!is_empty(&places[0]), "nothing is compiled");
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: the child was not waited for yet, so the number is still its own.
+    unsafe { libc::kill(pid, libc::SIGINT) };
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(is_empty(&places[0]) && is_empty(&places[1]));
+}

@@ -1,6 +1,7 @@
 //! Folders and archives of results: there under their names when they are complete, and not before.
 
 use super::disk::{WriteFault, sentence, write_result};
+use super::interrupt;
 use crate::diagnostic::Diagnostic;
 use crate::emit::code::{CodeFile, archive};
 use std::fs::{self, File};
@@ -83,6 +84,8 @@ fn replace(folder: &Path, files: &[CodeFile], exists: bool) -> io::Result<()> {
         false => fs::rename(&new, folder),
         true => {
             let old = make_beside(folder, "old")?;
+            // What was there is nothing that an interruption removes.
+            interrupt::finished(&old);
             // Over the empty folder of that name, in one step.
             fs::rename(folder, &old)?;
             fs::rename(&new, folder).inspect_err(|_| {
@@ -97,6 +100,7 @@ fn replace(folder: &Path, files: &[CodeFile], exists: bool) -> io::Result<()> {
     if written.is_err() {
         let _ = fs::remove_dir_all(&new);
     }
+    interrupt::finished(&new);
     written
 }
 
@@ -118,7 +122,7 @@ fn make_beside(folder: &Path, ending: &str) -> io::Result<PathBuf> {
     let mut attempt = 0;
     loop {
         let path = folder.with_file_name(format!(".{name}.{}-{attempt}.{ending}", std::process::id()));
-        match fs::create_dir(&path) {
+        match interrupt::create(&path, || fs::create_dir(&path)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
             made => return made.map(|()| path),
         }

@@ -1,7 +1,7 @@
 //! Ctrl-C: a run that listens ends in good order at the first one; whatever else is going on ends at once, and leaves no
 //! half of a file behind.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Files that are being written. Whoever makes or forgets one holds the lock.
+/// Files and folders that are being written. Whoever makes or forgets one holds the lock.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The exit code of a program that was interrupted.
@@ -29,16 +29,16 @@ pub(super) fn is_asked_for() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Makes a file that is removed when the program is interrupted before [`finished`].
-pub(super) fn create(path: &Path, open: impl FnOnce() -> io::Result<File>) -> io::Result<File> {
+/// Makes a file or a folder that is removed when the program is interrupted before [`finished`].
+pub(super) fn create<T>(path: &Path, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     handle();
     let mut files = unfinished();
-    let file = open()?;
+    let made = make()?;
     files.push(path.to_path_buf());
-    Ok(file)
+    Ok(made)
 }
 
-/// The file has its own name now, or is gone.
+/// It has its own name now, is gone, or is to stay.
 pub(super) fn finished(path: &Path) {
     unfinished().retain(|other| other != path);
 }
@@ -50,7 +50,7 @@ fn handle() {
             let files = unfinished();
             for file in files.iter() {
                 // One that has its own name by now is not found under this one.
-                let _ = fs::remove_file(file);
+                let _ = fs::remove_file(file).or_else(|_| fs::remove_dir_all(file));
             }
             std::process::exit(EXIT);
         }

@@ -1,5 +1,6 @@
 //! Shared libraries of emitted packages, built by the C compiler of this machine.
 
+use super::interrupt;
 use crate::emit::code::{CodeFile, Package, SharedLibrary};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -95,7 +96,7 @@ impl Scratch {
         let mut attempt = 0;
         loop {
             let path = base.join(format!("lgm-{}-{attempt}", std::process::id()));
-            match fs::create_dir(&path) {
+            match interrupt::create(&path, || fs::create_dir(&path)) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 100 => attempt += 1,
                 made => return made.map(|()| Scratch(path)),
             }
@@ -111,5 +112,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is only left over.
         let _ = fs::remove_dir_all(&self.0);
+        interrupt::finished(&self.0);
     }
 }
