@@ -5,15 +5,17 @@
 
 #[path = "families.rs"]
 mod families;
+#[path = "right_sides.rs"]
+mod right_sides;
 #[path = "../tests/systems/mod.rs"]
 mod systems;
 
 use families::{FAMILIES, compile};
 use lgm::equations::{StateSystem, StateVariable};
 use lgm::expr::ExprId;
-use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels, Layout, expression};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use lgm::kernels::{Arguments, KernelOptions, Kernels, Layout, expression};
+use right_sides::{FLAGS, compile_c, run_c, run_kernel};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// States whose equations have nothing in common: straight-line code, the worst case of compiling.
@@ -50,54 +52,6 @@ fn irregular(n: usize) -> StateSystem {
     builder.system
 }
 
-/// The hand-written loops, compiled once for each set of flags.
-fn compile_c(folder: &Path, flags: &[&str]) -> PathBuf {
-    let program = folder.join(format!("rhs{}", flags.concat()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/rhs.c");
-    let status = Command::new("cc")
-        .args(flags)
-        .arg("-o")
-        .arg(&program)
-        .arg(source)
-        .arg("-lm")
-        .status();
-    assert!(status.expect("a C compiler named cc").success());
-    program
-}
-
-fn run_c(program: &Path, family: &str, n: usize, calls: usize) -> (f64, f64) {
-    let output = Command::new(program)
-        .args([family, &n.to_string(), &calls.to_string()])
-        .output()
-        .expect("the program runs");
-    let text = String::from_utf8(output.stdout).expect("it prints numbers");
-    let numbers: Vec<f64> = text
-        .split_whitespace()
-        .map(|word| word.parse().expect("a number"))
-        .collect();
-    (numbers[0], numbers[1])
-}
-
-/// Nanoseconds per call, the best of nine rounds, and the checksum.
-fn run_kernel(kernel: &Kernel, at: &Arguments<'_>, calls: usize) -> (f64, f64) {
-    let mut scratch = vec![0.0; kernel.scratch()];
-    let mut out = vec![0.0; kernel.outputs()];
-    let mut best = f64::INFINITY;
-    for _ in 0..9 {
-        let begun = Instant::now();
-        for _ in 0..calls {
-            kernel.call(std::hint::black_box(at), &mut scratch, std::hint::black_box(&mut out));
-        }
-        best = best.min(begun.elapsed().as_nanos() as f64 / calls as f64);
-    }
-    let sum = out
-        .iter()
-        .enumerate()
-        .map(|(k, value)| value * (0.7 * k as f64).cos())
-        .sum();
-    (best, sum)
-}
-
 fn timed<T>(make: impl Fn() -> T) -> (T, Duration) {
     let begun = Instant::now();
     let mut made = make();
@@ -118,8 +72,7 @@ fn main() {
         asked
     };
     let folder = tempfile::tempdir().expect("a folder for the C program");
-    let sets: [&[&str]; 2] = [&["-O2", "-march=native"], &["-O3", "-march=native"]];
-    let programs: Vec<PathBuf> = sets.iter().map(|flags| compile_c(folder.path(), flags)).collect();
+    let programs: Vec<PathBuf> = FLAGS.iter().map(|flags| compile_c(folder.path(), flags)).collect();
     println!("| family | states | native | portable | C -O2 | C -O3 | native / C -O2 | code (ms) | all kernels (ms) |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for family in FAMILIES {

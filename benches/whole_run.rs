@@ -1,7 +1,8 @@
-//! Whole runs against the same solver over a closure written by hand, and against SciPy and CVODE, at equal measured error.
+//! Whole runs against the same solver over a closure written by hand, and against SciPy and CVODE, at equal measured error;
+//! their right-hand sides against loops in C; and the time that it takes to make them.
 //!
-//! `cargo bench --bench whole_run` prints the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg; numbers
-//! of states and names of families may be given: `-- 100 1000 chain`. Both sides take the same steps of Tsitouras 5(4) at the
+//! `cargo bench --bench whole_run` writes the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg. Where numbers
+//! of states or names of families are given, as in `-- 100 1000 chain`, it prints the tables and writes nothing. Both sides take the same steps of Tsitouras 5(4) at the
 //! same tolerances over vectors of the same library, so that what differs is the right side and what a run does beside it.
 //!
 //! SciPy is run by whatever `python3` has it, or `LGM_PYTHON` names; CVODE where `LGM_SUNDIALS` names a folder that holds the
@@ -9,20 +10,27 @@
 
 #[path = "whole_run/chart.rs"]
 mod chart;
+#[path = "whole_run/document.rs"]
+mod document;
 #[path = "families.rs"]
 mod families;
 #[path = "whole_run/others.rs"]
 mod others;
+#[path = "right_sides.rs"]
+mod right_sides;
 #[path = "../tests/simulate/shapes.rs"]
 mod shapes;
 
 use diffsol::{FaerSparseMat, OdeBuilder, OdeSolverMethod, OdeSolverStopReason, VectorCommon};
 use families::{FAMILIES, Family, compile};
 use lgm::equations::StateSystem;
-use lgm::kernels::{KernelOptions, Kernels};
+use lgm::kernels::{Arguments, KernelOptions, Kernels};
 use lgm::simulate::{Method, Plan, Silent, Simulator};
 use others::Others;
+use right_sides::{FLAGS, compile_c, run_c, run_kernel};
 use shapes::{Shape, Shapes};
+use std::fmt::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// What every run is asked for.
@@ -139,9 +147,36 @@ struct Row {
     others: [Option<f64>; 3],
     /// Milliseconds of compiling: to equations, of lowering, of the machine code of the right-hand side.
     making: [f64; 3],
+    /// Nanoseconds per state of a right-hand side: machine code, interpreted, C with each of [`FLAGS`].
+    right_sides: [f64; 4],
 }
 
-fn measure(family: &Family, states: usize, others: &Others) -> Row {
+/// Nanoseconds per state of one right-hand side; the checksums of all must agree.
+fn right_sides(family: &Family, states: usize, all: [&Kernels; 2], programs: &[PathBuf]) -> [f64; 4] {
+    let parameters = all[0].parameters(&[]);
+    let x: Vec<f64> = (0..states).map(|k| (k as f64).sin()).collect();
+    let at = Arguments {
+        parameters: &parameters,
+        states: &x,
+        inputs: &[0.5],
+        rates: &[0.0],
+        ..Arguments::default()
+    };
+    let calls = (4_000_000 / states).max(3);
+    let [fast, slow] = all.map(|kernels| run_kernel(&kernels.derivatives, &at, calls));
+    let hand = [0, 1].map(|at| run_c(&programs[at], family.name, states / 2, calls));
+    for (time, sum) in [fast, slow] {
+        let expected = hand[0].1;
+        assert!(
+            (sum - expected).abs() <= 1e-9 * expected.abs(),
+            "{}: {sum} is not {expected} ({time} ns)",
+            family.name
+        );
+    }
+    [fast.0, slow.0, hand[0].0, hand[1].0].map(|time| time / states as f64)
+}
+
+fn measure(family: &Family, states: usize, others: &Others, programs: &[PathBuf]) -> Row {
     let begun = Instant::now();
     let system = compile(&(family.text)(states / 2));
     let equations = begun.elapsed().as_secs_f64();
@@ -154,6 +189,7 @@ fn measure(family: &Family, states: usize, others: &Others) -> Row {
     native.outputs.prepare();
     let code = begun.elapsed().as_secs_f64();
     let portable = Kernels::new(&system, &KernelOptions { native: false });
+    let right_sides = right_sides(family, states, [&native, &portable], programs);
     let reference = by_hand(family, states, REFERENCE).states;
     let rounds = (200_000 / states).clamp(3, 30);
     let ran = best_of(
@@ -181,6 +217,7 @@ fn measure(family: &Family, states: usize, others: &Others) -> Row {
         portable: ran[2].seconds,
         others: others.at_error(family, states, &reference, found),
         making: [equations, lowering, code].map(|seconds| 1e3 * seconds),
+        right_sides,
     }
 }
 
@@ -214,51 +251,99 @@ fn main() {
         !named || words.iter().any(|word| word == family.name)
     };
     let others = Others::find();
-    println!(
-        "| family | states | steps | error | diffsol by hand | lgm | lgm / by hand | portable | DOP853 | LSODA | CVODE |"
-    );
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let folder = tempfile::tempdir().expect("a folder for the C programs");
+    let programs: Vec<PathBuf> = FLAGS.iter().map(|flags| compile_c(folder.path(), flags)).collect();
     let mut rows: Vec<Row> = Vec::new();
     for family in FAMILIES.iter().filter(is_wanted) {
         for states in &sizes {
-            let row = measure(family, *states, &others);
-            println!(
-                "| {} | {} | {} | {:.1e} | {} | {} | {:.2} | {} | {} | {} | {} |",
-                row.family,
-                row.states,
-                row.steps,
-                row.error,
-                milliseconds(Some(row.hand)),
-                milliseconds(Some(row.native)),
-                row.native / row.hand,
-                milliseconds(Some(row.portable)),
-                milliseconds(row.others[0]),
-                milliseconds(row.others[1]),
-                milliseconds(row.others[2]),
-            );
-            rows.push(row);
+            eprintln!("{}, {states} states", family.name);
+            rows.push(measure(family, *states, &others, &programs));
         }
     }
-    println!("\n| family | states | to equations (ms) | lowering (ms) | machine code (ms) |");
-    println!("| --- | ---: | ---: | ---: | ---: |");
-    for row in &rows {
-        let [equations, lowering, code] = row.making;
-        println!(
-            "| {} | {} | {equations:.1} | {lowering:.1} | {code:.1} |",
-            row.family, row.states
-        );
-    }
-    for family in FAMILIES.iter().filter(is_wanted) {
-        let own: Vec<&Row> = rows.iter().filter(|row| row.family == family.name).collect();
-        println!(
-            "\n{}: growth exponents over the last decade: to equations {}, lowering {}, machine code {}",
-            family.name,
-            growth(&own, |row| row.making[0]),
-            growth(&own, |row| row.making[1]),
-            growth(&own, |row| row.making[2]),
-        );
+    let tables = [
+        ("whole runs", whole_runs(&rows)),
+        ("right-hand sides", sides(&rows)),
+        ("making the code", making(&rows)),
+    ];
+    for (_, table) in &tables {
+        println!("{table}");
     }
     if words.iter().all(|word| word.starts_with("--")) {
         chart::write(&rows);
+        document::write(&tables);
     }
+}
+
+/// Why writing to a string succeeds.
+const WRITTEN: &str = "invariant: writing to memory does not fail";
+
+fn whole_runs(rows: &[Row]) -> String {
+    let mut text = format!(
+        "![CPU seconds of whole runs over the number of states](simulation-speed.svg)\n\n{}\n\n\
+         | family | states | steps | error | by hand | lgm | lgm / by hand | portable | DOP853 | LSODA | CVODE |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        document::machine()
+    );
+    for row in rows {
+        let [first, second, third] = row.others.map(milliseconds);
+        writeln!(
+            text,
+            "| {} | {} | {} | {:.1e} | {} | {} | {:.2} | {} | {first} | {second} | {third} |",
+            row.family,
+            row.states,
+            row.steps,
+            row.error,
+            milliseconds(Some(row.hand)),
+            milliseconds(Some(row.native)),
+            row.native / row.hand,
+            milliseconds(Some(row.portable)),
+        )
+        .expect(WRITTEN);
+    }
+    text
+}
+
+fn sides(rows: &[Row]) -> String {
+    let mut text = "| family | states | native | portable | C -O2 | C -O3 | native / C -O2 |\n\
+                    | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_string();
+    for row in rows {
+        let [native, portable, plain, unrolled] = row.right_sides;
+        writeln!(
+            text,
+            "| {} | {} | {native:.3} | {portable:.2} | {plain:.3} | {unrolled:.3} | {:.2} |",
+            row.family,
+            row.states,
+            native / plain
+        )
+        .expect(WRITTEN);
+    }
+    text
+}
+
+fn making(rows: &[Row]) -> String {
+    let mut text = "| family | states | to equations (ms) | kernels (ms) | machine code (ms) |\n\
+                    | --- | ---: | ---: | ---: | ---: |\n"
+        .to_string();
+    for row in rows {
+        let [equations, lowering, code] = row.making;
+        writeln!(
+            text,
+            "| {} | {} | {equations:.1} | {lowering:.1} | {code:.1} |",
+            row.family, row.states
+        )
+        .expect(WRITTEN);
+    }
+    text.push_str(
+        "\nGrowth exponents over the last decade of states:\n\n| family | to equations | kernels | machine code |\n",
+    );
+    text.push_str("| --- | ---: | ---: | ---: |\n");
+    for family in FAMILIES {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.family == family.name).collect();
+        if !own.is_empty() {
+            let [equations, lowering, code] = [0, 1, 2].map(|at| growth(&own, |row| row.making[at]));
+            writeln!(text, "| {} | {equations} | {lowering} | {code} |", family.name).expect(WRITTEN);
+        }
+    }
+    text
 }
