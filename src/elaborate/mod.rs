@@ -27,6 +27,7 @@ mod input_settings;
 mod instances;
 mod integers;
 mod junctions;
+mod law;
 mod law_faults;
 mod law_scope;
 mod laws;

@@ -4,6 +4,7 @@ use super::assemble::{Assembled, Columns, Obstacle, assemble};
 use super::blocks::block_form;
 use super::given::{modulo_prime, parameter_values, retained, without_nonlinear_outputs};
 use super::matrices::{self, Present};
+use super::options::Options;
 use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
 use super::settle::{Conditions, holds_integrals, settle, with_starts};
@@ -21,39 +22,6 @@ use crate::elaborate::model::{Law, Measure, Model, Variable};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use crate::reduce::{Refusal, Solve, reduce};
 use num_rational::BigRational;
-
-/// What equations are asked for.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Which variables are the states.
-    pub states: StateRequest,
-    /// Names of elements whose storage should keep its state, most wanted first.
-    pub retain: Vec<String>,
-    /// Whether A..F over the parameters are wanted.
-    pub symbolic: bool,
-    /// Whether A..F in numbers are wanted.
-    pub numeric: bool,
-    /// Whether the equations are wanted in blocks too; the states are co-energy variables then.
-    pub blocks: bool,
-    /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
-    pub linear_outputs: bool,
-    /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
-    pub size_limit: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            states: StateRequest::Natural,
-            retain: Vec::new(),
-            symbolic: true,
-            numeric: true,
-            blocks: false,
-            linear_outputs: false,
-            size_limit: RationalFunctions::DEFAULT_OPERATIONS,
-        }
-    }
-}
 
 /// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
 const EXACT_STORAGE: usize = 80;

@@ -1,6 +1,6 @@
 //! What is given for a formulation beside the graph: the elements to retain, the outputs that are asked for, the values of parameters.
 
-use super::formulate::Options;
+use super::options::Options;
 use super::outputs::is_affine;
 use crate::algebra::{Field, PrimeField};
 use crate::diagnostic::Diagnostic;

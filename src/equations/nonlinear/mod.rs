@@ -31,8 +31,8 @@ mod verify;
 
 use super::assemble;
 use super::build;
-use super::formulate::Options;
 use super::given::{modulo_prime, parameter_values};
+use super::options::Options;
 use super::outputs;
 use super::refusal::Failure;
 use super::states::StateRequest;
