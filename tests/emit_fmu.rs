@@ -1,9 +1,11 @@
 //! FMUs: descriptions that agree with themselves, sources clean under strict flags, and the trajectories of `lgm simulate` in both
 //! modes of both versions.
 
+#[path = "fmu/description.rs"]
+mod description;
 mod support;
 
-use std::collections::HashMap;
+use description::{Description, Element, elements, is_variable};
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -47,125 +49,6 @@ fn sources_only(file: &Path, target: &str, folder: &Path, further: &[&str]) {
         said.contains("`no-such-compiler`, which CC names, is not there; only the sources are in it"),
         "{said}"
     );
-}
-
-/// An element of XML with its attributes, children after it.
-#[derive(Debug)]
-struct Element {
-    name: String,
-    depth: usize,
-    attributes: HashMap<String, String>,
-}
-
-impl Element {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.get(name).map(String::as_str)
-    }
-
-    fn number(&self, name: &str) -> Option<usize> {
-        self.get(name).map(|text| text.parse().unwrap())
-    }
-
-    fn numbers(&self, name: &str) -> Vec<usize> {
-        let list = self.get(name).unwrap_or("").split_whitespace();
-        list.map(|text| text.parse().unwrap()).collect()
-    }
-}
-
-/// All elements of a well-formed text in their order.
-fn elements(text: &str) -> Vec<Element> {
-    let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").unwrap();
-    let (mut open, mut found): (Vec<String>, Vec<Element>) = (Vec::new(), Vec::new());
-    while let Some(at) = rest.find('<') {
-        assert!(rest[..at].trim().is_empty(), "text between elements: {}", &rest[..at]);
-        let end = rest.find('>').unwrap();
-        let tag = &rest[at + 1..end];
-        rest = &rest[end + 1..];
-        if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop().as_deref(), Some(name));
-            continue;
-        }
-        let (tag, is_empty) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
-        let (name, mut list) = tag.split_once(' ').unwrap_or((tag, ""));
-        let mut attributes = HashMap::new();
-        while !list.trim().is_empty() {
-            let (key, value) = list.trim_start().split_once("=\"").unwrap();
-            let (value, after) = value.split_once('"').unwrap();
-            assert!(!value.contains('<'));
-            let value = value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
-            let value = value.replace("&amp;", "&");
-            assert!(attributes.insert(key.to_string(), value).is_none(), "{key} twice");
-            list = after;
-        }
-        found.push(Element {
-            name: name.to_string(),
-            depth: open.len(),
-            attributes,
-        });
-        if !is_empty {
-            open.push(name.to_string());
-        }
-    }
-    assert!(open.is_empty() && rest.trim().is_empty());
-    found
-}
-
-/// What a `modelDescription.xml` says.
-struct Description {
-    is_three: bool,
-    all: Vec<Element>,
-    /// Value references by name.
-    references: HashMap<String, usize>,
-    token: String,
-    identifier: String,
-}
-
-impl Description {
-    fn read(text: &str) -> Description {
-        let all = elements(text);
-        let root = &all[0];
-        let is_three = root.get("fmiVersion") == Some("3.0");
-        let variables = all.iter().filter(|element| is_variable(element));
-        let mut references = HashMap::new();
-        for variable in variables {
-            let name = variable.get("name").unwrap().to_string();
-            let reference = variable.number("valueReference").unwrap();
-            assert!(references.insert(name, reference).is_none(), "a name twice");
-        }
-        let exchange = all.iter().find(|element| element.name == "ModelExchange").unwrap();
-        Description {
-            token: root
-                .get(if is_three { "instantiationToken" } else { "guid" })
-                .unwrap()
-                .into(),
-            identifier: exchange.get("modelIdentifier").unwrap().into(),
-            references,
-            is_three,
-            all,
-        }
-    }
-
-    fn variables(&self) -> Vec<&Element> {
-        self.all.iter().filter(|element| is_variable(element)).collect()
-    }
-
-    fn reference(&self, column: &str) -> String {
-        let name = column.replace(", ", ",");
-        let found = self.references.get(&name);
-        found.unwrap_or_else(|| panic!("no variable `{name}`")).to_string()
-    }
-
-    fn count(&self, attribute: &str, value: &str) -> usize {
-        let variables = self.variables();
-        let having = variables
-            .iter()
-            .filter(|variable| variable.get(attribute) == Some(value));
-        having.count()
-    }
-}
-
-fn is_variable(element: &Element) -> bool {
-    element.name == "ScalarVariable" || element.name == "Float64"
 }
 
 /// The C files and what they are compiled with, besides a driver.
