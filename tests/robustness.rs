@@ -31,6 +31,8 @@ fn check(text: impl AsRef<[u8]>) -> Answer {
     run(text, &["check"])
 }
 
+// It is waited for by `wait4`, which tells what it used.
+#[allow(clippy::zombie_processes)]
 fn run(text: impl AsRef<[u8]>, arguments: &[&str]) -> Answer {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("model.lgm");

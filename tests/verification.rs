@@ -32,7 +32,7 @@ fn said(text: &str, change: impl Fn(&mut StateSystem)) -> Vec<Diagnostic> {
     let root = map.add("model.lgm", text, None);
     let (program, diagnostics) = elaborate::load(&NoFiles, &mut map, root);
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");
-    let (model, diagnostics) = elaborate::elaborate(&program, &mut map, &elaborate::Settings::default());
+    let (model, diagnostics) = elaborate::elaborate(&program, &map, &elaborate::Settings::default());
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");
     let model = model.unwrap();
     let graph = bond::lower(&model);
