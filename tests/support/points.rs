@@ -144,7 +144,6 @@ fn near(what: &str, found: &[f64], expected: &[f64], share: f64) -> Result<(), S
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         let is_same = found == expected || (found.is_nan() && expected.is_nan());
         // NaN is near nothing.
-        // No number is within anything.
         let is_near = (found - expected).abs() <= share * size;
         if !is_same && !is_near {
             return Err(format!("{what} {at}: {found} instead of {expected}"));
