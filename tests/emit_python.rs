@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, emit, must, simulated, stop};
+use support::emitted::{Rows, emit, must, simulated, stop, tight};
 
 /// A Python with these modules.
 fn python(modules: &str) -> Option<String> {
@@ -39,14 +39,15 @@ fn modules_run_as_simulate_does() {
         "milling_machine.lgm",
         "seeds/lg2ss_sewing_EF.lgm",
         "pendulum.lgm",
+        "motor_drive.lgm",
+        "four_bar.lgm",
         "seeds/five_mass_seven_spring.lgm",
     ] {
         let scratch = tempfile::tempdir().unwrap();
         let (file, folder) = (support::program::example(name), scratch.path().join("code"));
         emit(&file, "python", &folder, &[]);
         let mut run = Command::new(&python);
-        run.arg(module(&folder))
-            .args(["--method", "DOP853", "--rtol", "1e-11", "--atol", "1e-13"]);
+        run.arg(module(&folder)).args(["--method", "DOP853"]).args(tight(&file));
         let rows = Rows::read(&must(run.args(stop(&file))));
         let (difference, place) = simulated(&file, &stop(&file)).difference(&rows).unwrap();
         assert!(difference <= 1e-9, "{name}: {difference:e} of the range ({place})");
@@ -81,6 +82,84 @@ at.update({{f'der({{name}})': 0.0 for name in m.INPUTS}})
 for value, expression in zip(expected, found['derivatives']):
     number = float(expression.subs({{symbol: at[name] for name, symbol in found['symbols'].items()}}))
     assert abs(number - value) <= 1e-9*max(abs(value), 1), (number, value)
+"
+        );
+        must(Command::new(&python).current_dir(&folder).args(["-c", &script]));
+    }
+}
+
+/// A model whose names are words or functions of Python, become the same in small letters, or are no names at all.
+const NAMES: &str = "
+model None {
+  param lambda [kg] = 2;
+  param def [N/m] = 50;
+  param self = 1.5;
+  param np = [1, 2];
+  param math [kg] = lambda*self;
+  param Lambda = 0.25 [N.s/m];
+  input u [N] = 1;
+  node x, X : translational;
+  p1 : ForceSource(u + np[2]) gnd -> x;
+  a : Mass(math) x -> gnd;
+  A : Mass(lambda)  X -> gnd;
+  b : Spring(def) x -> X;
+  B : Damper(Lambda)    X -> gnd;
+  output return = across(a);
+  output Return = across(A);
+  experiment { stop = 1 [s]; points = 11; }
+}
+";
+
+#[test]
+fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("Größe \"1\" \\n.lgm"), scratch.path().join("code"));
+    fs::write(&file, NAMES).unwrap();
+    emit(&file, "python", &folder, &[]);
+    // What follows from a parameter follows, unless it is set itself.
+    for (word, setting) in [
+        ("self=1.5", "self=1.5"),
+        ("lambda=3", "lambda=3"),
+        ("np[2]=-4", "np=[1, -4]"),
+        ("math=1.25", "math=1.25"),
+    ] {
+        let mut run = Command::new(&python);
+        run.arg(module(&folder)).args(["--method", "DOP853"]).args(tight(&file));
+        let rows = Rows::read(&must(run.arg(word)));
+        let expected = simulated(&file, &["--set".into(), setting.into()]);
+        let (difference, place) = expected.difference(&rows).unwrap();
+        assert!(difference <= 1e-9, "{word}: {difference:e} {place}");
+    }
+}
+
+#[test]
+fn a_state_space_has_the_matrices_and_names_of_the_model() {
+    let Some(python) = python("numpy, control") else { return };
+    // The second one's states hold a part of an input: it is written over what is left of them.
+    for name in ["oscillator.lgm", "dc_motor.lgm", "seeds/lg2ss_EF_cap_loop.lgm"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("code");
+        emit(&support::program::example(name), "python", &folder, &[]);
+        let module = module(&folder);
+        let module = module.file_stem().unwrap().to_str().unwrap();
+        let script = format!(
+            "
+import numpy as np, {module} as m
+model = m.Model()
+a, b, c, d, e, f = model.matrices()
+if np.any(f):
+    try:
+        model.state_space()
+    except m.Fault:
+        raise SystemExit
+    raise AssertionError('no state space says what needs the derivative of an input')
+found = model.state_space()
+assert found.input_labels == m.INPUTS and found.output_labels == m.OUTPUTS and found.state_labels == m.STATES
+for s in (0.3j, 2j, 1 + 7j):
+    rest = s*np.eye(len(a)) - a
+    expected = c @ np.linalg.solve(rest, b + s*e) + d + s*f
+    assert np.allclose(found(s, squeeze=False), expected, rtol=1e-9, atol=1e-12), (found(s), expected)
 "
         );
         must(Command::new(&python).current_dir(&folder).args(["-c", &script]));

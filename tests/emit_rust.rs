@@ -51,3 +51,93 @@ fn clippy_has_no_objection_and_the_documentation_runs() {
         }
     }
 }
+
+/// A model whose names are words of Rust, or differ in case alone.
+const NAMES: &str = "
+/// Some `code`, a [link] and an <html> tag: ``` no example.
+model crate {
+  param fn [kg] = 2;
+  param impl [N/m] = 50;
+  param self = 1.5;
+  param Self = [1, 2];
+  param dyn [kg] = fn*self;
+  param T = 0.25 [N.s/m];
+  input u [N] = 1;
+  node x, X : translational;
+  p1 : ForceSource(u + Self[2]) gnd -> x;
+  a : Mass(dyn) x -> gnd;
+  A : Mass(fn)  X -> gnd;
+  b : Spring(impl) x -> X;
+  B : Damper(T)    X -> gnd;
+  output match = across(a);
+  output Match = across(A);
+  experiment { stop = 1 [s]; points = 11; }
+}
+";
+
+/// Neither parameters nor inputs; neither states.
+const BARE: [&str; 2] = [
+    "
+model Bare {
+  node a : electrical;
+  c : Capacitor(1 [mF]) a -> gnd, start = 2;
+  r : Resistor(100 [ohm]) a -> gnd;
+  output v = across(c);
+  experiment { stop = 1 [s]; points = 11; }
+}
+",
+    "
+model Divider {
+  input u [V] = 2;
+  node a, b : electrical;
+  s : VoltageSource(u) a -> gnd;
+  r : Resistor(100 [ohm]) a -> b;
+  q : Resistor(50 [ohm]) b -> gnd;
+  output v = across(q);
+  experiment { stop = 1 [s]; points = 11; }
+}
+",
+];
+
+#[test]
+fn words_of_the_language_are_names_all_the_same_and_small_models_leave_nothing_unused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let target = scratch.path().join("target");
+    for (at, text) in [NAMES, BARE[0], BARE[1]].into_iter().enumerate() {
+        let (file, folder) = (
+            scratch.path().join(format!("Größe \"{at}\".lgm")),
+            scratch.path().join(format!("code{at}")),
+        );
+        fs::write(&file, text).unwrap();
+        emit(&file, "rust", &folder, &[]);
+        must(&mut cargo(&folder, &target, &["clippy", "--all-targets"]));
+        must(&mut cargo(&folder, &target, &["doc", "--no-deps"]));
+        must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+        let program = target.join("debug/examples/simulate");
+        let settings: &[(&str, &str)] = match at {
+            0 => &[
+                ("fn=3", "fn=3"),
+                ("Self[2]=-4", "Self=[1, -4]"),
+                ("dyn=1.25", "dyn=1.25"),
+            ],
+            _ => &[],
+        };
+        let tight = ["--rtol", "1e-11", "--atol", "1e-14"];
+        let rows = Rows::read(&must(Command::new(&program).args(tight)));
+        let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
+        assert!(difference <= 1e-9, "{difference:e} {place}");
+        for (word, setting) in settings {
+            let rows = Rows::read(&must(Command::new(&program).args(tight).arg(word)));
+            let expected = simulated(&file, &["--set".into(), setting.to_string()]);
+            let (difference, place) = expected.difference(&rows).unwrap();
+            assert!(difference <= 1e-9, "{word}: {difference:e} {place}");
+        }
+        for source in ["model", "names", "signals"] {
+            let text = fs::read_to_string(folder.join(format!("src/{source}.rs"))).unwrap();
+            assert!(
+                !text.contains("allow(unused") && !text.contains("allow(dead_code)"),
+                "{source}"
+            );
+        }
+    }
+}

@@ -93,10 +93,10 @@ pub fn stop(file: &Path) -> Vec<String> {
     }
 }
 
-/// The tolerances at which runs are compared. The roller coaster and the tumbling body multiply what errors there are.
+/// The tolerances at which runs are compared. The roller coaster, the tumbling body and the linkage multiply what errors there are.
 pub fn tight(file: &Path) -> Vec<String> {
     let is = |names: &[&str]| names.iter().any(|name| file.ends_with(name));
-    let rtol = if is(&["roller_coaster.lgm", "tumbling_body.lgm"]) {
+    let rtol = if is(&["roller_coaster.lgm", "tumbling_body.lgm", "four_bar.lgm"]) {
         "1e-12"
     } else {
         "1e-11"

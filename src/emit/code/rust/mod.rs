@@ -232,7 +232,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         if call.is_empty() {
             call
         } else {
-            format!("equations::{call}")
+            format!("crate::equations::{call}")
         }
     };
     let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
@@ -384,7 +384,48 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
              model.p[{position}] = value[0];\n        }}\n"
         );
     }
-    values.set("parameter_lines", lines);
+    values.set("parameter_lines", &lines);
+    for (key, call) in [
+        (
+            "model_mut",
+            format!("{lines}{}", values.get("starts_call").replace("&mut x", "")),
+        ),
+        ("x_mut", values.get("starts_call").to_string()),
+        ("both_mut", values.get("inputs_call").to_string()),
+        ("direct_mut", values.get("direct_call").to_string()),
+        ("by_loop_mut", values.get("by_loop_call").to_string()),
+        ("by_state_mut", values.get("by_state_call").to_string()),
+        ("loop_matrix_mut", values.get("loop_matrix_call").to_string()),
+    ] {
+        // What nothing is written to is not mutable.
+        let is_written = match key {
+            "model_mut" => !lines.is_empty() || call.contains("&mut"),
+            _ => !call.is_empty(),
+        };
+        values.set(key, if is_written { "mut " } else { "" });
+    }
+    let calls = [
+        "derivatives_call",
+        "outputs_call",
+        "starts_call",
+        "inputs_call",
+        "jacobian_call",
+        "direct_call",
+        "by_loop_call",
+        "by_state_call",
+        "residuals_call",
+        "loop_matrix_call",
+        "instants_call",
+        "switches_call",
+        "phases_call",
+        "conditions_call",
+        "parameter_lines",
+    ];
+    let reads_scratch = |key: &&str| values.get(key).contains(".s,") || values.get(key).contains(".s)");
+    let uses_scratch =
+        calls.iter().any(reads_scratch) || (subject.constraints.is_some() && reads_scratch(&"constraints_call"));
+    let corners = !values.get("instants").is_empty() || !values.get("switches").is_empty();
+    values.flag("uses_scratch", uses_scratch).flag("corners", corners);
     values.set("guesses", bracketed_guesses(subject, literal));
     for (name, kernel) in subject.matrices() {
         values
