@@ -283,6 +283,40 @@ fn repeated_equations_become_loops() {
 }
 
 #[test]
+fn loops_over_the_same_states_are_one_though_one_waits_for_a_number() {
+    let n = 50;
+    let mut builder = Builder::new("Pairs");
+    let mass = builder.parameter("m", 20, None, None);
+    let stiffness = builder.parameter("k", 35, None, None);
+    let states: Vec<ExprId> = (0..=n)
+        .flat_map(|k| [format!("v{k}"), format!("F{k}")])
+        .map(|name| builder.state(&name, StateVariable::Across, None, 0))
+        .collect();
+    let exprs = &mut builder.system.exprs;
+    let minus_one = exprs.integer(-1);
+    let inverse = exprs.power(mass, minus_one);
+    let mut derivatives = Vec::new();
+    for k in 0..n {
+        let pull = exprs.sub(states[2 * k + 1], states[2 * k + 3]);
+        let stretch = exprs.sub(states[2 * k], states[2 * k + 2]);
+        // 1/m is computed once, before the loop that needs it.
+        derivatives.push(exprs.mul(inverse, pull));
+        derivatives.push(exprs.mul(stiffness, stretch));
+    }
+    builder.system.derivatives = derivatives;
+    let system = builder.system;
+    let layout = Layout::new(&system);
+    let kernel = expression(
+        &system.exprs,
+        &system.derivatives,
+        &layout,
+        &KernelOptions { native: false },
+    );
+    let long = kernel.program().loops.iter().filter(|entry| entry.count > 1);
+    assert_eq!(long.count(), 1, "{:?}", kernel.program());
+}
+
+#[test]
 fn long_sums_become_loops() {
     let mut builder = Builder::new("Sum");
     let count = 10_000;

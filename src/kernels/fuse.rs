@@ -10,11 +10,14 @@ const LARGEST_FUSED: usize = 40;
 /// Loops may differ in length by this many lanes, which are then written out.
 const MOST_PEELED: u32 = 4;
 
+/// So many loops back, one is looked for that another can be fused with.
+pub(crate) const REACH: usize = 8;
+
 /// Fuses loops that nothing orders; lanes that are left over go to the straight-line code.
 pub(crate) fn fuse(loops: &mut Vec<Loop>, straight: &mut Vec<Loop>, indices: &[u32]) {
     let mut fused: Vec<Loop> = Vec::with_capacity(loops.len());
     for entry in loops.drain(..) {
-        let partner = fused.iter_mut().rev().take(8).find(|other| fits(other, &entry));
+        let partner = fused.iter_mut().rev().take(REACH).find(|other| fits(other, &entry));
         let Some(other) = partner else {
             fused.push(entry);
             continue;

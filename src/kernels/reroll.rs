@@ -56,14 +56,24 @@ pub(crate) fn program(graph: &Graph, roots: &[ValueId]) -> Program {
         tables: IndexMap::default(),
         number_tables: IndexMap::default(),
     };
-    for level in groups.chunk_by(|a, b| a.0[0] == b.0[0]) {
-        let mut loops = Vec::new();
+    // Loops that write results alone, which nothing reads: they wait for a loop of a later level over the same arrays.
+    let mut waiting: Vec<Loop> = Vec::new();
+    let mut levels = groups.chunk_by(|a, b| a.0[0] == b.0[0]).peekable();
+    while let Some(level) = levels.next() {
+        let mut loops = std::mem::take(&mut waiting);
         let mut straight = Vec::new();
         for (signature, lanes) in level {
             emitter.group(signature, lanes, &mut loops, &mut straight);
         }
         super::fuse::fuse(&mut loops, &mut straight, &emitter.program.indices);
-        emitter.program.loops.append(&mut loops);
+        let is_last = levels.peek().is_none();
+        let may_wait = |entry: &Loop| !is_last && entry.stores.iter().all(|store| store.target == Target::Output);
+        let (results, needed): (Vec<Loop>, Vec<Loop>) = loops.into_iter().partition(may_wait);
+        waiting = results;
+        // Loops are looked through that far back only.
+        let rest = waiting.len().saturating_sub(super::fuse::REACH);
+        emitter.program.loops.extend(waiting.drain(..rest));
+        emitter.program.loops.extend(needed);
         emitter.program.loops.extend(join(straight));
     }
     emitter.program
