@@ -93,11 +93,14 @@ fn every_example_compiles_and_runs_as_it_does_here() {
         let folder = scratch.path().join("code");
         emit(file, "modelica", &folder, &[]);
         let expected = simulated(file, &stop(file));
-        // The velocities of its fast modes are of the order 1e-12 m/s.
-        let atol = if file.ends_with("bar_fig4_5.lgm") { 1e-22 } else { 1e-13 };
+        // The velocities of its fast modes are of the order 1e-12 m/s, and their errors of phase add up.
+        let (atol, most) = match file.ends_with("bar_fig4_5.lgm") {
+            true => (1e-22, 1e-5),
+            false => (1e-13, 1e-6),
+        };
         let (difference, place) = expected.difference(&rows(&python, &folder, &expected, atol, &[])?)?;
         // The compiler's solver is of variable order; it interpolates between its steps.
-        match difference <= 1e-6 {
+        match difference <= most {
             true => Ok(()),
             false => Err(format!("{difference:e} of the range ({place})")),
         }
