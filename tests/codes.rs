@@ -18,17 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Pages without a failing example, and why; where a test fails in its place, which.
-const WITHOUT_FAILURE: [(&str, &str); 5] = [
+const WITHOUT_FAILURE: [(&str, &str); 4] = [
     ("LGM0105", "it takes 257 files: imports.rs makes them"),
     ("LGM0501", "it takes a model that takes minutes"),
     ("LGM0421", "it takes rounding of the unlucky kind"),
     (
         "LGM0711",
         "it takes a fault of the compiler: verification.rs changes equations after they were made",
-    ),
-    (
-        "LGM1002",
-        "no equations of the compiler have a mass matrix: simulate/nonlinear.rs builds a system with one by hand",
     ),
 ];
 

@@ -91,6 +91,7 @@ pub(crate) fn frame(
         loops: Vec::new(),
         mass_matrix: None,
         mass_form: None,
+        rate_blocks: Vec::new(),
         derivatives: Vec::new(),
         output_values: Vec::new(),
         linear: true,

@@ -44,6 +44,6 @@ pub(crate) use settle::search_starts;
 pub use states::StateRequest;
 pub use system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
-    Quantity, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
+    Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
 pub use verify::verify;

@@ -42,6 +42,9 @@ pub struct StateSystem {
     pub mass_matrix: Option<SparseMatrix<ExprId>>,
     /// The equations over a mass matrix, where that is shorter than what they are solved to.
     pub mass_form: Option<MassForm>,
+    /// The matrices that rates of states were solved with: where one of them is singular, the rates do not follow. Only for telling
+    /// why a run failed.
+    pub rate_blocks: Vec<RateBlock>,
     /// Right sides, one a state.
     pub derivatives: Vec<ExprId>,
     /// Values of the outputs.
@@ -217,6 +220,15 @@ pub struct MassEquation {
     pub terms: Vec<(u32, ExprId)>,
     /// What they add up to.
     pub right: ExprId,
+}
+
+/// The matrix of linear equations that rates of states were solved from, with forces of constraint where these belong to them.
+#[derive(Clone, Debug)]
+pub struct RateBlock {
+    /// For each unknown, the state whose rate it is; none for another variable.
+    pub states: Vec<Option<u32>>,
+    /// Unknowns, from 0, with their coefficients over states, inputs, parameters and the unknowns of loops, one row an equation.
+    pub rows: Vec<Vec<(u32, ExprId)>>,
 }
 
 impl MassForm {

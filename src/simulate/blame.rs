@@ -35,7 +35,7 @@ impl Motion<'_> {
     }
 
     /// `theta = 1.5, crank.w = 3`
-    fn states_in_words(&self, values: &[f64]) -> String {
+    pub fn states_in_words(&self, values: &[f64]) -> String {
         let states = self.system.states.iter().zip(values).take(STATES);
         let each = states.map(|(state, value)| format!("{} = {}", state.name, six_digits(*value)));
         each.collect::<Vec<_>>().join(", ")
@@ -46,7 +46,8 @@ impl Motion<'_> {
         Blame::state(self.system, index)
     }
 
-    fn unknown(&self, index: usize) -> Option<Blame> {
+    /// An unknown of a loop as what is to blame.
+    pub fn unknown(&self, index: usize) -> Option<Blame> {
         let mut unknowns = self.system.loops.iter().flat_map(|entry| {
             let symbols = entry.unknowns.iter().enumerate();
             symbols.map(|(at, symbol)| (symbol, entry.owners.get(at).and_then(Option::as_ref)))
@@ -63,24 +64,7 @@ impl Motion<'_> {
     /// The innermost expression without a value at the point of a fault, in the first equation that has one.
     fn innermost(&self, fault: &Fault) -> Option<(String, Blame)> {
         let system = self.system;
-        let (inputs, rates) = self.inputs(fault.time);
-        let mut unknowns = vec![0.0; self.unknowns];
-        self.copy_unknowns(&mut unknowns);
-        let mut values: FxHashMap<SymbolId, f64> = FxHashMap::default();
-        values.insert(system.time, fault.time);
-        let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
-        values.extend(entries.map(|entry| entry.symbol).zip(self.parameters.iter().copied()));
-        values.extend(
-            system
-                .states
-                .iter()
-                .map(|state| state.symbol)
-                .zip(fault.states.iter().copied()),
-        );
-        values.extend(system.inputs.iter().map(|input| input.symbol).zip(inputs));
-        values.extend(system.input_rates.iter().copied().zip(rates));
-        let loops = system.loops.iter().flat_map(|entry| &entry.unknowns);
-        values.extend(loops.copied().zip(unknowns));
+        let mut values = self.values_at(&self.position(fault.time, &fault.states));
         if let Some(state) = fault.states.iter().position(|value| !value.is_finite()) {
             return Some((fault.states[state].to_string(), self.state(state)?));
         }

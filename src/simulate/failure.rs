@@ -26,6 +26,10 @@ pub enum FailureKind {
     StepNotSolved,
     /// The mass matrix is singular: the state's rate does not follow from the equations.
     SingularMass,
+    /// The mechanism came to a position at which its mass matrix is singular: the state's rate does not follow there.
+    SingularPosition,
+    /// A closed chain came to a position at which the displacement does not follow from the others.
+    DeadCentre,
     /// Newton's iteration on an algebraic loop did not converge.
     LoopNotSolved,
     /// A value is not finite: what was computed of what, such as `log(-0.5)`.

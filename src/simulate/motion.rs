@@ -6,6 +6,7 @@
 use super::failure::{Blame, Failure, FailureKind};
 use super::finite::all_finite;
 use super::linear::{Factor, Pattern, Singular};
+use super::newton::Newton;
 use super::plan::Plan;
 use super::signals::{Side, Signals};
 use crate::equations::StateSystem;
@@ -17,9 +18,6 @@ use std::cell::{Cell, RefCell};
 /// What stands for a value that is none: so large that every error test fails and the step is made smaller, and so
 /// small that its square is still finite.
 pub(super) const BEYOND: f64 = 1e100;
-
-/// The most iterations on a loop.
-const ITERATIONS: usize = 50;
 
 /// The equations of one run.
 pub(super) struct Motion<'a> {
@@ -34,6 +32,8 @@ pub(super) struct Motion<'a> {
     pub mass: Mass,
     /// The size of an unknown below which its value does not matter.
     small: f64,
+    /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
+    is_held: Vec<bool>,
     work: RefCell<Work>,
     /// Between which corners the solver is: no value from beyond them is used.
     piece: Cell<(f64, f64)>,
@@ -145,6 +145,11 @@ impl<'a> Motion<'a> {
             unknowns,
             mass: Mass::Identity,
             small: 1e-4 * plan.atol,
+            is_held: system
+                .loops
+                .iter()
+                .flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
+                .collect(),
             work: RefCell::new(Work {
                 instant: None,
                 inputs: vec![0.0; inputs],
@@ -334,6 +339,7 @@ impl<'a> Motion<'a> {
                 values,
                 trial,
                 step,
+                is_held: &self.is_held,
             };
             newton.solve_from(&at, unknowns, solution).map_err(FaultKind::Loop)?;
         }
@@ -418,6 +424,7 @@ impl<'a> Motion<'a> {
             values: &mut work.values,
             trial: &mut work.trial,
             step: &mut work.step,
+            is_held: &self.is_held,
         };
         match newton.solve_from(&at, &mut work.unknowns, &mut work.solution) {
             Ok(()) => true,
@@ -457,115 +464,5 @@ impl<'a> Motion<'a> {
     /// Keeps a fault that an implicit evaluation met.
     pub fn note_domain(&self, time: f64, states: &[f64]) {
         self.note(time, states, FaultKind::Domain);
-    }
-}
-
-/// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
-/// correction smaller than this one (which no scaling of residuals or unknowns changes).
-struct Newton<'a> {
-    /// The residuals.
-    equations: &'a Kernel,
-    /// Their partial derivatives with respect to the unknowns.
-    matrix: &'a SparseKernel,
-    small: f64,
-    scratch: &'a mut [f64],
-    residuals: &'a mut [f64],
-    values: &'a mut Vec<f64>,
-    trial: &'a mut [f64],
-    step: &'a mut [f64],
-}
-
-impl Newton<'_> {
-    /// Improves the unknowns to a solution, beginning with the last one where the unknowns lead nowhere: what is interpolated
-    /// between two steps may be far off where a law is as steep as that of a diode.
-    fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
-        let mut found = self.solve(at, unknowns);
-        if found.is_err() && unknowns != solution {
-            unknowns.copy_from_slice(solution);
-            found = self.solve(at, unknowns);
-        }
-        match found {
-            Ok(()) => solution.copy_from_slice(unknowns),
-            // Half an iteration is no better guess for the next.
-            Err(_) => unknowns.copy_from_slice(solution),
-        }
-        found
-    }
-
-    /// Improves the unknowns to a solution; the unknown that moves most where none is found.
-    fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
-        let matrix = self.matrix;
-        self.values.resize(matrix.stored(), 0.0);
-        let mut last = f64::INFINITY;
-        for _ in 0..ITERATIONS {
-            let here = Arguments { unknowns, ..*at };
-            self.equations.call(&here, self.scratch, self.residuals);
-            matrix.values.call(&here, self.scratch, self.values);
-            if let Some(unknown) = self.residuals.iter().position(|value| !value.is_finite()) {
-                return Err(unknown);
-            }
-            let factor = match Factor::new(&pattern(matrix), self.values) {
-                Ok(factor) => factor,
-                Err(Singular(column)) => return Err(column.unwrap_or(0)),
-            };
-            self.step.copy_from_slice(self.residuals);
-            factor.solve(self.step);
-            let size = self.size_of_step(unknowns);
-            // At round-off the steps stop shrinking.
-            if size <= 1.0 || (last < 1e4 && size > 0.5 * last) {
-                for (unknown, step) in unknowns.iter_mut().zip(self.step.iter()) {
-                    *unknown -= step;
-                }
-                return Ok(());
-            }
-            last = size
-                * self
-                    .advance(at, unknowns, &factor, size)
-                    .ok_or_else(|| self.worst(unknowns))?;
-        }
-        Err(self.worst(unknowns))
-    }
-
-    /// The largest correction in units of what does not matter.
-    fn size_of_step(&self, unknowns: &[f64]) -> f64 {
-        let sizes = unknowns.iter().zip(self.step.iter());
-        sizes
-            .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
-            .fold(0.0, f64::max)
-    }
-
-    fn worst(&self, unknowns: &[f64]) -> usize {
-        let share = |at: usize| self.step[at].abs() / (1e-13 * unknowns[at].abs() + self.small);
-        let worst = (0..unknowns.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
-        worst.unwrap_or(0)
-    }
-
-    /// Takes the longest of the step and its halves that is an improvement; how much smaller the next correction is.
-    fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64) -> Option<f64> {
-        let mut length = 1.0;
-        for _ in 0..40 {
-            for ((trial, unknown), step) in self.trial.iter_mut().zip(unknowns.iter()).zip(self.step.iter()) {
-                *trial = unknown - length * step;
-            }
-            let there = Arguments {
-                unknowns: self.trial,
-                ..*at
-            };
-            self.equations.call(&there, self.scratch, self.residuals);
-            if self.residuals.iter().all(|value| value.is_finite()) {
-                factor.solve(self.residuals);
-                let next = unknowns
-                    .iter()
-                    .zip(self.residuals.iter())
-                    .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
-                    .fold(0.0, f64::max);
-                if next <= (1.0 - 0.25 * length) * size {
-                    unknowns.copy_from_slice(self.trial);
-                    return Some(next / size);
-                }
-            }
-            length *= 0.5;
-        }
-        None
     }
 }

@@ -2,11 +2,12 @@
 
 use super::diffsol_solver::{Equations, Library};
 use super::events::Events;
-use super::failure::{Failure, FailureKind};
+use super::failure::{Blame, Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
 use super::motion::Motion;
 use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
 use super::signals::{Corner, Signals};
+use super::singular::{ChainWatch, Position};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
 use super::{doubt, first_step, starts};
@@ -40,6 +41,9 @@ pub(super) struct Run<'r> {
     pub(super) corner: usize,
     pub(super) time: f64,
     pub(super) states: Vec<f64>,
+    /// Where the run began.
+    pub(super) first: Position,
+    pub(super) chains: Option<ChainWatch>,
     pub(super) outputs: Vec<f64>,
     pub(super) between: Vec<f64>,
     /// The next row.
@@ -75,6 +79,8 @@ impl Run<'_> {
         }
         self.enter_piece(start);
         self.motion.find_loops(start, &self.states);
+        self.first = self.motion.position(start, &self.states);
+        self.chains = self.motion.watch_chains(&self.first);
         if self.plan.from_equilibrium {
             self.states = starts::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
         } else {
@@ -257,6 +263,9 @@ impl Run<'_> {
             }
             if let Err(stop) = self.progress.reached(to) {
                 return Err(stopped(FailureKind::Stopped(stop)));
+            }
+            if self.motion.has_left_chain(&mut self.chains, to, solver.states()) {
+                return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
             }
             if self.changes_within(solver)? {
                 return self.locate(solver);
@@ -463,6 +472,9 @@ impl Run<'_> {
         if !self.motion.outputs(time, states, &mut self.outputs)
             && let Some(fault) = self.motion.fault()
         {
+            if let Some(found) = self.singular([Some((time, states)), None], self.done.steps) {
+                return Err(found);
+            }
             return Err(self.motion.failure(&fault, self.done.steps));
         }
         let stopped = |stop: Stop| Failure {
@@ -478,7 +490,14 @@ impl Run<'_> {
     fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
         let time = solver.map_or(self.time, Solver::time);
         let steps = self.done.steps + solver.map_or(0, |solver| solver.work().steps);
-        if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= time) {
+        // The last good point, and beyond it the one that could not be evaluated.
+        let states = solver.map_or(&self.states[..], Solver::states);
+        let fault = self.motion.fault().filter(|fault| fault.time >= time);
+        let beyond = fault.as_ref().map(|fault| (fault.time, &fault.states[..]));
+        if let Some(found) = self.singular([Some((time, states)), beyond], steps) {
+            return Failure { time, ..found };
+        }
+        if let Some(fault) = fault {
             return Failure {
                 time,
                 ..self.motion.failure(&fault, steps)
@@ -498,6 +517,21 @@ impl Run<'_> {
             blame,
             steps,
         }
+    }
+
+    /// What is told where one of some points is a position at which the equations are singular.
+    fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
+        ends.into_iter().flatten().find_map(|(time, states)| {
+            let end = self.motion.position(time, states);
+            let (kind, blame) = self.motion.singular_position(&self.first, &end)?;
+            let states = self.motion.states_in_words(states);
+            Some(Failure {
+                time,
+                kind,
+                blame: Some(Box::new(Blame { states, ..blame })),
+                steps,
+            })
+        })
     }
 
     /// The state that changes most, for its size.

@@ -7,6 +7,7 @@ use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
 use super::run::Run;
 use super::signals::{Corner, Signals};
+use super::singular::Position;
 use super::solver::Work;
 use super::stiffness::Watch;
 use crate::equations::StateSystem;
@@ -89,6 +90,8 @@ impl<'a> Simulator<'a> {
             corners: self.all_corners(parameters, signals, plan),
             corner: 0,
             time: plan.start,
+            first: Position::default(),
+            chains: None,
             states: Vec::new(),
             outputs: vec![0.0; self.system.outputs.len()],
             between: vec![0.0; self.system.states.len()],

@@ -4,16 +4,26 @@ use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{Failure, Plan, Silent, Simulator, Summary};
-use lgm::source::{NoFiles, SourceMap};
+use lgm::source::{SourceMap, Sources};
 use std::path::Path;
 
 pub use super::shapes::{Shape, Shapes};
+
+/// The files beside the examples, such as tables of measured modes.
+pub struct BesideExamples;
+
+impl Sources for BesideExamples {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        std::fs::read_to_string(folder.join(path)).map_err(|fault| fault.to_string())
+    }
+}
 
 /// The equations of a text, which must compile.
 pub fn compile(text: &str) -> StateSystem {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
-    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
+    let (system, diagnostics) = lgm::compile(&BesideExamples, &mut map, root, &lgm::Request::default());
     system.unwrap_or_else(|| panic!("{}", render(&map, &diagnostics, false)))
 }
 

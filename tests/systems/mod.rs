@@ -39,6 +39,7 @@ impl Builder {
                 mass_matrix: None,
                 mass_form: None,
                 block_form: None,
+                rate_blocks: Vec::new(),
                 derivatives: Vec::new(),
                 output_values: Vec::new(),
                 linear: true,

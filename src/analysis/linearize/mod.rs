@@ -416,6 +416,7 @@ impl Work<'_> {
         matrices::set_equations(system);
         system.start_constraints.clear();
         system.start_search = None;
+        system.rate_blocks.clear();
         system.linearized_at = Some(point);
         Ok(())
     }

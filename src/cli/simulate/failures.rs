@@ -36,6 +36,23 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             ),
             "give the storage a value above zero",
         ),
+        FailureKind::SingularPosition => (
+            "LGM1002",
+            of(
+                "the mass matrix is singular at this position, and no rate follows from the equations for",
+                "the mass matrix is singular at this position",
+            ),
+            "an arm is straight, or an axis has turned onto another: take coordinates that hold there, or give the part that has no \
+             inertia in this direction some of its own",
+        ),
+        FailureKind::DeadCentre => (
+            "LGM1002",
+            of(
+                "the closed chain is at a dead centre, where no value follows from the other displacements for",
+                "the closed chain is at a dead centre",
+            ),
+            "let another displacement be the one that follows: `close = ..` behind it, and no `close` behind this one",
+        ),
         FailureKind::LoopNotSolved => (
             "LGM1003",
             of(

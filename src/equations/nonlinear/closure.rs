@@ -116,6 +116,14 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
         .chain(&mut system.output_values)
         .chain(columns)
         .for_each(&mut change);
+    for block in &mut system.rate_blocks {
+        let place = |state: &u32| places.get(state).copied();
+        block
+            .states
+            .iter_mut()
+            .for_each(|state| *state = state.as_ref().and_then(place));
+        block.rows.iter_mut().flatten().for_each(|entry| change(&mut entry.1));
+    }
     if let Some(form) = &mut system.mass_form {
         form.keep_states(&places);
         form.expressions_mut().for_each(change);

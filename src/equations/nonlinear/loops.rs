@@ -35,6 +35,17 @@ pub(super) struct MassRow {
     pub(super) right: ExprId,
 }
 
+/// The matrix of a linear cycle, which has no solution where this is singular.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) members: Vec<SymbolId>,
+    /// Places of members with their coefficients.
+    pub(super) rows: Vec<Vec<(usize, ExprId)>>,
+}
+
+/// The most members of a cycle whose matrix is kept.
+const KEPT: usize = 60;
+
 /// Definitions in order.
 #[derive(Clone, Debug)]
 pub(super) struct Resolved {
@@ -43,6 +54,8 @@ pub(super) struct Resolved {
     pub(super) loops: Vec<TornLoop>,
     /// The equations behind the rates of states, where these are no plain expressions.
     pub(super) mass: Vec<MassRow>,
+    /// The matrices of all linear cycles that rates of states are among.
+    pub(super) blocks: Vec<Block>,
     pub(super) roots: Vec<ExprId>,
     pub(super) states: usize,
     pub(super) outputs: usize,
@@ -80,6 +93,7 @@ pub(super) fn resolve(exprs: &mut Exprs, definitions: Definitions) -> Result<Res
         assignments: Vec::new(),
         loops: Vec::new(),
         mass: Vec::new(),
+        blocks: Vec::new(),
         rates,
     };
     let needed = resolver.needed(&roots);
@@ -88,6 +102,7 @@ pub(super) fn resolve(exprs: &mut Exprs, definitions: Definitions) -> Result<Res
         assignments: resolver.assignments,
         loops: resolver.loops,
         mass: resolver.mass,
+        blocks: resolver.blocks,
         roots,
         states,
         outputs,
@@ -100,6 +115,7 @@ struct Resolver<'a> {
     assignments: Vec<(SymbolId, ExprId)>,
     loops: Vec<TornLoop>,
     mass: Vec<MassRow>,
+    blocks: Vec<Block>,
     /// The rates of the states.
     rates: FxHashSet<SymbolId>,
 }
@@ -320,6 +336,12 @@ impl Resolver<'_> {
         }
         if members.iter().all(|member| self.rates.contains(member)) {
             self.keep_mass_rows(members, &forms);
+        }
+        if members.len() <= KEPT && members.iter().any(|member| self.rates.contains(member)) {
+            self.blocks.push(Block {
+                members: members.to_vec(),
+                rows: forms.iter().map(|form| form.0.clone()).collect(),
+            });
         }
         if members.len() > 1 {
             self.name_long_coefficients(&mut forms);

@@ -2,13 +2,13 @@
 //! used more than once.
 
 use super::definitions::Blame;
-use super::loops::Resolved;
+use super::loops::{Block, Resolved};
 use super::names::measure_name;
 use super::shorten::{LARGE, Shortening, is_large, lowest_terms};
 use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::equations::matrices::is_worth_a_name;
 use crate::equations::system::{
-    AlgebraicLoop, Assignment, LinearForm, MassEquation, MassForm, SparseMatrix, StateSystem,
+    AlgebraicLoop, Assignment, LinearForm, MassEquation, MassForm, RateBlock, SparseMatrix, StateSystem,
 };
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use crate::source::Span;
@@ -35,6 +35,7 @@ pub(super) fn present(
     let resolved = renamed(model, &mut exprs, resolved);
     let all: Vec<SymbolId> = resolved.assignments.iter().map(|entry| entry.0).collect();
     let whole = inlined(&mut exprs, &resolved, |symbol| all.contains(&symbol));
+    system.rate_blocks = rate_blocks(&mut exprs, &resolved);
     let equations = resolved.states + resolved.outputs;
     let columns = whole.roots[equations..].to_vec();
     let shown: Vec<ExprId> = whole.roots[..equations]
@@ -143,6 +144,10 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
         });
         change(&mut row.right);
     }
+    for block in &mut resolved.blocks {
+        block.members.iter_mut().for_each(|symbol| *symbol = fresh[symbol]);
+        block.rows.iter_mut().flatten().for_each(|entry| change(&mut entry.1));
+    }
     resolved.roots.iter_mut().for_each(change);
     resolved
 }
@@ -173,6 +178,40 @@ fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> 
         row.terms.iter_mut().zip(list).for_each(|(term, id)| term.1 = id);
     }
     kept
+}
+
+/// The matrices of cycles that rates are among, over states, inputs and the unknowns of loops.
+fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
+    let mut states: FxHashMap<SymbolId, u32> = FxHashMap::default();
+    for (state, root) in resolved.roots[..resolved.states].iter().enumerate() {
+        if let Node::Symbol(symbol) = exprs.node(*root) {
+            states.insert(*symbol, state as u32);
+        }
+    }
+    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let mut behind: Vec<ExprId> = Vec::new();
+    for block in &resolved.blocks {
+        behind.extend(block.rows.iter().flatten().map(|entry| entry.1));
+    }
+    if behind.is_empty() {
+        return Vec::new();
+    }
+    for (symbol, value) in &resolved.assignments {
+        let value = exprs.substitute(&[*value], |symbol| values.get(&symbol).copied())[0];
+        values.insert(*symbol, value);
+    }
+    let mut entries = exprs
+        .substitute(&behind, |symbol| values.get(&symbol).copied())
+        .into_iter();
+    let mut block_of = |block: &Block| RateBlock {
+        states: block.members.iter().map(|symbol| states.get(symbol).copied()).collect(),
+        rows: block
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|entry| entry.0 as u32).zip(entries.by_ref()).collect())
+            .collect(),
+    };
+    resolved.blocks.iter().map(&mut block_of).collect()
 }
 
 /// The equations with those of the names that make them shorter.
