@@ -207,6 +207,17 @@ fn a_start_that_follows_holds_just_after_a_step() {
     assert!(close(kept[0], 0.25), "{kept:?}");
 }
 
+/// The angle of a joint without inertia has a velocity that is a state, and no energy variable.
+#[test]
+fn a_velocity_without_storage_stays_a_velocity() {
+    let text = PENDULUM.replace("START", "signal forward = across(p)[1], start = v0;");
+    let system = compile_with(&text, StateRequest::Energy);
+    let names: Vec<&str> = system.states.iter().map(|state| &*state.name).collect();
+    assert_eq!(names, ["joint.w", "theta"]);
+    let (outputs, _) = first_row(&system, &[]);
+    assert!(close(outputs[0], 0.8), "{outputs:?}");
+}
+
 cases! {
     a_signal_that_contradicts_a_start: "
 model M {

@@ -409,6 +409,17 @@ pub enum Measure {
     BondFlow(BondId),
 }
 
+impl Element {
+    /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
+    /// of a mechanism are written in. Only their formulation adds it.
+    pub const VELOCITY: &'static str = "velocity of a displacement";
+
+    /// Whether it is such a velocity; it has no energy, and so no energy variable.
+    pub fn is_velocity(&self) -> bool {
+        *self.kind == *Element::VELOCITY
+    }
+}
+
 /// `state z = int(expr), start = s;`
 #[derive(Clone, Debug)]
 pub struct Integral {

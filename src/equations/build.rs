@@ -119,7 +119,7 @@ fn storage_state(
     let Law::Storage { co_energy, .. } = &element.law else {
         unreachable!("invariant: only storage is independent")
     };
-    let choice = request.choice(element.state_choice);
+    let choice = request.choice_of(element);
     let domain = info.domain.map(|id| &model.domains[id.index()]);
     let (variable, symbol, unit) = match (domain, choice) {
         (Some(domain), choice) => {

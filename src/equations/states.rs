@@ -3,7 +3,7 @@
 use super::assemble::Assembled;
 use crate::algebra::{self, Field, FromExpression};
 use crate::causality::elimination::{Row, add_scaled, scaled};
-use crate::elaborate::model::{ElementId, Law, Model, PortId, StateChoice, StorageForm};
+use crate::elaborate::model::{Element, ElementId, Law, Model, PortId, StateChoice, StorageForm};
 use crate::expr::Evaluated;
 use crate::reduce::{Reduced, substitute};
 
@@ -20,7 +20,15 @@ pub enum StateRequest {
 }
 
 impl StateRequest {
-    /// What an element's state is under this request.
+    /// What the state of an element is under this request: energy variables for what has energy.
+    pub fn choice_of(self, element: &Element) -> StateChoice {
+        match element.is_velocity() {
+            true => StateChoice::CoEnergy,
+            false => self.choice(element.state_choice),
+        }
+    }
+
+    /// What a state is under this request where nothing was asked for else.
     pub fn choice(self, natural: StateChoice) -> StateChoice {
         match self {
             StateRequest::Natural => natural,

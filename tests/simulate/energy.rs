@@ -3,9 +3,9 @@
 use super::runs::{BesideExamples, Rows, Shape, compile, example, finished, run, tight};
 use lgm::analysis::poles;
 use lgm::elaborate::Settings;
-use lgm::elaborate::model::{Law, Model};
+use lgm::elaborate::model::{Law, Model, StorageForm, Variable};
 use lgm::equations::{Instant, Options, StateRequest, StateSystem, StateVariable, power_balance};
-use lgm::expr::{ExprId, SymbolKind};
+use lgm::expr::{ExprId, SymbolKind, to_f64};
 use lgm::simulate::{Plan, Side, Signals};
 use lgm::source::SourceMap;
 use lgm::{bond, elaborate, equations};
@@ -17,11 +17,11 @@ const DAMPED: [(&str, &str, &str, &str); 2] = [
     ("pendulum.lgm", "bearing : ", "start = 2.5;", "start = 2.5;"),
 ];
 
-/// Lossless examples that oscillate: all that the search below finds.
-const FOUND: [&str; 18] = [
+/// Lossless examples that oscillate: all that the search below finds. The energy of seeds/bar_fig4_5.lgm has no name in the language:
+/// a part of it is in the residual stiffness of its blocks.
+const FOUND: [&str; 17] = [
     "duffing.lgm",
     "pendulum.lgm",
-    "seeds/bar_fig4_5.lgm",
     "seeds/bar_microelement_chain.lgm",
     "seeds/bar_modal.lgm",
     "seeds/bar_vlg.lgm",
@@ -68,6 +68,29 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
     for (at, element) in model.elements.iter().enumerate() {
         let name = model.element_name(elaborate::model::ElementId(at as u32));
         match &element.law {
+            // The parts of a modal block have no names; its states have.
+            Law::Storage { co_energy, value, form } if element.mode.is_some() => {
+                let port = &model.ports[element.ports.start as usize];
+                let domain = &model.domains[port.domain.unwrap().index()];
+                let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+                let symbol = if is_across { &domain.across } else { &domain.through };
+                let parameters = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+                let given = |symbol| {
+                    parameters
+                        .clone()
+                        .find(|entry| entry.symbol == symbol)
+                        .map(|entry| entry.value.clone())
+                };
+                let number = to_f64(&model.exprs.evaluate_exact(&[value.get(0, 0)], &given).unwrap()[0]);
+                let half = match form {
+                    StorageForm::Direct => 0.5 * number,
+                    StorageForm::Inverse => 0.5 / number,
+                };
+                let block = model.path_name(model.paths[element.path.index()].parent.unwrap());
+                let mode = element.mode.unwrap();
+                stored.push(format!("{half:.17e}*{block}.{symbol}[{mode}]^2"));
+            }
+            Law::Storage { .. } if name.ends_with(".residual") => return None,
             Law::Storage { .. } => stored.push(format!("energy({name})")),
             Law::Coupler { .. } => {}
             Law::Dissipator(_) => return None,
@@ -147,50 +170,65 @@ fn lossless_examples() -> Vec<(String, String, [String; 2], f64)> {
     found
 }
 
-/// Ten thousand, which takes some seconds for each example where the tests are optimised (`cargo test --release --test simulate
-/// energy -- --nocapture` prints the figures of docs/energy.md), and a thousand where they are not.
-const PERIODS: f64 = if cfg!(debug_assertions) { 1e3 } else { 1e4 };
+/// How many periods: ten thousand where the tests are optimised (`cargo test --release --test simulate energy -- --nocapture` prints
+/// the figures of docs/energy.md) or `LGM_PERIODS` says so, and three hundred where they are not.
+fn periods() -> f64 {
+    let otherwise = if cfg!(debug_assertions) { 3e2 } else { 1e4 };
+    let asked = std::env::var("LGM_PERIODS").ok();
+    asked.map_or(otherwise, |number| number.parse().expect("LGM_PERIODS is a number"))
+}
 
 #[test]
 fn energy_stays_over_thousands_of_periods() {
     let examples = lossless_examples();
     let names: Vec<&str> = examples.iter().map(|entry| &*entry.0).collect();
     assert_eq!(names, FOUND, "the lossless examples that oscillate");
-    for (name, text, [stored, flown], period) in &examples {
-        let end = text.trim_end().rfind('}').unwrap();
-        let outputs = format!("output energy_stored = {stored};\n  output energy_flown = {flown};");
-        let system = compile(&format!("{}  {outputs}\n}}\n", &text[..end]));
-        let mut inputs = vec![Shape::Zero; system.inputs.len()];
-        if system.states.iter().all(|state| state.start_value == 0.0) {
-            // One pulse sets it in motion, and then it is left alone.
-            inputs[0] = Shape::Pulse(1.0, 0.0, 1.0);
+    let periods = periods();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(example) = examples.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    energy_stays(example, periods);
+                }
+            });
         }
-        let begun = Clock::now();
-        let (rows, summary) = finished(&system, &inputs, &tight(PERIODS * period, 1001));
-        let place = |name: &str| system.outputs.iter().position(|output| &*output.name == name).unwrap();
-        let (stored, flown) = (place("energy_stored"), place("energy_flown"));
-        let after = rows.times.iter().zip(&rows.outputs).filter(|(time, _)| **time > 1.0);
-        let rows: Vec<&Vec<f64>> = after.map(|entry| entry.1).collect();
-        // The whole may be near zero, as that of a weight counts from its start; what is stored at most is its size.
-        let size = rows.iter().map(|row| row[stored]).fold(0.0, f64::max);
-        let whole = |row: &[f64]| row[stored] + row[flown];
-        let drift = rows
-            .iter()
-            .map(|row| (whole(row) - whole(rows[0])).abs())
-            .fold(0.0, f64::max)
-            / size;
-        println!(
-            "{name}: the energy drifts by {drift:.1e} of itself over {PERIODS:.0e} periods of {period:.3} s, {} steps by {} in \
-             {:.1} s",
-            summary.steps,
-            summary.method.word(),
-            begun.elapsed().as_secs_f64()
-        );
-        assert!(size > 0.0, "{name}");
-        if drift >= 1e-6 * PERIODS / 1e4 {
-            println!("TOO MUCH {name}: {drift:.1e}");
-        }
+    });
+}
+
+/// Runs one lossless example over some periods, and prints how far its energy drifts.
+fn energy_stays((name, text, [stored, flown], period): &(String, String, [String; 2], f64), periods: f64) {
+    let end = text.trim_end().rfind('}').unwrap();
+    let outputs = format!("output energy_stored = {stored};\n  output energy_flown = {flown};");
+    let system = compile(&format!("{}  {outputs}\n}}\n", &text[..end]));
+    let mut inputs = vec![Shape::Zero; system.inputs.len()];
+    if system.states.iter().all(|state| state.start_value == 0.0) {
+        // One pulse sets it in motion, and then it is left alone.
+        inputs[0] = Shape::Pulse(1.0, 0.0, 1.0);
     }
+    let begun = Clock::now();
+    let (rows, summary) = finished(&system, &inputs, &tight(periods * period, 1001));
+    let place = |name: &str| system.outputs.iter().position(|output| &*output.name == name).unwrap();
+    let (stored, flown) = (place("energy_stored"), place("energy_flown"));
+    let after = rows.times.iter().zip(&rows.outputs).filter(|(time, _)| **time > 1.0);
+    let rows: Vec<&Vec<f64>> = after.map(|entry| entry.1).collect();
+    // The whole may be near zero, as that of a weight counts from its start; what is stored at most is its size.
+    let size = rows.iter().map(|row| row[stored]).fold(0.0, f64::max);
+    let whole = |row: &[f64]| row[stored] + row[flown];
+    let drift = rows
+        .iter()
+        .map(|row| (whole(row) - whole(rows[0])).abs())
+        .fold(0.0, f64::max)
+        / size;
+    println!(
+        "{name}: the energy drifts by {drift:.1e} of itself over {periods:.0e} periods of {period:.3} s, {} steps by {} in \
+         {:.1} s",
+        summary.steps,
+        summary.method.word(),
+        begun.elapsed().as_secs_f64()
+    );
+    assert!(size > 0.0, "{name}");
+    assert!(drift < 1e-6 * periods / 1e4, "{name}: {drift:.1e}");
 }
 
 /// Every example of the folder, by its name below `examples`.

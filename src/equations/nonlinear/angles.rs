@@ -13,7 +13,8 @@ pub(super) fn joined(exprs: &mut Exprs, root: ExprId) -> ExprId {
     let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     for id in exprs.reachable(&[root]) {
         let node = exprs.node(id).clone();
-        let mut now = exprs.rebuild(&node, &replaced);
+        let now = exprs.rebuild(&node, &replaced);
+        let mut now = equal_factors_joined(exprs, now);
         while let Some(shorter) = join_once(exprs, now) {
             now = shorter;
         }
@@ -28,6 +29,60 @@ struct Term {
     /// Function and argument, a smaller argument first.
     pair: [(Function, ExprId); 2],
     rest: Vec<ExprId>,
+}
+
+/// A product with equal factors as powers: `cos(a)*cos(a)` comes from an angle that became the same as another.
+fn equal_factors_joined(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let Node::Product(list) = exprs.node(id).clone() else {
+        return id;
+    };
+    let mut joined: Vec<(ExprId, BigRational)> = Vec::with_capacity(list.len());
+    for factor in list.iter() {
+        let (base, exponent) = match exprs.node(*factor) {
+            Node::Power(base, exponent) => match exprs.as_number(*exponent) {
+                Some(exponent) if exponent.is_integer() => (*base, exponent.clone()),
+                _ => (*factor, BigRational::one()),
+            },
+            _ => (*factor, BigRational::one()),
+        };
+        match joined.iter_mut().find(|known| known.0 == base) {
+            Some(known) => known.1 += exponent,
+            None => joined.push((base, exponent)),
+        }
+    }
+    if joined.len() == list.len() {
+        return id;
+    }
+    let mut factors = Vec::with_capacity(joined.len());
+    for (factor, count) in joined {
+        let count = exprs.number(count);
+        factors.push(exprs.power(factor, count));
+    }
+    exprs.product(factors)
+}
+
+/// A sum with equal terms added up: the difference of `a + b` and b is a.
+fn like_terms_joined(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let Node::Sum(list) = exprs.node(id).clone() else {
+        return id;
+    };
+    let mut joined: Vec<(BigRational, Vec<ExprId>)> = Vec::with_capacity(list.len());
+    for term in list.iter() {
+        let (number, factors) = plain(exprs, *term);
+        match joined.iter_mut().find(|known| known.1 == factors) {
+            Some(known) => known.0 += number,
+            None => joined.push((number, factors)),
+        }
+    }
+    if joined.len() == list.len() {
+        return id;
+    }
+    let mut terms = Vec::with_capacity(joined.len());
+    for (number, factors) in joined {
+        let number = exprs.number(number);
+        terms.push(exprs.product([number].into_iter().chain(factors)));
+    }
+    exprs.sum(terms)
 }
 
 fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
@@ -50,6 +105,7 @@ fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
                     };
                     let (x, y) = (a.pair[0].1, a.pair[1].1);
                     let argument = if sum { exprs.add(x, y) } else { exprs.sub(x, y) };
+                    let argument = like_terms_joined(exprs, argument);
                     let call = exprs.call(function, [argument]);
                     let number = exprs.number(number);
                     let mut factors = vec![number];
@@ -281,6 +337,24 @@ mod tests {
             let short = joined(&mut exprs, sum);
             assert_eq!(text(&exprs, short), wanted);
         }
+    }
+
+    /// The sum of an angle and the difference of two is one angle.
+    #[test]
+    fn angles_that_cancel_are_left_out() {
+        let mut exprs = Exprs::default();
+        let symbols = ["a", "b"].map(|name| exprs.new_symbol(name, SymbolKind::State));
+        let [a, b] = symbols.map(|symbol| exprs.symbol(symbol));
+        let difference = exprs.sub(b, a);
+        use Function::{Cos, Sin};
+        let first = [exprs.call(Cos, [a]), exprs.call(Cos, [difference])];
+        let second = [exprs.integer(-1), exprs.call(Sin, [a]), exprs.call(Sin, [difference])];
+        let terms = [exprs.product(first), exprs.product(second)];
+        let sum = exprs.sum(terms);
+        let product = exprs.mul(sum, sum);
+        let [short, square] = [sum, product].map(|id| joined(&mut exprs, id));
+        assert_eq!(text(&exprs, short), "cos(b)");
+        assert_eq!(text(&exprs, square), "cos(b)^2");
     }
 
     #[test]

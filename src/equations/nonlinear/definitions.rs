@@ -172,7 +172,7 @@ impl Definitions {
             .iter()
             .map(|port| {
                 let element = &model.elements[model.ports[port.index()].element.index()];
-                states.choice(element.state_choice) == StateChoice::Energy
+                states.choice_of(element) == StateChoice::Energy
             })
             .collect();
         change_states(model, field, &mut reduced, &is_energy)?;

@@ -422,7 +422,7 @@ fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
         let zero = model.exprs.zero();
         model.elements.push(Element {
             path: place.path,
-            kind: "velocity of a displacement".into(),
+            kind: Element::VELOCITY.into(),
             ports: port.0..port.0 + 1,
             law: Law::Storage {
                 co_energy: place.variable,
