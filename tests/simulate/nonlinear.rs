@@ -530,3 +530,69 @@ fn a_rectifier_is_followed_at_every_tolerance() {
         }
     }
 }
+
+/// A mass thrown outwards at the end of an arm of two links: it goes on along a straight line to where the arm is straight.
+#[test]
+fn a_straight_arm_is_told_as_a_singular_mass_matrix() {
+    let text = "model Thrown {
+      param m = 1; param L = 0.5;
+      node turn[2] vector : rotational; node hand[2] vector : translational;
+      state a = int(across(turn)[1]), start = 0.2; state b = int(across(turn)[2]), start = 1.6;
+      links : Transformer([[-L*sin(a), -L*sin(b)], [L*cos(a), L*cos(b)]]) turn -> gnd, hand -> gnd;
+      load : Mass(m) hand -> gnd, start = [0.4, 0.4];
+    }";
+    let (_, result) = run(&compile(text), &[], &tight(2.0, 21));
+    let failure = result.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::SingularPosition, "{failure:?}");
+    let blame = failure.blame.unwrap();
+    assert!(blame.variable.starts_with("turn.w"), "{blame:?}");
+    assert!(
+        blame.states.contains("a = 0.87") && blame.states.contains("b = 0.87"),
+        "{blame:?}"
+    );
+    // |p + t*v| = 2*L
+    let (p, v) = (
+        [
+            0.5 * (0.2_f64.cos() + 1.6_f64.cos()),
+            0.5 * (0.2_f64.sin() + 1.6_f64.sin()),
+        ],
+        0.4,
+    );
+    let (square, mixed, rest) = (2.0 * v * v, v * (p[0] + p[1]), p[0] * p[0] + p[1] * p[1] - 1.0);
+    let time = ((mixed * mixed - square * rest).sqrt() - mixed) / square;
+    assert!((failure.time - time).abs() < 1e-6, "{} {time}", failure.time);
+}
+
+/// A four-bar linkage whose crank cannot turn all the way, turned there at a steady rate.
+#[test]
+fn a_dead_centre_is_told_as_one() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/four_bar.lgm")).unwrap();
+    let wheel = "wheel  : Inertia(J1) crank -> gnd, start = w_0;";
+    assert!(text.contains(wheel) && text.contains("0.1 [m];            // crank"));
+    let text = text
+        .replace(wheel, "wheel : AngularVelocitySource(2) crank -> gnd;")
+        .replace("0.1 [m];            // crank", "0.3 [m];");
+    let mut system = compile(&text);
+    system.experiment = Default::default();
+    let (_, result) = run(&system, &[super::runs::Shape::Zero], &tight(2.0, 21));
+    let failure = result.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::DeadCentre, "{failure:?}");
+    // Coupler and rocker are in line.
+    let (a, b, c, d) = (0.3_f64, 0.35, 0.25, 0.32);
+    let angle = ((a * a + d * d - (b + c) * (b + c)) / (2.0 * a * d)).acos();
+    assert!(
+        (failure.time - (angle - 1.0) / 2.0).abs() < 0.02,
+        "{} {angle}",
+        failure.time
+    );
+    // The same crank started with a little speed swings back before it comes there.
+    let (rows, _) = finished(
+        &compile(&text.replace(
+            "wheel : AngularVelocitySource(2) crank -> gnd;",
+            "wheel : Inertia(J1) crank -> gnd, start = 0.5;",
+        )),
+        &[super::runs::Shape::Zero],
+        &tight(1.0, 11),
+    );
+    assert_eq!(rows.times.len(), 11);
+}
