@@ -4,6 +4,9 @@ use crate::families::Family;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// SciPy's methods take many minutes for more states than this.
+const LARGEST_IN_PYTHON: usize = 10_000;
+
 /// What there is of them on this machine.
 pub struct Others {
     folder: tempfile::TempDir,
@@ -51,7 +54,8 @@ impl Others {
             file.display().to_string(),
         ];
         let scipy = |method: &str| {
-            let mut command = Command::new(self.python.as_ref()?);
+            let python = self.python.as_ref().filter(|_| states <= LARGEST_IN_PYTHON)?;
+            let mut command = Command::new(python);
             command.arg(benches().join("whole_run.py")).arg(method).args(&common);
             interpolated(command, error)
         };
