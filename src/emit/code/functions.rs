@@ -15,7 +15,10 @@ pub(crate) struct Signature<'a> {
 /// What a language says about functions and tables besides its expressions.
 pub(crate) trait Language: Dialect {
     /// The names of a program's tables of numbers and indices.
-    fn table_names(&self, program: &str) -> [String; 2];
+    fn table_names(&self, program: &str) -> [String; 2] {
+        let program = program.to_ascii_uppercase();
+        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
+    }
     /// A table of numbers, or of indices.
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String;
     /// The head of a function, up to its opening brace.

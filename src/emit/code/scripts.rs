@@ -179,3 +179,13 @@ pub(crate) fn plan_values(subject: &Subject<'_>, literal: fn(f64) -> String, val
         .set("outputs", subject.outputs.len().to_string())
         .set("parameters", subject.entries().count().to_string());
 }
+
+/// A double as it stands alone, in a language with words for what is no number and for infinity.
+pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
+    match value {
+        value if value.is_finite() => format!("{value:?}"),
+        value if value.is_nan() => not_a_number.to_string(),
+        value if value > 0.0 => infinity.to_string(),
+        _ => format!("-{infinity}"),
+    }
+}

@@ -1,6 +1,7 @@
 //! C99: the model, steppers, a program that runs it.
 
 mod dialect;
+mod loops;
 
 use super::functions::{self, Functions, wrapped};
 use super::program::Array;
@@ -9,8 +10,9 @@ use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::emit::shortest;
 use crate::kernels::program::Program;
-use crate::kernels::{KernelOptions, Sensitivities, SparseKernel};
+use crate::kernels::{KernelOptions, Sensitivities};
 use dialect::{C, RULES, string};
+use loops::{HALVINGS, ITERATIONS, loop_values, sparse_values};
 use std::fmt::Write;
 
 /// The files of the model and of its runs.
@@ -39,10 +41,6 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("main.c", include_str!("main.c")),
     ("Makefile", include_str!("Makefile")),
 ];
-
-/// Newton's iterations at most, and halvings of each.
-const ITERATIONS: u64 = 50;
-const HALVINGS: u64 = 40;
 
 /// The files of the model and of its runs with their names: what a program that runs it is made of.
 pub(super) struct Library {
@@ -415,75 +413,6 @@ fn move_call(out: &str) -> impl Fn(Array) -> String + use<> {
 
 fn indented(text: &str) -> String {
     format!("    {text}\n")
-}
-
-/// The functions of the algebraic loops.
-fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, values: &mut Values) {
-    let kernels = &subject.kernels;
-    let none = |_: u32| None;
-    functions.add("residuals", kernels.residuals.program(), &none);
-    functions.add(
-        "loop_matrix",
-        subject.jacobians().residuals_by_unknowns.values.program(),
-        &none,
-    );
-    functions.add("partials", subject.jacobians().rates_by_states.values.program(), &none);
-    functions.add(
-        "by_unknowns",
-        subject.jacobians().rates_by_unknowns.values.program(),
-        &none,
-    );
-    functions.add(
-        "residuals_by_states",
-        subject.jacobians().residuals_by_states.values.program(),
-        &none,
-    );
-    let trial = move_call("model->residuals");
-    let trial = move |array| match array {
-        Array::Unknowns => "model->trial".to_string(),
-        _ => trial(array),
-    };
-    let matrix = &subject.jacobians().residuals_by_unknowns;
-    values
-        .set(
-            "residuals_call",
-            functions.call("residuals", &move_call("model->residuals")),
-        )
-        .set("trial_call", functions.call("residuals", &trial))
-        .set(
-            "loop_matrix_call",
-            functions.call("loop_matrix", &move_call("model->entries")),
-        )
-        .set("direct_call", functions.call("partials", &move_call("model->direct")))
-        .set(
-            "by_loop_call",
-            functions.call("by_unknowns", &move_call("model->by_loop")),
-        )
-        .set(
-            "by_state_call",
-            functions.call("residuals_by_states", &move_call("model->by_state")),
-        )
-        .set("loop_entries", matrix.stored().to_string())
-        .set("loop_iterations", ITERATIONS.to_string())
-        .set("loop_halvings", HALVINGS.to_string())
-        .set(
-            "guesses",
-            list(
-                subject.guesses().iter().flatten().map(|value| c.literal(*value)),
-                String::new(),
-            ),
-        );
-    for (name, kernel) in subject.matrices() {
-        sparse_values(name, kernel, values);
-    }
-}
-
-/// The pattern of a sparse matrix.
-fn sparse_values(name: &str, kernel: &SparseKernel, values: &mut Values) {
-    values
-        .set(format!("{name}_rows"), integers(&kernel.row_starts))
-        .set(format!("{name}_columns"), integers(&kernel.columns_of))
-        .set(format!("{name}_room"), kernel.stored().max(1).to_string());
 }
 
 fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {

@@ -3,6 +3,7 @@
 use super::super::functions::{Language, Signature, listed, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
 /// Words that are no names, and names that the module knows already.
@@ -79,12 +80,7 @@ pub(super) struct Julia;
 
 /// A double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
-    match value {
-        value if value.is_finite() => format!("{value:?}"),
-        value if value.is_nan() => "NaN".to_string(),
-        value if value > 0.0 => "Inf".to_string(),
-        _ => "-Inf".to_string(),
-    }
+    double(value, "NaN", "Inf")
 }
 
 /// A string.
@@ -227,11 +223,6 @@ pub(super) fn helpers(text: &str) -> String {
 }
 
 impl Language for Julia {
-    fn table_names(&self, program: &str) -> [String; 2] {
-        let program = program.to_ascii_uppercase();
-        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
-    }
-
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
         let kind = if is_index { "Int" } else { "Float64" };
         format!("const {name} = {kind}[{}]\n\n", wrapped(entries))

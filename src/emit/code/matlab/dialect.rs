@@ -4,6 +4,7 @@
 use super::super::functions::{Language, Signature, listed, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
 /// Words that are no names, and functions that the emitted files call.
@@ -137,12 +138,7 @@ pub(super) struct Matlab;
 
 /// A double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
-    match value {
-        value if value.is_finite() => format!("{value:?}"),
-        value if value.is_nan() => "NaN".to_string(),
-        value if value > 0.0 => "Inf".to_string(),
-        _ => "-Inf".to_string(),
-    }
+    double(value, "NaN", "Inf")
 }
 
 /// A string.

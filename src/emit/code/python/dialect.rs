@@ -3,6 +3,7 @@
 use super::super::functions::{Language, Signature, listed, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
 /// Words that are no names.
@@ -23,12 +24,7 @@ pub(super) struct Python;
 
 /// A double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
-    match value {
-        value if value.is_finite() => format!("{value:?}"),
-        value if value.is_nan() => "math.nan".to_string(),
-        value if value > 0.0 => "math.inf".to_string(),
-        _ => "-math.inf".to_string(),
-    }
+    double(value, "math.nan", "math.inf")
 }
 
 impl Dialect for Python {
@@ -122,11 +118,6 @@ impl Dialect for Python {
 }
 
 impl Language for Python {
-    fn table_names(&self, program: &str) -> [String; 2] {
-        let program = program.to_ascii_uppercase();
-        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
-    }
-
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
         let kind = if is_index { ", dtype=int" } else { "" };
         format!("{name} = np.array([{}]{kind})\n\n\n", wrapped(entries))

@@ -99,11 +99,6 @@ impl Dialect for Rust {
 }
 
 impl Language for Rust {
-    fn table_names(&self, program: &str) -> [String; 2] {
-        let program = program.to_ascii_uppercase();
-        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
-    }
-
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
         let kind = if is_index { "u32" } else { "f64" };
         format!(
