@@ -255,6 +255,24 @@ fn what_bends_without_a_corner_is_linearised() {
     }
 }
 
+/// What limits, amounts and signs are about the point is written, not the limits; what bends over parameters alone stays.
+#[test]
+fn limits_are_as_they_hold_at_the_point() {
+    for (law, speed, slope) in [
+        ("s*min(max(v, -2), 2)", "0.5", "-s^2/2"),
+        ("s*min(max(v, -2), 2)", "5", "0"),
+        ("abs(s*v)", "0.5", "-s^2/2"),
+        ("abs(s*v)", "-0.5", "s^2/2"),
+        ("sign(v)*v^2", "-1", "-s^2"),
+        ("v*max(s, 3)", "1", "-s*max(s, 3)/2"),
+    ] {
+        let system = at(&bending(law), &[&format!("mass.v={speed}")], false);
+        let found = texts(&system, |form| &form.a)[0][0].clone();
+        println!("{law} at {speed}: {found}");
+        assert_eq!(found, slope, "{law} at {speed}");
+    }
+}
+
 #[test]
 fn where_all_moves_on_there_is_no_equilibrium() {
     let source = "model Fall { param m = 1; param s = 1; node x : translational; m1 : Mass(m) x -> gnd; w : ForceSource(9.81*s) gnd -> x; state h = int(across(x)); output f = sin(s*h); }";

@@ -7,7 +7,7 @@
 use crate::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId};
 use num_rational::BigRational;
 use num_traits::Zero;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is this small beside its terms is zero.
 const ROUNDING: f64 = 1e-12;
@@ -31,6 +31,16 @@ enum Kind {
     Choice(usize, usize),
 }
 
+/// What a node is on the side of its bend on which the point lies.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    /// The argument at this place.
+    Argument(usize),
+    /// The negative of the only argument.
+    Negative,
+    Number(i64),
+}
+
 /// Everything in some expressions that may bend at one point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ties {
@@ -38,15 +48,18 @@ pub(super) struct Ties {
     pub(super) shown: Vec<ExprId>,
     /// The conditions and choices that are decided at the point.
     decided: FxHashMap<ExprId, bool>,
+    /// What `abs`, `sign`, `min` and `max` of something that moves are about the point, where they do not bend.
+    taken: FxHashMap<ExprId, Taken>,
     nodes: FxHashMap<ExprId, Tie>,
     signs: Vec<ExprId>,
 }
 
 impl Ties {
-    /// Looks for all that may bend at the point.
+    /// Looks for all that may bend at the point, where the values of `moving` may change.
     pub(super) fn find(
         exprs: &mut Exprs,
         roots: &[ExprId],
+        moving: &[SymbolId],
         time: f64,
         value: &dyn Fn(SymbolId) -> Option<f64>,
     ) -> Ties {
@@ -54,7 +67,15 @@ impl Ties {
         let all = exprs.reachable(roots);
         let values = exprs.evaluate_unchecked(&all, time, value);
         let at: FxHashMap<ExprId, f64> = all.iter().copied().zip(values).collect();
+        let moving: FxHashSet<SymbolId> = moving.iter().copied().collect();
+        let mut moves: FxHashSet<ExprId> = FxHashSet::default();
         for id in all {
+            let node = exprs.node(id);
+            let is_moved = matches!(node, Node::Symbol(symbol) if moving.contains(symbol))
+                || node.children().any(|child| moves.contains(&child));
+            if is_moved {
+                moves.insert(id);
+            }
             match exprs.node(id).clone() {
                 Node::Call(Function::Abs | Function::Sign, list) if is_zero(exprs, &at, list[0]) => {
                     ties.add(exprs, id, list[0], Kind::Plain);
@@ -73,7 +94,18 @@ impl Ties {
                     if let Some(second) = tied {
                         let sign = exprs.sub(list[first], list[second]);
                         ties.add(exprs, id, sign, Kind::Choice(first, second));
+                    } else if is_moved && list.iter().all(|argument| at[argument].is_finite()) {
+                        ties.taken.insert(id, Taken::Argument(first));
                     }
+                }
+                Node::Call(Function::Abs, list) if is_moved && at[&id].is_finite() => {
+                    let is_above = at[&list[0]] >= 0.0;
+                    ties.taken
+                        .insert(id, if is_above { Taken::Argument(0) } else { Taken::Negative });
+                }
+                Node::Call(Function::Sign, list) if is_moved && at[&id].is_finite() => {
+                    ties.taken
+                        .insert(id, Taken::Number(if at[&list[0]] > 0.0 { 1 } else { -1 }));
                 }
                 Node::Relation(relation, a, b) if !matches!(relation, Relation::And | Relation::Or) => {
                     if equal(&at, a, b) {
@@ -119,8 +151,15 @@ impl Ties {
         roots.iter().map(|id| replaced[id]).collect()
     }
 
-    /// A node that does not bend: relations and conditions at their values at the point.
+    /// A node that does not bend: relations and conditions at their values at the point, limits as they hold there.
     fn decide(&self, exprs: &mut Exprs, id: ExprId, node: &Node, replaced: &FxHashMap<ExprId, ExprId>) -> ExprId {
+        if let (Node::Call(_, list), Some(taken)) = (node, self.taken.get(&id)) {
+            return match *taken {
+                Taken::Argument(place) => replaced[&list[place]],
+                Taken::Negative => exprs.neg(replaced[&list[0]]),
+                Taken::Number(number) => exprs.integer(number),
+            };
+        }
         let known = |exprs: &Exprs, id: &ExprId| exprs.as_number(replaced[id]).map(|number| !number.is_zero());
         let truth = match node {
             Node::Relation(Relation::And, a, b) => known(exprs, a).zip(known(exprs, b)).map(|(a, b)| a && b),

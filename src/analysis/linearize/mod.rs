@@ -135,7 +135,7 @@ impl Work<'_> {
             true => None,
             false => Some(matrices::at_point(self, &smooth, request.symbolic)?),
         };
-        self.write(form, request)
+        self.write(form, &smooth, request)
     }
 
     fn rows(&mut self, roots: &[ExprId], columns: &[SymbolId]) -> Result<Vec<GradientRow>, Fault> {
@@ -236,10 +236,15 @@ impl Work<'_> {
 
     /// The roots on one side of everything that bends at the point; an error where the sides have different derivatives.
     fn smooth_roots(&mut self) -> Result<Vec<ExprId>, Fault> {
+        let moving = self.columns();
         let point = &self.point;
-        let ties = Ties::find(&mut self.system.exprs, &self.roots.all, point.time, &|symbol| {
-            point.value(symbol)
-        });
+        let ties = Ties::find(
+            &mut self.system.exprs,
+            &self.roots.all,
+            &moving,
+            point.time,
+            &|symbol| point.value(symbol),
+        );
         let roots = self.roots.all.clone();
         let mut above = vec![true; ties.shown.len()];
         let smooth = ties.one_sided(&mut self.system.exprs, &roots, &above);
@@ -344,11 +349,9 @@ impl Work<'_> {
     }
 
     /// The outputs at the point, over the parameters where these expressions are short.
-    fn output_values(&mut self, numbers: &[f64]) -> Vec<(ExprId, f64)> {
-        let first = self.system.states.len();
+    fn output_values(&mut self, roots: &[ExprId], numbers: &[f64]) -> Vec<(ExprId, f64)> {
         let mut found = Vec::with_capacity(numbers.len());
-        for (at, number) in numbers.iter().enumerate() {
-            let root = self.roots.all[first + at];
+        for (root, number) in roots.iter().copied().zip(numbers) {
             let exact = &self.point.exact;
             let exprs = &mut self.system.exprs;
             let value = exprs.substitute(&[root], |symbol| exact.get(&symbol).copied())[0];
@@ -364,10 +367,16 @@ impl Work<'_> {
     }
 
     /// Enters the matrices, the equations that they make and the point.
-    fn write(&mut self, form: Option<matrices::Form>, request: &LinearizeRequest) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        form: Option<matrices::Form>,
+        smooth: &[ExprId],
+        request: &LinearizeRequest,
+    ) -> Result<(), Fault> {
         let values = self.evaluate(&self.roots.all);
         let counts = (self.system.states.len(), self.system.outputs.len());
-        let outputs = self.output_values(&values[counts.0..counts.0 + counts.1]);
+        let shown = counts.0..counts.0 + counts.1;
+        let outputs = self.output_values(&smooth[shown.clone()], &values[shown]);
         if let Some(form) = form {
             self.system.symbolic = form.symbolic;
             self.system.numeric = Some(form.numeric);
