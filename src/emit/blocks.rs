@@ -153,7 +153,7 @@ pub(super) fn told(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, Exp
 
 /// Whether an expression is left out of the block form; the equations one by one, and numbers, show it.
 fn is_long(system: &StateSystem, id: ExprId) -> bool {
-    system.exprs.written_size(&[id]) > LONGEST_ENTRY
+    system.exprs.is_written_beyond(id, LONGEST_ENTRY)
 }
 
 /// Whether any entry of a matrix is left out.

@@ -92,7 +92,7 @@ pub(crate) fn report<F: Present>(
                 let text = written.entry((*i, *j)).or_insert_with(|| {
                     let entry = equivalent(model, field, independent, dependent, couplings, &followers, *i, *j);
                     let id = field.present(exprs, &entry);
-                    (exprs.written_size(&[id]) <= LONGEST_WRITTEN).then(|| crate::expr::text(exprs, id))
+                    (!exprs.is_written_beyond(id, LONGEST_WRITTEN)).then(|| crate::expr::text(exprs, id))
                 });
                 match text {
                     Some(text) => row.push(text.clone()),

@@ -371,7 +371,7 @@ fn formulate_with(
             Ok(form)
         } else if options.symbolic {
             let given = values.map(|(symbol, value)| (symbol, modulo_prime(&value)));
-            let mut field = SharedArena::new(&system.exprs, 3, given.collect());
+            let mut field = SharedArena::new(3, given.collect());
             block_form(problem, &mut system, &mut field)
         } else {
             let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
@@ -509,7 +509,7 @@ fn symbolic_run(
     let given = parameter_values(model)
         .into_iter()
         .map(|(symbol, value)| (symbol, modulo_prime(&value)));
-    let mut field = SharedArena::new(&system.exprs, 3, given.collect());
+    let mut field = SharedArena::new(3, given.collect());
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;

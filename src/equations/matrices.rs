@@ -246,8 +246,8 @@ impl<F: Present> Writer<'_, F> {
         }
         // A person writes whichever of the two is shorter.
         match self.over_one_denominator(&factors, rest) {
-            Some(together) if self.exprs.written_size(&[together]) > LONGEST_WRITTEN => apart,
-            Some(together) if self.exprs.written_size(&[apart]) > LONGEST_WRITTEN => together,
+            Some(together) if self.exprs.is_written_beyond(together, LONGEST_WRITTEN) => apart,
+            Some(together) if self.exprs.is_written_beyond(apart, LONGEST_WRITTEN) => together,
             Some(together) if text(self.exprs, together).len() <= text(self.exprs, apart).len() => together,
             _ => apart,
         }

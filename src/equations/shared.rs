@@ -16,11 +16,13 @@ pub(crate) struct SharedArena {
 }
 
 impl SharedArena {
-    /// The field for expressions over the symbols of an arena, some with values modulo the prime at which no pivot should
-    /// vanish.
-    pub(crate) fn new(exprs: &Exprs, seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedArena {
+    /// The field, for symbols some of which have values modulo the prime at which no pivot should vanish.
+    ///
+    /// Its own arena is empty at first: symbols are known there by their ids alone, and one cycle of a large model, of many
+    /// that are solved each by itself, does not copy the whole.
+    pub(crate) fn new(seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedArena {
         SharedArena {
-            field: SharedExpressions::with_given(exprs.clone(), seed, given),
+            field: SharedExpressions::with_given(Exprs::default(), seed, given),
             read: FxHashMap::default(),
             written: FxHashMap::default(),
             normal_forms: NormalForms::default(),

@@ -21,10 +21,16 @@ pub enum Evaluated {
 impl Exprs {
     /// Every expression that the roots are built from, roots included, children before parents.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
+        self.reachable_beyond(roots, |_| false)
+    }
+
+    /// The same without those that are known, and without what only they are built from. Where many expressions share their
+    /// parts and are looked at one after another, each part is visited once.
+    pub fn reachable_beyond(&self, roots: &[ExprId], is_known: impl Fn(ExprId) -> bool) -> Vec<ExprId> {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut stack: Vec<ExprId> = roots.to_vec();
         while let Some(id) = stack.pop() {
-            if seen.insert(id) {
+            if !is_known(id) && seen.insert(id) {
                 stack.extend(self.node(id).children());
             }
         }
@@ -79,14 +85,40 @@ impl Exprs {
         roots.iter().map(|id| sizes[id]).max().unwrap_or(0)
     }
 
+    /// Whether an expression has more nodes than this when it is written out. No more of it is looked at than tells.
+    pub fn is_written_beyond(&self, root: ExprId, limit: u64) -> bool {
+        // Each node that is reached is written at least once.
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if seen.insert(id) {
+                if seen.len() as u64 > limit {
+                    return true;
+                }
+                stack.extend(self.node(id).children());
+            }
+        }
+        self.written_size(&[root]) > limit
+    }
+
     /// Replaces symbols by expressions; `None` keeps the symbol.
     pub fn substitute(
         &mut self,
         roots: &[ExprId],
+        replacement: impl FnMut(SymbolId) -> Option<ExprId>,
+    ) -> Vec<ExprId> {
+        self.substitute_on(roots, &mut FxHashMap::default(), replacement)
+    }
+
+    /// The same for expressions that share their parts, one after another: `values` remembers what became of each part. Whatever
+    /// symbols the parts hold must be replaced in the same way each time.
+    pub fn substitute_on(
+        &mut self,
+        roots: &[ExprId],
+        values: &mut FxHashMap<ExprId, ExprId>,
         mut replacement: impl FnMut(SymbolId) -> Option<ExprId>,
     ) -> Vec<ExprId> {
-        let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for id in self.reachable(roots) {
+        for id in self.reachable_beyond(roots, |id| values.contains_key(&id)) {
             let node = self.node(id).clone();
             let value = match node {
                 Node::Number(_) | Node::Pi => id,

@@ -9,7 +9,7 @@ use crate::algebra::PrimeField;
 use crate::algebra::newton::{Stuck, find_zero, undetermined};
 use crate::diagnostic::{Diagnostic, six_digits};
 use crate::elaborate::model::{Integral, Model};
-use crate::equations::system::{AlgebraicLoop, State, StateSystem};
+use crate::equations::system::{AlgebraicLoop, StateSystem};
 use crate::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
 use crate::source::Span;
 use nalgebra::DMatrix;
@@ -40,11 +40,7 @@ pub(super) fn close(
     columns: &mut [ExprId],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let is_closed = |state: &State| {
-        let found = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
-        found.is_some_and(|integral| !integral.is_state())
-    };
-    if !system.states.iter().any(is_closed) {
+    if model.integrals.iter().all(Integral::is_state) {
         return;
     }
     let followers = take_followers(model, system, columns);
@@ -83,9 +79,13 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
     let states = std::mem::take(&mut system.states);
     let derivatives = std::mem::take(&mut system.derivatives);
     let mut places: FxHashMap<u32, u32> = FxHashMap::default();
+    let closures: FxHashMap<SymbolId, (ExprId, Span)> = model
+        .integrals
+        .iter()
+        .filter_map(|integral| Some((integral.symbol, integral.closure?)))
+        .collect();
     for (place, (state, rate)) in states.into_iter().zip(derivatives).enumerate() {
-        let integral: Option<&Integral> = model.integrals.iter().find(|integral| integral.symbol == state.symbol);
-        let Some((residual, span)) = integral.and_then(|integral| integral.closure) else {
+        let Some((residual, span)) = closures.get(&state.symbol).copied() else {
             places.insert(place as u32, system.states.len() as u32);
             system.states.push(state);
             system.derivatives.push(rate);

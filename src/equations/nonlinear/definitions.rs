@@ -8,7 +8,7 @@ use super::prepare::Prepared;
 use crate::algebra::Sharing;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
-use crate::elaborate::model::{ElementId, Integral, Law, Model, StateChoice, Variable};
+use crate::elaborate::model::{ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
 use crate::equations::assemble::Obstacle;
 use crate::equations::formulate::measure_columns;
 use crate::equations::matrices::{Present, is_negative};
@@ -112,11 +112,12 @@ pub(super) fn added_outputs(model: &Model) -> Vec<usize> {
 /// The integrands of states that outputs add, each with the output that it is named after.
 fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
     let mut added: Vec<(ExprId, usize)> = Vec::new();
+    let states = model.integrals.iter().filter(|integral| integral.holds(integral.rate));
+    let mut held: FxHashSet<ExprId> = states.map(|integral| integral.rate).collect();
     for (index, output) in model.outputs.iter().enumerate() {
         for id in model.exprs.reachable(&[output.value]) {
             if let Node::Call(Function::Int, list) = model.exprs.node(id)
-                && !added.iter().any(|entry| entry.0 == list[0])
-                && !model.integrals.iter().any(|integral| integral.holds(list[0]))
+                && held.insert(list[0])
             {
                 added.push((list[0], index));
             }
@@ -361,6 +362,11 @@ impl<F: Present> Builder<'_, F> {
     fn nonlinear_laws(&mut self, prepared: &Prepared) -> Result<(), Failure> {
         let model = self.model;
         let first = prepared.causality.sources.len();
+        let ports = prepared.causality.nonlinear.iter().zip(first..);
+        let positions: FxHashMap<PortId, usize> = ports.map(|(port, position)| (*port, position)).collect();
+        let released = prepared.released.iter();
+        let released: FxHashMap<SymbolId, &Integral> = released.map(|integral| (integral.symbol, integral)).collect();
+        let mut followed: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         let mut done: FxHashSet<ElementId> = FxHashSet::default();
         for port in &prepared.causality.nonlinear {
             let id = model.ports[port.index()].element;
@@ -373,9 +379,10 @@ impl<F: Present> Builder<'_, F> {
             let mut residuals = law.residuals.clone();
             let mut open: Vec<(SymbolId, SymbolId)> = Vec::new();
             for (at, port) in model.ports_of(id).enumerate() {
-                let position = prepared.causality.nonlinear.iter().position(|other| *other == port);
-                let position = position.expect("invariant: all ports of a nonlinear law are taken together");
-                let Node::Symbol(symbol) = *self.exprs.node(self.sources[first + position]) else {
+                let position = *positions
+                    .get(&port)
+                    .expect("invariant: all ports of a nonlinear law are taken together");
+                let Node::Symbol(symbol) = *self.exprs.node(self.sources[position]) else {
                     unreachable!("invariant: what a nonlinear law gives is a symbol")
                 };
                 let (effort, flow) = law.variables[at];
@@ -383,12 +390,11 @@ impl<F: Present> Builder<'_, F> {
                     Some(Variable::Effort) => flow,
                     _ => effort,
                 };
-                let released = law.storage[at]
-                    .and_then(|(_, energy)| prepared.released.iter().find(|integral| integral.symbol == energy));
-                match released {
+                match law.storage[at].and_then(|(_, energy)| released.get(&energy)) {
                     Some(integral) => {
                         let conjugate = given;
-                        self.derivative_storage(id, &mut residuals, integral, conjugate, symbol)?;
+                        let energy = self.derivative_storage(id, &mut residuals, integral, conjugate, symbol)?;
+                        followed.insert(integral.symbol, energy);
                     }
                     None => open.push((given, symbol)),
                 }
@@ -416,10 +422,22 @@ impl<F: Present> Builder<'_, F> {
                 self.insert(symbol, Value::Implicit(residual), Blame::Element(id));
             }
         }
+        if !followed.is_empty() {
+            // Other uses of the energy variables mean the defined symbols.
+            let mut known = FxHashMap::default();
+            for definition in self.definitions.values_mut() {
+                let (Value::Explicit(id) | Value::Implicit(id)) = &mut definition.value;
+                let replaced = self
+                    .exprs
+                    .substitute_on(&[*id], &mut known, |symbol| followed.get(&symbol).copied());
+                *id = replaced[0];
+            }
+        }
         Ok(())
     }
 
     /// A storage whose co-energy is given: its energy variable follows from the law, and the conjugate from that one's rate.
+    /// Returns the energy variable as it is defined.
     fn derivative_storage(
         &mut self,
         id: ElementId,
@@ -427,7 +445,7 @@ impl<F: Present> Builder<'_, F> {
         integral: &Integral,
         conjugate: SymbolId,
         symbol: SymbolId,
-    ) -> Result<(), Failure> {
+    ) -> Result<ExprId, Failure> {
         let blame = Blame::Element(id);
         let holds = |exprs: &Exprs, residual: ExprId| exprs.symbols_of(&[residual]).contains(&integral.symbol);
         let at = (0..residuals.len())
@@ -467,17 +485,7 @@ impl<F: Present> Builder<'_, F> {
             }
         };
         self.insert(symbol, value, blame);
-        // Other uses of the energy variable mean the defined symbol.
-        for definition in self.definitions.values_mut() {
-            let replace = |exprs: &mut Exprs, id: ExprId| {
-                exprs.substitute(&[id], |other| (other == integral.symbol).then_some(energy_expr))[0]
-            };
-            definition.value = match definition.value {
-                Value::Explicit(id) => Value::Explicit(replace(&mut self.exprs, id)),
-                Value::Implicit(id) => Value::Implicit(replace(&mut self.exprs, id)),
-            };
-        }
-        Ok(())
+        Ok(energy_expr)
     }
 
     /// A row over the columns of reduction as an expression.

@@ -183,11 +183,7 @@ impl Resolver<'_> {
             return self.order(&members);
         }
         let torn = self.fewest(&members, torn);
-        let rest: Vec<SymbolId> = members
-            .iter()
-            .copied()
-            .filter(|symbol| !torn.contains(symbol))
-            .collect();
+        let rest = without(&members, &torn);
         self.order(&rest)?;
         let mut residuals = Vec::with_capacity(torn.len());
         for symbol in &torn {
@@ -232,11 +228,7 @@ impl Resolver<'_> {
 
     /// Whether the members without the torn ones are assignments and linear cycles.
     fn falls_apart(&self, members: &[SymbolId], torn: &[SymbolId]) -> bool {
-        let rest: Vec<SymbolId> = members
-            .iter()
-            .copied()
-            .filter(|symbol| !torn.contains(symbol))
-            .collect();
+        let rest = without(members, torn);
         let edges = self.edges(&rest);
         components(&edges).iter().all(|component| {
             let symbols: Vec<SymbolId> = component.iter().map(|k| rest[*k]).collect();
@@ -263,8 +255,9 @@ impl Resolver<'_> {
             .filter(|symbol| !implicit.contains(symbol))
             .collect();
         let with = |more: &[SymbolId]| -> Vec<SymbolId> {
-            let chosen = |symbol: &SymbolId| fixed.contains(symbol) || more.contains(symbol);
-            members.iter().copied().filter(chosen).collect()
+            let chosen: FxHashSet<SymbolId> = fixed.iter().chain(more).copied().collect();
+            let members = members.iter().copied();
+            members.filter(|symbol| chosen.contains(symbol)).collect()
         };
         if free.len() <= PAIRS {
             let mut tries: Vec<Vec<SymbolId>> = vec![Vec::new()];
@@ -291,11 +284,11 @@ impl Resolver<'_> {
 
     /// Solves a cycle that is linear in its members; in lowest terms where that is not too large.
     fn solve_linear(&mut self, members: &[SymbolId]) -> Result<(), Failure> {
-        let inside: FxHashSet<SymbolId> = members.iter().copied().collect();
+        let places: FxHashMap<SymbolId, usize> = members.iter().enumerate().map(|(k, symbol)| (*symbol, k)).collect();
         let is_member =
-            |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if inside.contains(symbol));
+            |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if places.contains_key(symbol));
         let mut forms = Vec::with_capacity(members.len());
-        for symbol in members {
+        for (own, symbol) in members.iter().enumerate() {
             let form = self
                 .exprs
                 .affine(expression(&self.map[symbol]), &is_member)
@@ -307,8 +300,7 @@ impl Resolver<'_> {
                     let Node::Symbol(symbol) = *self.exprs.node(atom) else {
                         unreachable!("invariant: the atoms are members")
                     };
-                    let place = members.iter().position(|member| *member == symbol);
-                    (place.expect("invariant: the atoms are members"), coefficient)
+                    (places[&symbol], coefficient)
                 })
                 .collect();
             // As `sum of coefficient * member = rest`.
@@ -316,8 +308,6 @@ impl Resolver<'_> {
             match self.map[symbol].value {
                 Value::Implicit(_) => rest = self.exprs.neg(rest),
                 Value::Explicit(_) => {
-                    let own = members.iter().position(|member| member == symbol);
-                    let own = own.expect("invariant: a member is among the members");
                     let mut is_there = false;
                     for (place, coefficient) in &mut terms {
                         *coefficient = self.exprs.neg(*coefficient);
@@ -354,7 +344,7 @@ impl Resolver<'_> {
             _ => Err(Ok(0)),
         };
         let solved = if field.exhausted() || members.len() > WRITTEN_OUT {
-            let mut field = SharedArena::new(self.exprs, 5, FxHashMap::default());
+            let mut field = SharedArena::new(5, FxHashMap::default());
             solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
                 field.export(exprs, value)
             })
@@ -419,6 +409,13 @@ impl Resolver<'_> {
         let integral = || all.iter().find(|blame| matches!(blame, Blame::Integral(_)));
         element.or_else(integral).copied().unwrap_or(Blame::Model)
     }
+}
+
+/// The members that are not torn.
+fn without(members: &[SymbolId], torn: &[SymbolId]) -> Vec<SymbolId> {
+    let torn: FxHashSet<SymbolId> = torn.iter().copied().collect();
+    let members = members.iter().copied();
+    members.filter(|symbol| !torn.contains(symbol)).collect()
 }
 
 fn singular(blame: Blame) -> Failure {

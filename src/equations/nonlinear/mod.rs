@@ -23,6 +23,7 @@ pub(super) mod dual;
 mod energies;
 pub(super) mod evaluate;
 mod loops;
+mod masses;
 mod names;
 mod prepare;
 mod present;
@@ -193,7 +194,7 @@ fn equations(
             let given = parameter_values(&prepared.model)
                 .into_iter()
                 .map(|(symbol, value)| (symbol, modulo_prime(&value)));
-            let mut field = SharedArena::new(&system.exprs, 3, given.collect());
+            let mut field = SharedArena::new(3, given.collect());
             let found = Definitions::build(prepared, states, &mut field, &mut system, &columns)?;
             (found, false)
         }

@@ -43,7 +43,7 @@ struct Place {
     span: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Ends {
     /// Across a branch between two nodes of the graph (none is the reference).
     Branch(Option<NodeId>, Option<NodeId>),
@@ -55,13 +55,18 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     let (model, rates) = &without_calls(model);
     let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
     let mut places: Vec<Place> = Vec::new();
-    for place in velocities(model) {
-        match carrier(model, &place) {
-            Some(port) => {
-                ranks.insert(port, -1);
+    let found = velocities(model);
+    if !found.is_empty() {
+        let carriers = Carriers::of(model);
+        let mut known: FxHashSet<Ends> = FxHashSet::default();
+        for place in found {
+            match carriers.at(&place) {
+                Some(port) => {
+                    ranks.insert(port, -1);
+                }
+                None if known.insert(place.ends) => places.push(place),
+                None => {}
             }
-            None if places.iter().any(|known| known.ends == place.ends) => {}
-            None => places.push(place),
         }
     }
     if !places.is_empty() {
@@ -71,7 +76,8 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
         last.extend(ports.iter().map(|port| (*port, 1)));
         let (found, faults) = assign(trial, retain, last);
         if !has_errors(&faults) {
-            let mut keep = ports.iter().map(|port| found.causality.dependent.contains(port));
+            let dependent: FxHashSet<PortId> = found.causality.dependent.iter().copied().collect();
+            let mut keep = ports.iter().map(|port| dependent.contains(port));
             places.retain(|_| keep.next().unwrap_or(false));
         }
     }
@@ -102,15 +108,22 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         }
     }
     roots.extend(&entries);
+    let mut holders: FxHashMap<ExprId, usize> = FxHashMap::default();
+    for (at, integral) in model.integrals.iter().enumerate() {
+        if integral.holds(integral.rate) {
+            holders.entry(integral.rate).or_insert(at);
+        }
+    }
     let mut count = 0;
     for id in model.exprs.reachable(&roots) {
         let Node::Call(Function::Int, list) = model.exprs.node(id) else {
             continue;
         };
         let rate = list[0];
-        if model.integrals.iter().any(|integral| integral.holds(rate)) {
+        if holders.contains_key(&rate) {
             continue;
         }
+        holders.insert(rate, model.integrals.len());
         count += 1;
         let name = format!("integral_{count}");
         let path = PathId(model.paths.len() as u32);
@@ -146,7 +159,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         let node = exprs.node(id).clone();
         let now = match &node {
             Node::Call(Function::Int, list) => {
-                let held = integrals.iter().find(|integral| integral.holds(list[0]));
+                let held = holders.get(&list[0]).map(|at| &integrals[*at]);
                 let held = held.expect("invariant: every integral has a state by now");
                 let (state, zero) = (exprs.symbol(held.symbol), exprs.zero());
                 exprs.sub(state, held.start.unwrap_or(zero))
@@ -254,17 +267,24 @@ fn velocities(model: &Model) -> Vec<Place> {
         }
     }
     let modulating: FxHashSet<SymbolId> = model.exprs.symbols_of(&roots).into_iter().collect();
+    if modulating.is_empty() {
+        return Vec::new();
+    }
+    let measures = model.measures.iter().copied().collect();
     model
         .integrals
         .iter()
         // What closes a chain follows from the other displacements, and its velocity from theirs.
         .filter(|integral| integral.is_state() && modulating.contains(&integral.symbol))
-        .filter_map(|integral| place_of(model, integral))
+        .filter_map(|integral| place_of(model, &measures, integral))
         .collect()
 }
 
+/// What measured variables are, by their symbols.
+type Measures = FxHashMap<SymbolId, Measure>;
+
 /// The measure behind an expression, and whether it is negated.
-fn measure_of(model: &Model, id: ExprId) -> Option<(Measure, bool)> {
+fn measure_of(model: &Model, measures: &Measures, id: ExprId) -> Option<(Measure, bool)> {
     let (symbol, negative) = match model.exprs.node(id) {
         Node::Symbol(symbol) => (*symbol, false),
         Node::Product(list) if list.len() == 2 && is_minus_one(&model.exprs, list[0]) => {
@@ -275,8 +295,7 @@ fn measure_of(model: &Model, id: ExprId) -> Option<(Measure, bool)> {
         }
         _ => return None,
     };
-    let found = model.measures.iter().find(|entry| entry.0 == symbol)?;
-    Some((found.1, negative))
+    Some((*measures.get(&symbol)?, negative))
 }
 
 fn is_minus_one(exprs: &Exprs, id: ExprId) -> bool {
@@ -285,13 +304,13 @@ fn is_minus_one(exprs: &Exprs, id: ExprId) -> bool {
         .is_some_and(|number| *number == num_rational::BigRational::from_integer((-1).into()))
 }
 
-fn place_of(model: &Model, integral: &Integral) -> Option<Place> {
+fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<Place> {
     let span = model.paths[integral.path.index()].span;
     if let Node::Sum(list) = model.exprs.node(integral.rate) {
         // A difference of two nodes' across variables.
         let [a, b] = **list else { return None };
         let ((Measure::Common(a), a_minus), (Measure::Common(b), b_minus)) =
-            (measure_of(model, a)?, measure_of(model, b)?)
+            (measure_of(model, measures, a)?, measure_of(model, measures, b)?)
         else {
             return None;
         };
@@ -306,7 +325,7 @@ fn place_of(model: &Model, integral: &Integral) -> Option<Place> {
             span,
         });
     }
-    match measure_of(model, integral.rate)?.0 {
+    match measure_of(model, measures, integral.rate)?.0 {
         Measure::Common(node) => junction_place(model, node, span),
         measure @ (Measure::PortEffort(port) | Measure::PortFlow(port)) => {
             let about = &model.ports[port.index()];
@@ -363,26 +382,56 @@ fn junction_place(model: &Model, id: NodeId, span: Span) -> Option<Place> {
     })
 }
 
-/// The linear storage port that carries the velocity at a place.
-fn carrier(model: &Model, place: &Place) -> Option<PortId> {
-    let at = |port: &Port| match (&port.connection, place.ends) {
-        (Connection::Branch { from, to, .. }, Ends::Branch(a, b)) => (*from, *to) == (a, b) || (*from, *to) == (b, a),
-        (Connection::Bond(bond), ends) => {
-            let node = match ends {
-                Ends::Junction(node) | Ends::Branch(Some(node), None) | Ends::Branch(None, Some(node)) => node,
-                Ends::Branch(..) => return false,
+/// The linear storage ports that carry velocities: the first one of each place, and of what it is solved for.
+struct Carriers {
+    /// Of branches between two nodes, the smaller one first.
+    branches: FxHashMap<(Variable, Option<NodeId>, Option<NodeId>), PortId>,
+    /// Of bonds at a node.
+    bonds: FxHashMap<(Variable, NodeId), PortId>,
+}
+
+impl Carriers {
+    fn of(model: &Model) -> Carriers {
+        let mut carriers = Carriers {
+            branches: FxHashMap::default(),
+            bonds: FxHashMap::default(),
+        };
+        for (port, id) in model.ports.iter().zip(0..) {
+            let Law::Storage { co_energy, .. } = model.elements[port.element.index()].law else {
+                continue;
             };
-            let bond = &model.bonds[bond.index()];
-            [bond.tail, bond.head].contains(&BondEnd::Node(node))
+            match &port.connection {
+                Connection::Branch { from, to, .. } => {
+                    let (a, b) = Carriers::ordered(*from, *to);
+                    carriers.branches.entry((co_energy, a, b)).or_insert(PortId(id));
+                }
+                Connection::Bond(bond) => {
+                    let bond = &model.bonds[bond.index()];
+                    for end in [bond.tail, bond.head] {
+                        if let BondEnd::Node(node) = end {
+                            carriers.bonds.entry((co_energy, node)).or_insert(PortId(id));
+                        }
+                    }
+                }
+            }
         }
-        _ => false,
-    };
-    let holds = |port: &Port| match &model.elements[port.element.index()].law {
-        Law::Storage { co_energy, .. } => *co_energy == place.variable,
-        _ => false,
-    };
-    let found = model.ports.iter().position(|port| holds(port) && at(port))?;
-    Some(PortId(found as u32))
+        carriers
+    }
+
+    fn ordered(a: Option<NodeId>, b: Option<NodeId>) -> (Option<NodeId>, Option<NodeId>) {
+        if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// The port at a place, whichever way its branch is drawn.
+    fn at(&self, place: &Place) -> Option<PortId> {
+        let (branch, node) = match place.ends {
+            Ends::Junction(node) => (None, Some(node)),
+            Ends::Branch(a, b) => (Some(Carriers::ordered(a, b)), a.xor(b)),
+        };
+        let branch = branch.and_then(|(a, b)| self.branches.get(&(place.variable, a, b)));
+        let bond = node.and_then(|node| self.bonds.get(&(place.variable, node)));
+        branch.into_iter().chain(bond).min().copied()
+    }
 }
 
 /// The model with a storage of value 0 at each place, and their ports.

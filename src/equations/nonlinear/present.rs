@@ -3,21 +3,22 @@
 
 use super::definitions::Blame;
 use super::loops::{Block, Resolved};
+use super::masses::mass_form;
 use super::names::measure_name;
-use super::shorten::{LARGE, Shortening, is_large, lowest_terms};
+use super::shorten::{LARGE, Shortening, lowest_terms};
 use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::equations::matrices::is_worth_a_name;
 use crate::equations::system::{
-    AlgebraicLoop, Assignment, LinearForm, MassEquation, MassForm, RateBlock, SparseMatrix, StateSystem,
+    AlgebraicLoop, Assignment, LinearForm, RateBlock, SparseMatrix, StateSystem,
 };
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use crate::source::Span;
 use num_rational::BigRational;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Equations of at most this many characters stand without names for their parts.
-const READABLE: usize = 400;
+pub(super) const READABLE: usize = 400;
 
 /// Each of at most this many names is tried to be done without.
 const TRIED: usize = 16;
@@ -33,8 +34,7 @@ pub(super) fn present(
 ) -> Vec<ExprId> {
     let mut exprs = std::mem::take(&mut system.exprs);
     let resolved = renamed(model, &mut exprs, resolved);
-    let all: Vec<SymbolId> = resolved.assignments.iter().map(|entry| entry.0).collect();
-    let whole = inlined(&mut exprs, &resolved, |symbol| all.contains(&symbol));
+    let whole = inlined(&mut exprs, &resolved, |_| true);
     system.rate_blocks = rate_blocks(&mut exprs, &resolved);
     let equations = resolved.states + resolved.outputs;
     let columns = whole.roots[equations..].to_vec();
@@ -76,7 +76,7 @@ pub(super) fn present(
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
         set_form(system, form);
     }
-    let long = |id: &ExprId| system.exprs.written_size(&[*id]) > LARGE / 4;
+    let long = |id: &ExprId| system.exprs.is_written_beyond(*id, LARGE / 4);
     if system.derivatives.iter().chain(&system.output_values).any(long)
         || system.assignments.iter().any(|assignment| long(&assignment.value))
     {
@@ -127,7 +127,10 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
         fresh.insert(symbol, exprs.new_symbol(name, SymbolKind::Assignment));
     }
     let expressions: FxHashMap<SymbolId, ExprId> = fresh.iter().map(|(old, new)| (*old, exprs.symbol(*new))).collect();
-    let mut change = |id: &mut ExprId| *id = exprs.substitute(&[*id], |symbol| expressions.get(&symbol).copied())[0];
+    let mut known = FxHashMap::default();
+    let mut change = |id: &mut ExprId| {
+        *id = exprs.substitute_on(&[*id], &mut known, |symbol| expressions.get(&symbol).copied())[0];
+    };
     for (symbol, value) in &mut resolved.assignments {
         *symbol = fresh[symbol];
         change(value);
@@ -153,19 +156,22 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
 }
 
 /// The same with some assignments put where they are used.
-fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> bool) -> Resolved {
-    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+pub(super) fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> bool) -> Resolved {
+    // What uses an assignment comes after it, so that a part has the same values wherever it stands.
+    let (mut values, mut known) = (FxHashMap::default(), FxHashMap::default());
     let mut kept = resolved.clone();
     kept.assignments.clear();
     for (symbol, value) in &resolved.assignments {
-        let value = exprs.substitute(&[*value], |symbol| values.get(&symbol).copied())[0];
+        let value = exprs.substitute_on(&[*value], &mut known, |symbol| values.get(&symbol).copied())[0];
         if inline(*symbol) {
             values.insert(*symbol, value);
         } else {
             kept.assignments.push((*symbol, value));
         }
     }
-    let mut change = |list: &mut Vec<ExprId>| *list = exprs.substitute(list, |symbol| values.get(&symbol).copied());
+    let mut change = |list: &mut Vec<ExprId>| {
+        *list = exprs.substitute_on(list, &mut known, |symbol| values.get(&symbol).copied());
+    };
     for each in &mut kept.loops {
         change(&mut each.residuals);
     }
@@ -188,7 +194,7 @@ fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
             states.insert(*symbol, state as u32);
         }
     }
-    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let (mut values, mut known) = (FxHashMap::default(), FxHashMap::default());
     let mut behind: Vec<ExprId> = Vec::new();
     for block in &resolved.blocks {
         behind.extend(block.rows.iter().flatten().map(|entry| entry.1));
@@ -197,11 +203,11 @@ fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
         return Vec::new();
     }
     for (symbol, value) in &resolved.assignments {
-        let value = exprs.substitute(&[*value], |symbol| values.get(&symbol).copied())[0];
+        let value = exprs.substitute_on(&[*value], &mut known, |symbol| values.get(&symbol).copied())[0];
         values.insert(*symbol, value);
     }
     let mut entries = exprs
-        .substitute(&behind, |symbol| values.get(&symbol).copied())
+        .substitute_on(&behind, &mut known, |symbol| values.get(&symbol).copied())
         .into_iter();
     let mut block_of = |block: &Block| RateBlock {
         states: block.members.iter().map(|symbol| states.get(symbol).copied()).collect(),
@@ -223,6 +229,7 @@ fn fewest_names(
 ) -> Resolved {
     let is_tried = shortening.is_read() && names.len() <= TRIED;
     let mut with = |exprs: &mut Exprs, names: &[SymbolId]| {
+        let names: FxHashSet<SymbolId> = names.iter().copied().collect();
         let named = inlined(exprs, resolved, |symbol| !names.contains(&symbol));
         reduced(exprs, named, shortening)
     };
@@ -254,101 +261,6 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
         return None;
     }
     Some(all.iter().map(|id| text(exprs, *id).len()).sum())
-}
-
-/// Masses times accelerations, where that is shorter than `length` characters.
-fn mass_form(
-    system: &StateSystem,
-    exprs: &mut Exprs,
-    resolved: &Resolved,
-    shortening: &mut Shortening,
-    length: usize,
-) -> Option<MassForm> {
-    if resolved.mass.is_empty() {
-        return None;
-    }
-    let rates: Vec<SymbolId> = resolved.mass.iter().map(|row| row.rate).collect();
-    let mut form = inlined(exprs, resolved, |symbol| !rates.contains(&symbol));
-    let state_of = |exprs: &mut Exprs, symbol: SymbolId| {
-        let rate = exprs.symbol(symbol);
-        resolved.roots[..resolved.states].iter().position(|root| *root == rate)
-    };
-    let mut shown: FxHashMap<SymbolId, (u32, ExprId)> = FxHashMap::default();
-    for rate in &rates {
-        let state = state_of(exprs, *rate)?;
-        let symbol = exprs.new_symbol(format!("der({})", system.states[state].name), SymbolKind::Assignment);
-        shown.insert(*rate, (state as u32, exprs.symbol(symbol)));
-    }
-    // The rates that are not listed stay inside nothing: all others were put where they are used.
-    let (mut budget, mut is_readable) = (length, true);
-    let mut finish = |exprs: &mut Exprs, shortening: &mut Shortening, id: ExprId| {
-        let id = exprs.substitute(&[id], |symbol| shown.get(&symbol).map(|entry| entry.1))[0];
-        let id = shortening.shortest(exprs, id);
-        if is_large(exprs, id) {
-            is_readable = false;
-            return id;
-        }
-        let written = text(exprs, id).len();
-        is_readable &= written <= READABLE && written <= budget;
-        budget = budget.saturating_sub(written);
-        id
-    };
-    let mut equations: Vec<MassEquation> = Vec::with_capacity(resolved.states);
-    for state in 0..resolved.states {
-        let row = form.mass.iter().find(|row| shown[&row.rate].0 == state as u32).cloned();
-        equations.push(match row {
-            Some(row) => {
-                let mut terms: Vec<(u32, ExprId)> = Vec::with_capacity(row.terms.len());
-                for (rate, id) in &row.terms {
-                    terms.push((shown[rate].0, finish(exprs, shortening, *id)));
-                }
-                terms.sort_by_key(|term| term.0);
-                MassEquation {
-                    terms,
-                    right: finish(exprs, shortening, row.right),
-                }
-            }
-            None => MassEquation {
-                terms: vec![(state as u32, exprs.one())],
-                right: finish(exprs, shortening, form.roots[state]),
-            },
-        });
-    }
-    for (state, equation) in equations.iter_mut().enumerate() {
-        let own = equation.terms.iter().find(|term| term.0 == state as u32);
-        if own.is_some_and(|term| is_below_zero(system, exprs, term.1)) {
-            let mut minus = |exprs: &mut Exprs, id: ExprId| {
-                let id = exprs.neg(id);
-                shortening.shortest(exprs, id)
-            };
-            equation.terms.iter_mut().for_each(|term| term.1 = minus(exprs, term.1));
-            equation.right = minus(exprs, equation.right);
-        }
-    }
-    let mut residuals = Vec::with_capacity(form.loops.len());
-    for each in &mut form.loops {
-        residuals.push(each.residuals.iter().map(|id| finish(exprs, shortening, *id)).collect());
-    }
-    let outputs = form.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
-    let outputs = outputs.into_iter().map(|id| finish(exprs, shortening, id)).collect();
-    is_readable.then_some(MassForm {
-        equations,
-        residuals,
-        outputs,
-    })
-}
-
-/// Whether a mass is negative as it is written, at the values of the parameters and somewhere near the starts.
-fn is_below_zero(system: &StateSystem, exprs: &Exprs, id: ExprId) -> bool {
-    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
-    let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
-    values.extend(
-        system
-            .states
-            .iter()
-            .map(|state| (state.symbol, state.start_value + 0.01)),
-    );
-    exprs.evaluate_unchecked(&[id], 0.0, &|symbol| Some(values.get(&symbol).copied().unwrap_or(0.01)))[0] < 0.0
 }
 
 /// The assignments that deserve a name: used more than once, and longer than a product.
@@ -395,27 +307,35 @@ fn linear_form(
     derivatives: &[ExprId],
     outputs: &[ExprId],
 ) -> Option<LinearForm<ExprId>> {
-    let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
-    let inputs: Vec<SymbolId> = system.inputs.iter().map(|input| input.symbol).collect();
-    let rates = system.input_rates.clone();
-    let is_variable = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if states.contains(symbol) || inputs.contains(symbol) || rates.contains(symbol));
+    let inputs = system.inputs.iter().map(|input| input.symbol);
+    let lists: [Vec<SymbolId>; 3] = [
+        system.states.iter().map(|state| state.symbol).collect(),
+        inputs.collect(),
+        system.input_rates.clone(),
+    ];
+    let columns = lists.each_ref().map(|list| -> FxHashMap<SymbolId, u32> {
+        let numbered = list.iter().zip(0..);
+        numbered.map(|(symbol, column)| (*symbol, column)).collect()
+    });
+    let is_variable = |exprs: &Exprs, id: ExprId| {
+        matches!(exprs.node(id), Node::Symbol(symbol) if columns.iter().any(|list| list.contains_key(symbol)))
+    };
     let mut parts = |roots: &[ExprId]| {
-        let lists = [&states, &inputs, &rates];
-        let mut matrices = lists.map(|list| SparseMatrix {
+        let mut matrices = columns.each_ref().map(|list| SparseMatrix {
             columns: list.len(),
             rows: Vec::with_capacity(roots.len()),
         });
         let mut offsets = Vec::with_capacity(roots.len());
         for root in roots {
             let form = exprs.affine(*root, &is_variable)?;
-            for (matrix, list) in matrices.iter_mut().zip(lists) {
+            for (matrix, list) in matrices.iter_mut().zip(&columns) {
                 let mut row = Vec::new();
                 for (atom, coefficient) in &form.terms {
                     let Node::Symbol(symbol) = exprs.node(*atom) else {
                         continue;
                     };
-                    if let Some(column) = list.iter().position(|other| other == symbol) {
-                        row.push((column as u32, *coefficient));
+                    if let Some(column) = list.get(symbol) {
+                        row.push((*column, *coefficient));
                     }
                 }
                 row.sort_by_key(|entry| entry.0);
@@ -547,10 +467,7 @@ fn share(system: &mut StateSystem) {
         .max()
         .unwrap_or(0);
     let mut rewrite = |exprs: &mut Exprs, assignments: &mut Vec<Assignment>, root: ExprId| {
-        for id in exprs.reachable(&[root]) {
-            if replaced.contains_key(&id) {
-                continue;
-            }
+        for id in exprs.reachable_beyond(&[root], |id| replaced.contains_key(&id)) {
             let node: Node = exprs.node(id).clone();
             let rebuilt = exprs.rebuild(&node, &replaced);
             let now = if uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(exprs, rebuilt) {

@@ -61,7 +61,7 @@ impl Shortening {
 
 /// Whether an expression written out is too long for anybody to read.
 pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
-    exprs.written_size(&[id]) > LARGE
+    exprs.is_written_beyond(id, LARGE)
 }
 
 /// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
