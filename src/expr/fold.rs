@@ -102,11 +102,7 @@ impl Exprs {
     }
 
     /// Replaces symbols by expressions; `None` keeps the symbol.
-    pub fn substitute(
-        &mut self,
-        roots: &[ExprId],
-        replacement: impl FnMut(SymbolId) -> Option<ExprId>,
-    ) -> Vec<ExprId> {
+    pub fn substitute(&mut self, roots: &[ExprId], replacement: impl FnMut(SymbolId) -> Option<ExprId>) -> Vec<ExprId> {
         self.substitute_on(roots, &mut FxHashMap::default(), replacement)
     }
 

@@ -8,9 +8,7 @@ use super::names::measure_name;
 use super::shorten::{LARGE, Shortening, lowest_terms};
 use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::equations::matrices::is_worth_a_name;
-use crate::equations::system::{
-    AlgebraicLoop, Assignment, LinearForm, RateBlock, SparseMatrix, StateSystem,
-};
+use crate::equations::system::{AlgebraicLoop, Assignment, LinearForm, RateBlock, SparseMatrix, StateSystem};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use crate::source::Span;
 use num_rational::BigRational;
@@ -317,9 +315,7 @@ fn linear_form(
         let numbered = list.iter().zip(0..);
         numbered.map(|(symbol, column)| (*symbol, column)).collect()
     });
-    let is_variable = |exprs: &Exprs, id: ExprId| {
-        matches!(exprs.node(id), Node::Symbol(symbol) if columns.iter().any(|list| list.contains_key(symbol)))
-    };
+    let is_variable = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if columns.iter().any(|list| list.contains_key(symbol)));
     let mut parts = |roots: &[ExprId]| {
         let mut matrices = columns.each_ref().map(|list| SparseMatrix {
             columns: list.len(),
