@@ -12,12 +12,28 @@ pub(crate) struct Signature<'a> {
     pub(crate) outputs: usize,
 }
 
+impl Signature<'_> {
+    /// The arguments, each as `one` declares it.
+    pub(crate) fn declared(&self, one: impl Fn(Array) -> String) -> String {
+        let list: Vec<String> = self.arrays.iter().map(|array| one(*array)).collect();
+        list.join(", ")
+    }
+
+    /// The arguments in a language that declares no types.
+    pub(crate) fn names(&self) -> String {
+        self.declared(|array| array.name().to_string())
+    }
+}
+
 /// What a language says about functions and tables besides its expressions.
 pub(crate) trait Language: Dialect {
     /// The names of a program's tables of numbers and indices.
     fn table_names(&self, program: &str) -> [String; 2] {
-        let program = program.to_ascii_uppercase();
-        [format!("{program}_NUMBERS"), format!("{program}_INDICES")]
+        [format!("{program}_numbers"), format!("{program}_indices")].map(|name| self.constant(name))
+    }
+    /// A name as constants have it.
+    fn constant(&self, name: String) -> String {
+        name.to_ascii_uppercase()
     }
     /// A table of numbers, or of indices.
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String;
@@ -25,17 +41,11 @@ pub(crate) trait Language: Dialect {
     fn open(&self, signature: &Signature<'_>) -> String;
     /// A statement that calls a function with what stands for each array.
     fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
-        format!("{name}({});", listed(arguments))
+        format!("{name}({}){}", listed(arguments), self.end())
     }
     /// What ends a function.
     fn close(&self) -> &'static str {
         "}\n\n"
-    }
-    /// An entry of a table of numbers.
-    fn entry(&self, value: f64) -> String;
-    /// An entry of a table of indices.
-    fn index_entry(&self, index: u32) -> String {
-        index.to_string()
     }
     /// The argument of a call between parts of one program.
     fn passed(&self, array: Array) -> String {
@@ -47,6 +57,12 @@ pub(crate) trait Language: Dialect {
 pub(crate) fn listed(arguments: &[(Array, String)]) -> String {
     let list: Vec<&str> = arguments.iter().map(|argument| argument.1.as_str()).collect();
     list.join(", ")
+}
+
+/// Of definitions, each by how its calls begin, those that a text calls.
+pub(crate) fn used<'d>(definitions: &'d [(&str, &'d str)], text: &str) -> impl Iterator<Item = &'d str> {
+    let used = definitions.iter().filter(move |(call, _)| text.contains(call));
+    used.map(|(_, definition)| *definition)
 }
 
 /// Entries of a list, in lines of bounded length.
@@ -99,14 +115,14 @@ impl<'a> Functions<'a> {
         };
         let [read_numbers, read_indices] = tables_as_read(language);
         if reads(&read_numbers) {
-            let list: Vec<String> = program.numbers.iter().map(|value| language.entry(*value)).collect();
+            let list: Vec<String> = program.numbers.iter().map(|value| language.literal(*value)).collect();
             self.text.push_str(&language.table(&numbers, &list, false));
         }
         if reads(&read_indices) {
             let list: Vec<String> = program
                 .indices
                 .iter()
-                .map(|index| language.index_entry(*index))
+                .map(|index| language.fixed_index(*index))
                 .collect();
             self.text.push_str(&language.table(&indices, &list, true));
         }
@@ -147,7 +163,7 @@ impl<'a> Functions<'a> {
         });
         let _ = writeln!(self.text, "{head}");
         let [read_numbers, read_indices] = tables_as_read(self.language);
-        let bracket = self.language.bracket();
+        let [bracket, _] = self.language.brackets();
         for line in &part.lines {
             // Tables belong to the whole program.
             let line = line
@@ -178,7 +194,7 @@ impl<'a> Functions<'a> {
 
 /// How a statement reads the program's tables of numbers and of indices.
 fn tables_as_read(language: &dyn Language) -> [String; 2] {
-    let bracket = language.bracket();
+    let [bracket, _] = language.brackets();
     [format!("numbers{bracket}"), format!("indices{bracket}")]
 }
 

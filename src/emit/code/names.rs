@@ -1,4 +1,5 @@
-//! The user's names as names of another language: legal there, each once, and as near to the user's as that allows.
+//! The user's names as names of another language: legal there, each once, and as near to the user's as that allows; and the
+//! user's texts in remarks and strings.
 
 use rustc_hash::FxHashSet;
 
@@ -83,6 +84,26 @@ pub(crate) fn legal(users: &str, rules: Rules) -> String {
         name.push('_');
     }
     name
+}
+
+/// A text without what would end its line.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
+    plain.collect()
+}
+
+/// A text within quotation marks, without what would end its line, and a backslash before each of these letters.
+pub(crate) fn quoted(text: &str, special: &[char]) -> String {
+    let mut literal = "\"".to_string();
+    for letter in one_line(text).chars() {
+        if special.contains(&letter) {
+            literal.push('\\');
+        }
+        literal.push(letter);
+    }
+    literal + "\""
 }
 
 #[cfg(test)]

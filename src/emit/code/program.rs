@@ -98,53 +98,113 @@ pub(crate) fn function_name_of_two(operation: Binary) -> &'static str {
     }
 }
 
+/// What most languages write for a relation, or for `and` and `or`.
+pub(crate) fn relation(operation: Binary) -> &'static str {
+    match operation {
+        Binary::Less => "<",
+        Binary::LessEqual => "<=",
+        Binary::Equal => "==",
+        Binary::NotEqual => "!=",
+        Binary::And => "&&",
+        Binary::Or => "||",
+        _ => unreachable!("invariant: conditions are relations or logic"),
+    }
+}
+
+/// What they write for `+`, `-`, `*` or `/`.
+pub(crate) fn operator(operation: Binary) -> &'static str {
+    match operation {
+        Binary::Add => "+",
+        Binary::Subtract => "-",
+        Binary::Multiply => "*",
+        Binary::Divide => "/",
+        _ => unreachable!("invariant: other operations are functions or conditions"),
+    }
+}
+
+/// A condition with its sign between what it is about.
+pub(crate) fn infix(sign: &str, a: &Text, b: &Text) -> Text {
+    let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
+    Text::new(Binding::Loose, format!("{a} {sign} {b}"))
+}
+
 /// What a language with arrays and loops must say about itself.
 pub(crate) trait Dialect {
-    /// A number, exactly.
-    fn number(&self, value: f64) -> Text;
+    /// A double as it stands alone, exactly.
+    fn literal(&self, value: f64) -> String;
+    /// A number within an expression.
+    fn number(&self, value: f64) -> Text {
+        let text = self.literal(value);
+        let binding = if text.starts_with('-') {
+            self.sign()
+        } else {
+            Binding::Atom
+        };
+        Text::new(binding, text)
+    }
     /// Element of an argument, working memory or the output.
-    fn element(&self, array: Array, index: &str) -> Text;
-    /// A call of a function of one number that no operator stands for.
-    fn unary(&self, operation: Unary, a: &Text) -> Text;
+    fn element(&self, array: Array, index: &str) -> Text {
+        Text::atom(match array {
+            Array::Time => array.name().to_string(),
+            _ => self.indexed(array.name(), index),
+        })
+    }
+    /// What a function of one number is called.
+    fn name_of_one(&self, operation: Unary) -> String {
+        function_name(operation).to_string()
+    }
     /// The same of two numbers.
-    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text;
+    fn name_of_two(&self, operation: Binary) -> String {
+        function_name_of_two(operation).to_string()
+    }
+    /// A call of a function of one number that no operator stands for.
+    fn unary(&self, operation: Unary, a: &Text) -> Text {
+        Text::atom(format!("{}({})", self.name_of_one(operation), a.text))
+    }
+    /// The same of two numbers.
+    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        Text::atom(format!("{}({}, {})", self.name_of_two(operation), a.text, b.text))
+    }
     /// Whether a number is not 0, as a condition.
-    fn holds(&self, a: &Text) -> Text;
+    fn holds(&self, a: &Text) -> Text {
+        self.condition(Binary::NotEqual, a, &self.number(0.0))
+    }
     /// A condition as a number.
-    fn as_number(&self, condition: &Text) -> Text;
+    fn as_number(&self, condition: &Text) -> Text {
+        self.select(condition, &self.number(1.0), &self.number(0.0))
+    }
     /// One of two numbers.
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text;
+    /// The sign of a relation, or of `and` and `or`.
+    fn relation(&self, operation: Binary) -> &'static str {
+        relation(operation)
+    }
     /// `a < b` and its kin, `and`, `or`, on conditions or numbers as `operation` takes them.
     fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let operator = match operation {
-            Binary::Less => "<",
-            Binary::LessEqual => "<=",
-            Binary::Equal => "==",
-            Binary::NotEqual => "!=",
-            Binary::And => "&&",
-            Binary::Or => "||",
-            _ => unreachable!("invariant: conditions are relations or logic"),
-        };
-        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
-        Text::new(Binding::Loose, text)
+        infix(self.relation(operation), a, b)
     }
     /// `not`
     fn negation(&self, a: &Text) -> Text {
         Text::new(Binding::Loose, format!("!({})", a.text))
     }
+    /// What ends a statement.
+    fn end(&self) -> &'static str {
+        ";"
+    }
+    /// A remark behind a statement, up to the end of the line.
+    fn remark(&self, remark: &str) -> String;
     /// `const double r1 = ..;`
-    fn declare(&self, name: &str, value: &str) -> String;
+    fn declare(&self, name: &str, value: &str) -> String {
+        self.assign(name, value, None)
+    }
     /// `out[0] = ..;` with a remark behind it.
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String;
+    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
+        let remark = remark.map_or_else(String::new, |remark| self.remark(remark));
+        format!("{place} = {value}{}{remark}", self.end())
+    }
     /// `+`, `-`, `*` or `/` between numbers, or between all lanes at once.
     fn operator(&self, operation: Binary, _lane: Lane) -> &'static str {
-        match operation {
-            Binary::Add => "+",
-            Binary::Subtract => "-",
-            Binary::Multiply => "*",
-            Binary::Divide => "/",
-            _ => unreachable!("invariant: other operations are functions or conditions"),
-        }
+        operator(operation)
     }
     /// An expression longer than this becomes a statement of its own.
     fn longest(&self) -> usize {
@@ -162,12 +222,19 @@ pub(crate) trait Dialect {
     fn fixed_index(&self, first: u32) -> String {
         first.to_string()
     }
-    /// What stands between an array and its index.
-    fn bracket(&self) -> char {
-        '['
+    /// What stands around an index.
+    fn brackets(&self) -> [char; 2] {
+        ['[', ']']
+    }
+    /// An entry of an array.
+    fn indexed(&self, array: &str, index: &str) -> String {
+        let [open, close] = self.brackets();
+        format!("{array}{open}{index}{close}")
     }
     /// The head of a loop over lanes `k`; none where one statement computes all lanes.
-    fn head(&self, count: u32) -> Option<String>;
+    fn head(&self, _count: u32) -> Option<String> {
+        None
+    }
     /// What ends a loop.
     fn tail(&self) -> &'static str {
         "}"
@@ -184,8 +251,18 @@ pub(crate) trait Dialect {
             (first, false) => format!("{way} + {first}"),
         }
     }
+    /// The entries of a table of indices that begin at a place, one a lane.
+    fn table_entry(&self, table: u32, lane: Lane) -> String {
+        let index = match lane {
+            Lane::Only => self.fixed_index(table),
+            Lane::Of(count) => self.lane_index(table, 1, count),
+        };
+        self.indexed("indices", &index)
+    }
     /// An index that is looked up in a table.
-    fn table_index(&self, table: u32, lane: Lane) -> String;
+    fn table_index(&self, table: u32, lane: Lane) -> String {
+        self.table_entry(table, lane)
+    }
 }
 
 /// The arrays of a program's function, in the order of its arguments.

@@ -1,8 +1,9 @@
 //! How C writes expressions and functions.
 
-use super::super::functions::{Language, Signature, wrapped};
+use super::super::functions::{Language, Signature, used, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::program::{Array, Binding, Dialect, Text, function_name, function_name_of_two};
+use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
 /// Names that C, C++ or the templates take.
@@ -152,22 +153,6 @@ impl C {
         }
     }
 
-    /// A number as it stands alone.
-    pub(super) fn literal(self, value: f64) -> String {
-        let (text, is_finite, is_negative) = match self.float {
-            true => {
-                let value = value as f32;
-                (format!("{value:?}F"), value.is_finite(), value < 0.0)
-            }
-            false => (format!("{value:?}"), value.is_finite(), value < 0.0),
-        };
-        match (value.is_nan(), is_finite) {
-            (true, _) => "NAN".to_string(),
-            (_, true) => text,
-            (_, false) => if is_negative { "-INFINITY" } else { "INFINITY" }.to_string(),
-        }
-    }
-
     /// A function of the mathematical library.
     pub(super) fn function(self, name: &str) -> String {
         if self.float {
@@ -179,47 +164,28 @@ impl C {
 }
 
 impl Dialect for C {
-    fn number(&self, value: f64) -> Text {
-        let binding = if value.is_sign_negative() {
-            Binding::Sign
-        } else {
-            Binding::Atom
-        };
-        Text::new(binding, self.literal(value))
-    }
-
-    fn element(&self, array: Array, index: &str) -> Text {
-        match array {
-            Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}[{index}]", array.name())),
+    fn literal(&self, value: f64) -> String {
+        let single = value as f32;
+        match self.float {
+            true if single.is_finite() => format!("{single:?}F"),
+            true => double(f64::from(single), "NAN", "INFINITY"),
+            false => double(value, "NAN", "INFINITY"),
         }
     }
 
-    fn unary(&self, operation: Unary, a: &Text) -> Text {
-        let name = match operation {
+    fn name_of_one(&self, operation: Unary) -> String {
+        match operation {
             Unary::Absolute => self.function("fabs"),
             Unary::Sign => "sign_of".to_string(),
             _ => self.function(function_name(operation)),
-        };
-        Text::atom(format!("{name}({})", a.text))
+        }
     }
 
-    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let name = match operation {
+    fn name_of_two(&self, operation: Binary) -> String {
+        match operation {
             Binary::Atan2 => self.function("atan2"),
             _ => function_name_of_two(operation).to_string(),
-        };
-        Text::atom(format!("{name}({}, {})", a.text, b.text))
-    }
-
-    fn holds(&self, a: &Text) -> Text {
-        let zero = self.literal(0.0);
-        Text::new(Binding::Loose, format!("{} != {zero}", a.within(Binding::Sum)))
-    }
-
-    fn as_number(&self, condition: &Text) -> Text {
-        let (one, zero) = (self.literal(1.0), self.literal(0.0));
-        Text::new(Binding::Loose, format!("({}) ? {one} : {zero}", condition.text))
+        }
     }
 
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
@@ -232,27 +198,16 @@ impl Dialect for C {
         Text::new(Binding::Loose, text)
     }
 
-    fn declare(&self, name: &str, value: &str) -> String {
-        format!("const real {name} = {value};")
+    fn remark(&self, remark: &str) -> String {
+        format!(" /* {remark} */")
     }
 
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
-        match remark {
-            Some(remark) => format!("{place} = {value}; /* {remark} */"),
-            None => format!("{place} = {value};"),
-        }
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("const real {}", self.assign(name, value, None))
     }
 
     fn head(&self, count: u32) -> Option<String> {
         Some(format!("for (int k = 0; k < {count}; k++) {{"))
-    }
-
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        match (table, lane) {
-            (table, Lane::Only) => format!("indices[{table}]"),
-            (0, Lane::Of(_)) => "indices[k]".to_string(),
-            (table, Lane::Of(_)) => format!("indices[k + {table}]"),
-        }
     }
 }
 
@@ -330,7 +285,7 @@ impl C {
     /// The helpers that a text calls.
     pub(super) fn helpers(self, text: &str) -> String {
         let mut helpers = String::new();
-        for (_, helper) in HELPERS.iter().filter(|(call, _)| text.contains(call)) {
+        for helper in used(&HELPERS, text) {
             let helper = helper
                 .replace("@zero@", &self.literal(0.0))
                 .replace("@one@", &self.literal(1.0))
@@ -346,8 +301,8 @@ impl C {
 }
 
 impl Language for C {
-    fn table_names(&self, program: &str) -> [String; 2] {
-        [format!("{program}_numbers"), format!("{program}_indices")]
+    fn constant(&self, name: String) -> String {
+        name
     }
 
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
@@ -360,22 +315,17 @@ impl Language for C {
     }
 
     fn open(&self, signature: &Signature<'_>) -> String {
-        let one = |array: &Array| match array {
+        let one = |array: Array| match array {
             Array::Time => "real t".to_string(),
             Array::Temporaries | Array::Output => format!("real *RESTRICT {}", array.name()),
             _ => format!("const real *RESTRICT {}", array.name()),
         };
-        let list: Vec<String> = signature.arrays.iter().map(one).collect();
-        let list = if list.is_empty() {
+        let list = if signature.arrays.is_empty() {
             "void".to_string()
         } else {
-            list.join(", ")
+            signature.declared(one)
         };
         format!("static void {}({list}) {{", signature.name)
-    }
-
-    fn entry(&self, value: f64) -> String {
-        self.literal(value)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dialect::C;
 use super::{Functions, Subject, Values, integers, list, move_call};
-use crate::emit::code::program::Array;
+use crate::emit::code::program::{Array, Dialect};
 use crate::kernels::SparseKernel;
 
 /// Newton's iterations at most, and halvings of each.

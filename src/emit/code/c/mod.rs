@@ -4,7 +4,8 @@ mod dialect;
 mod loops;
 
 use super::functions::{self, Functions, wrapped};
-use super::program::Array;
+use super::names::one_line;
+use super::program::{Array, Dialect};
 use super::subject::{Named, Parameter, Subject, bracketed, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
@@ -201,11 +202,10 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
 
 /// A text that ends no comment.
 fn comment(text: &str) -> String {
-    let text: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
-    text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+    one_line(text)
+        .replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace("??", "? ?")
 }
 
 /// Entries of an array, or one where there is none.

@@ -1,8 +1,8 @@
 //! How Julia writes expressions and functions: arrays are counted from 1, loops stay loops.
 
-use super::super::functions::{Language, Signature, listed, wrapped};
-use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::functions::{Language, Signature, used, wrapped};
+use super::super::names::{Rules, one_line, quoted};
+use super::super::program::{Dialect, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
@@ -85,48 +85,29 @@ pub(super) fn literal(value: f64) -> String {
 
 /// A string.
 pub(super) fn string(text: &str) -> String {
-    let text = comment(text)
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('$', "\\$");
-    format!("\"{text}\"")
+    quoted(&comment(text), &['\\', '"', '$'])
 }
 
 /// A text that ends with its line and starts no comment of several lines.
 pub(super) fn comment(text: &str) -> String {
-    let plain = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter });
-    plain.collect::<String>().replace("#=", "# =").replace("=#", "= #")
+    one_line(text).replace("#=", "# =").replace("=#", "= #")
 }
 
 impl Dialect for Julia {
-    fn number(&self, value: f64) -> Text {
-        let binding = if value.is_sign_negative() {
-            Binding::Sign
-        } else {
-            Binding::Atom
-        };
-        Text::new(binding, literal(value))
+    fn literal(&self, value: f64) -> String {
+        literal(value)
     }
 
-    fn element(&self, array: Array, index: &str) -> Text {
-        match array {
-            Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}[{index}]", array.name())),
-        }
-    }
-
-    fn unary(&self, operation: Unary, a: &Text) -> Text {
+    fn name_of_one(&self, operation: Unary) -> String {
         // Outside their domains, these end the program in this language.
         let ending = match operation {
             Unary::SquareRoot | Unary::Log | Unary::Asin | Unary::Acos | Unary::Sin | Unary::Cos | Unary::Tan => "_of",
             _ => "",
         };
-        Text::atom(format!("{}{ending}({})", function_name(operation), a.text))
+        format!("{}{ending}", function_name(operation))
     }
 
-    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+    fn name_of_two(&self, operation: Binary) -> String {
         let name = match operation {
             Binary::Minimum => "min",
             Binary::Maximum => "max",
@@ -134,34 +115,23 @@ impl Dialect for Julia {
             Binary::Power => "power_of",
             _ => function_name_of_two(operation),
         };
-        Text::atom(format!("{name}({}, {})", a.text, b.text))
+        name.to_string()
     }
 
     fn fixed_index(&self, first: u32) -> String {
         (u64::from(first) + 1).to_string()
     }
 
-    fn holds(&self, a: &Text) -> Text {
-        Text::new(Binding::Loose, format!("{} != 0.0", a.within(Binding::Sum)))
-    }
-
-    fn as_number(&self, condition: &Text) -> Text {
-        Text::atom(format!("ifelse({}, 1.0, 0.0)", condition.text))
-    }
-
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
         Text::atom(format!("ifelse({}, {}, {})", condition.text, a.text, b.text))
     }
 
-    fn declare(&self, name: &str, value: &str) -> String {
-        format!("{name} = {value}")
+    fn end(&self) -> &'static str {
+        ""
     }
 
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
-        match remark {
-            Some(remark) => format!("{place} = {value} # {remark}"),
-            None => format!("{place} = {value}"),
-        }
+    fn remark(&self, remark: &str) -> String {
+        format!(" # {remark}")
     }
 
     fn head(&self, count: u32) -> Option<String> {
@@ -183,14 +153,6 @@ impl Dialect for Julia {
             (false, 0) => way,
             (false, rest) if rest < 0 => format!("{way} - {}", -rest),
             (false, rest) => format!("{way} + {rest}"),
-        }
-    }
-
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        match (table, lane) {
-            (table, Lane::Only) => format!("indices[{}]", u64::from(table) + 1),
-            (0, Lane::Of(_)) => "indices[k]".to_string(),
-            (table, Lane::Of(_)) => format!("indices[k + {table}]"),
         }
     }
 }
@@ -218,8 +180,7 @@ end",
 
 /// The helpers that a text calls.
 pub(super) fn helpers(text: &str) -> String {
-    let used = HELPERS.iter().filter(|(call, _)| text.contains(call));
-    used.map(|(_, helper)| format!("{helper}\n\n")).collect()
+    used(&HELPERS, text).map(|helper| format!("{helper}\n\n")).collect()
 }
 
 impl Language for Julia {
@@ -229,23 +190,10 @@ impl Language for Julia {
     }
 
     fn open(&self, signature: &Signature<'_>) -> String {
-        let list: Vec<&str> = signature.arrays.iter().map(|array| array.name()).collect();
-        format!("function {}({})", signature.name, list.join(", "))
+        format!("function {}({})", signature.name, signature.names())
     }
 
     fn close(&self) -> &'static str {
         "    return nothing\nend\n\n"
-    }
-
-    fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
-        format!("{name}({})", listed(arguments))
-    }
-
-    fn entry(&self, value: f64) -> String {
-        literal(value)
-    }
-
-    fn index_entry(&self, index: u32) -> String {
-        self.fixed_index(index)
     }
 }

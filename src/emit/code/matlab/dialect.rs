@@ -1,9 +1,11 @@
 //! How MATLAB and Octave write expressions and functions: one statement computes all lanes of a loop; arrays are columns that
 //! are counted from 1.
 
-use super::super::functions::{Language, Signature, listed, wrapped};
-use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::functions::{Language, Signature, listed, used, wrapped};
+use super::super::names::{Rules, one_line};
+use super::super::program::{
+    Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two, operator, relation,
+};
 use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
@@ -143,66 +145,36 @@ pub(super) fn literal(value: f64) -> String {
 
 /// A string.
 pub(super) fn string(text: &str) -> String {
-    format!("'{}'", comment(text).replace('\'', "''"))
-}
-
-/// A text that ends with its line.
-pub(super) fn comment(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect()
-}
-
-/// An array that is counted from 1.
-fn from_one(first: u32) -> u64 {
-    u64::from(first) + 1
+    format!("'{}'", one_line(text).replace('\'', "''"))
 }
 
 impl Dialect for Matlab {
-    fn number(&self, value: f64) -> Text {
-        let binding = if value.is_sign_negative() {
-            Binding::Sign
-        } else {
-            Binding::Atom
-        };
-        Text::new(binding, literal(value))
+    fn literal(&self, value: f64) -> String {
+        literal(value)
     }
 
-    fn element(&self, array: Array, index: &str) -> Text {
-        match array {
-            Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}({index})", array.name())),
-        }
-    }
-
-    fn unary(&self, operation: Unary, a: &Text) -> Text {
-        let name = function_name(operation);
+    fn name_of_one(&self, operation: Unary) -> String {
         // Outside their domains, these are complex in this language.
         let ending = match operation {
             Unary::SquareRoot | Unary::Log | Unary::Asin | Unary::Acos => "_of",
             _ => "",
         };
-        Text::atom(format!("{name}{ending}({})", a.text))
+        format!("{}{ending}", function_name(operation))
     }
 
-    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+    fn name_of_two(&self, operation: Binary) -> String {
         let ending = match operation {
             Binary::Atan2 => "",
             _ => "_of",
         };
-        let name = function_name_of_two(operation);
-        Text::atom(format!("{name}{ending}({}, {})", a.text, b.text))
+        format!("{}{ending}", function_name_of_two(operation))
     }
 
     fn operator(&self, operation: Binary, lane: Lane) -> &'static str {
         match (operation, lane) {
-            (Binary::Add, _) => "+",
-            (Binary::Subtract, _) => "-",
-            (Binary::Multiply, Lane::Only) => "*",
             (Binary::Multiply, Lane::Of(_)) => ".*",
-            (Binary::Divide, Lane::Only) => "/",
             (Binary::Divide, Lane::Of(_)) => "./",
-            _ => unreachable!("invariant: other operations are functions or conditions"),
+            _ => operator(operation),
         }
     }
 
@@ -218,45 +190,29 @@ impl Dialect for Matlab {
         Text::atom(format!("choice_of({}, {}, {})", condition.text, a.text, b.text))
     }
 
-    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let operator = match operation {
-            Binary::Less => "<",
-            Binary::LessEqual => "<=",
-            Binary::Equal => "==",
+    fn relation(&self, operation: Binary) -> &'static str {
+        match operation {
             Binary::NotEqual => "~=",
             Binary::And => "&",
             Binary::Or => "|",
-            _ => unreachable!("invariant: conditions are relations or logic"),
-        };
-        let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
-        Text::new(Binding::Loose, text)
+            _ => relation(operation),
+        }
     }
 
     fn negation(&self, a: &Text) -> Text {
         Text::new(Binding::Loose, format!("~({})", a.text))
     }
 
-    fn declare(&self, name: &str, value: &str) -> String {
-        format!("{name} = {value};")
-    }
-
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
-        match remark {
-            Some(remark) => format!("{place} = {value}; % {remark}"),
-            None => format!("{place} = {value};"),
-        }
-    }
-
-    fn head(&self, _count: u32) -> Option<String> {
-        None
+    fn remark(&self, remark: &str) -> String {
+        format!(" % {remark}")
     }
 
     fn fixed_index(&self, first: u32) -> String {
-        from_one(first).to_string()
+        (u64::from(first) + 1).to_string()
     }
 
-    fn bracket(&self) -> char {
-        '('
+    fn brackets(&self) -> [char; 2] {
+        ['(', ')']
     }
 
     fn lane_index(&self, first: u32, stride: i32, count: u32) -> String {
@@ -265,13 +221,6 @@ impl Dialect for Matlab {
         match stride {
             1 => format!("{first}:{last}"),
             _ => format!("{first}:{stride}:{last}"),
-        }
-    }
-
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        match lane {
-            Lane::Only => format!("indices({})", from_one(table)),
-            Lane::Of(count) => format!("indices({}:{})", from_one(table), table + count),
         }
     }
 }
@@ -361,13 +310,12 @@ end
 
 /// The helpers that a text calls.
 pub(super) fn helpers(text: &str) -> String {
-    let used = HELPERS.iter().filter(|(call, _)| text.contains(call));
-    used.map(|(_, helper)| format!("{helper}\n")).collect()
+    used(&HELPERS, text).map(|helper| format!("{helper}\n")).collect()
 }
 
 impl Language for Matlab {
-    fn table_names(&self, program: &str) -> [String; 2] {
-        [format!("{program}_numbers"), format!("{program}_indices")]
+    fn constant(&self, name: String) -> String {
+        name
     }
 
     /// A function that is read as if it were the table.
@@ -377,10 +325,6 @@ impl Language for Matlab {
             "function value = {name}(at)\n    persistent table\n    if isempty(table)\n        table = [{entries}];\n    end\n    \
              value = table(at);\nend\n\n"
         )
-    }
-
-    fn index_entry(&self, index: u32) -> String {
-        from_one(index).to_string()
     }
 
     fn open(&self, signature: &Signature<'_>) -> String {
@@ -398,10 +342,6 @@ impl Language for Matlab {
 
     fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
         format!("{}{name}({});", results(arguments), listed(arguments))
-    }
-
-    fn entry(&self, value: f64) -> String {
-        literal(value)
     }
 }
 

@@ -4,13 +4,13 @@ mod dialect;
 
 use super::Package;
 use super::functions::Functions;
-use super::names::{Scope, legal};
+use super::names::{Scope, legal, one_line};
 use super::program::Array;
 use super::scripts::{Script, plan_values};
 use super::subject::{Named, Parameter, Subject, parameter_remark, readme_values_from};
 use super::template::{Values, fill};
 use crate::emit::rows::csv_field;
-use dialect::{Matlab, RULES, comment, helpers, literal, string};
+use dialect::{Matlab, RULES, helpers, literal, string};
 use std::fmt::Write;
 
 /// The language tells names apart by their first 63 letters; endings and numbers take some of them.
@@ -37,7 +37,7 @@ const SCRIPT: Script = Script {
     },
     starts: "starts",
     nothing: "",
-    quote: comment,
+    quote: one_line,
     derived: |position, call| {
         format!(
             "    if isnan(p({position}))\n        one = 0;\n        {call}\n        p({position}) = one;\n    end\n"
@@ -134,11 +134,11 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let has_stop = !values.get("has_stop").is_empty();
     let stop = values.get("plan_stop_or_nan").to_string();
     values
-        .set("title", format!("{}: state equations.", comment(&system.model)))
-        .set("origin", comment(&subject.origin.sentence()))
+        .set("title", format!("{}: state equations.", one_line(&system.model)))
+        .set("origin", one_line(&subject.origin.sentence()))
         .set("origin_markdown", subject.origin.sentence())
-        .set("description", comment(&subject.description))
-        .set("model", comment(&system.model))
+        .set("description", one_line(&subject.description))
+        .set("model", one_line(&system.model))
         .set("name_string", string(&system.model))
         .set("shout", name.to_ascii_uppercase())
         .set("name", name)
@@ -182,7 +182,7 @@ fn shaped(parameter: &Parameter) -> String {
 fn parameter_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
     let (mut defaults, mut lines) = (String::new(), String::new());
     for (parameter, member) in subject.parameters.iter().zip(members) {
-        let remark = comment(&format!("{}: {}", parameter.name, parameter_remark(parameter)));
+        let remark = one_line(&format!("{}: {}", parameter.name, parameter_remark(parameter)));
         let _ = writeln!(
             defaults,
             "    % {remark}\n    parameters.{member} = {};",

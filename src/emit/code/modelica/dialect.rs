@@ -1,8 +1,8 @@
 //! How Modelica writes expressions and equations: every value has a name, and there are no loops.
 
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
-use crate::kernels::operation::{Binary, Unary};
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
+use crate::kernels::operation::Binary;
 
 /// Words that are no names, and functions and types of the language.
 pub(super) const RULES: Rules = Rules {
@@ -164,13 +164,8 @@ pub(super) fn literal(value: f64) -> String {
 }
 
 impl Dialect for Names<'_> {
-    fn number(&self, value: f64) -> Text {
-        let binding = if value.is_finite() && value.is_sign_negative() {
-            Binding::Sum
-        } else {
-            Binding::Atom
-        };
-        Text::new(binding, literal(value))
+    fn literal(&self, value: f64) -> String {
+        literal(value)
     }
 
     fn element(&self, array: Array, index: &str) -> Text {
@@ -189,10 +184,6 @@ impl Dialect for Names<'_> {
             .parse()
             .expect("invariant: programs without loops have no computed index");
         Text::atom(names[index].clone())
-    }
-
-    fn unary(&self, operation: Unary, a: &Text) -> Text {
-        Text::atom(format!("{}({})", function_name(operation), a.text))
     }
 
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
@@ -223,15 +214,6 @@ impl Dialect for Names<'_> {
         format!("{}_{name}", self.prefix)
     }
 
-    fn holds(&self, a: &Text) -> Text {
-        let a = a.within(Binding::Sum);
-        Text::new(Binding::Loose, format!("{a} < 0.0 or {a} > 0.0"))
-    }
-
-    fn as_number(&self, condition: &Text) -> Text {
-        Text::new(Binding::Loose, format!("if {} then 1.0 else 0.0", condition.text))
-    }
-
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
         let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
         Text::new(Binding::Loose, format!("if {} then {a} else {b}", condition.text))
@@ -254,6 +236,11 @@ impl Dialect for Names<'_> {
 
     fn negation(&self, a: &Text) -> Text {
         Text::new(Binding::Loose, format!("not ({})", a.text))
+    }
+
+    /// Names say what equations are about.
+    fn remark(&self, _remark: &str) -> String {
+        String::new()
     }
 
     fn declare(&self, name: &str, value: &str) -> String {

@@ -3,7 +3,7 @@
 mod dialect;
 
 use super::Package;
-use super::names::{Scope, legal};
+use super::names::{Scope, legal, one_line, quoted};
 use super::program::parts;
 use super::scripts::plan_values;
 use super::subject::{Named, Parameter, Subject, readme_values};
@@ -61,9 +61,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     };
     values
         .set("name", name)
-        .set("origin", comment(&subject.origin.sentence()))
+        .set("origin", one_line(&subject.origin.sentence()))
         .set("origin_markdown", subject.origin.sentence())
-        .set("model", comment(&system.model))
+        .set("model", one_line(&system.model))
         .set("description", string(description))
         .set("parameter_lines", sections.parameters)
         .set("variable_lines", sections.variables)
@@ -84,15 +84,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     package
 }
 
-fn comment(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect()
-}
-
 /// A string of Modelica.
 fn string(text: &str) -> String {
-    format!("\"{}\"", comment(text).replace('\\', "\\\\").replace('"', "\\\""))
+    quoted(text, &['\\', '"'])
 }
 
 impl Book {

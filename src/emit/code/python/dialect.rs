@@ -1,8 +1,8 @@
 //! How Python with NumPy writes expressions and functions: one statement computes all lanes of a loop.
 
-use super::super::functions::{Language, Signature, listed, wrapped};
+use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use super::super::program::{Dialect, Text, function_name, function_name_of_two, infix};
 use super::super::scripts::double;
 use crate::kernels::operation::{Binary, Unary};
 
@@ -28,36 +28,16 @@ pub(super) fn literal(value: f64) -> String {
 }
 
 impl Dialect for Python {
-    fn number(&self, value: f64) -> Text {
-        let binding = if value.is_sign_negative() {
-            Binding::Sign
-        } else {
-            Binding::Atom
-        };
-        Text::new(binding, literal(value))
+    fn literal(&self, value: f64) -> String {
+        literal(value)
     }
 
-    fn element(&self, array: Array, index: &str) -> Text {
-        match array {
-            Array::Time => Text::atom("t"),
-            _ => Text::atom(format!("{}[{index}]", array.name())),
-        }
+    fn name_of_one(&self, operation: Unary) -> String {
+        format!("_{}", function_name(operation))
     }
 
-    fn unary(&self, operation: Unary, a: &Text) -> Text {
-        Text::atom(format!("_{}({})", function_name(operation), a.text))
-    }
-
-    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        Text::atom(format!("_{}({}, {})", function_name_of_two(operation), a.text, b.text))
-    }
-
-    fn holds(&self, a: &Text) -> Text {
-        Text::atom(format!("_differs({}, 0.0)", a.text))
-    }
-
-    fn as_number(&self, condition: &Text) -> Text {
-        Text::atom(format!("_where({}, 1.0, 0.0)", condition.text))
+    fn name_of_two(&self, operation: Binary) -> String {
+        format!("_{}", function_name_of_two(operation))
     }
 
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
@@ -65,39 +45,26 @@ impl Dialect for Python {
     }
 
     fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
-        let infix = |operator: &str| {
-            let text = format!("{} {operator} {}", a.within(Binding::Sum), b.within(Binding::Sum));
-            Text::new(Binding::Loose, text)
+        let name = match operation {
+            Binary::Equal => "equal",
+            Binary::NotEqual => "differs",
+            Binary::And => "and",
+            Binary::Or => "or",
+            _ => return infix(self.relation(operation), a, b),
         };
-        let function = |name: &str| Text::atom(format!("_{name}({}, {})", a.text, b.text));
-        match operation {
-            Binary::Less => infix("<"),
-            Binary::LessEqual => infix("<="),
-            Binary::Equal => function("equal"),
-            Binary::NotEqual => function("differs"),
-            Binary::And => function("and"),
-            Binary::Or => function("or"),
-            _ => unreachable!("invariant: conditions are relations or logic"),
-        }
+        Text::atom(format!("_{name}({}, {})", a.text, b.text))
     }
 
     fn negation(&self, a: &Text) -> Text {
         Text::atom(format!("_not({})", a.text))
     }
 
-    fn declare(&self, name: &str, value: &str) -> String {
-        format!("{name} = {value}")
+    fn end(&self) -> &'static str {
+        ""
     }
 
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
-        match remark {
-            Some(remark) => format!("{place} = {value}  # {remark}"),
-            None => format!("{place} = {value}"),
-        }
-    }
-
-    fn head(&self, _count: u32) -> Option<String> {
-        None
+    fn remark(&self, remark: &str) -> String {
+        format!("  # {remark}")
     }
 
     fn lane_index(&self, first: u32, stride: i32, count: u32) -> String {
@@ -106,13 +73,6 @@ impl Dialect for Python {
             (1, _) => format!("{first}:{end}"),
             (stride, end) if end < 0 => format!("{first}::{stride}"),
             (stride, _) => format!("{first}:{end}:{stride}"),
-        }
-    }
-
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        match lane {
-            Lane::Only => format!("indices[{table}]"),
-            Lane::Of(count) => format!("indices[{table}:{}]", table + count),
         }
     }
 }
@@ -124,19 +84,10 @@ impl Language for Python {
     }
 
     fn open(&self, signature: &Signature<'_>) -> String {
-        let list: Vec<&str> = signature.arrays.iter().map(|array| array.name()).collect();
-        format!("def {}({}):", signature.name, list.join(", "))
+        format!("def {}({}):", signature.name, signature.names())
     }
 
     fn close(&self) -> &'static str {
         "\n\n"
-    }
-
-    fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
-        format!("{name}({})", listed(arguments))
-    }
-
-    fn entry(&self, value: f64) -> String {
-        literal(value)
     }
 }

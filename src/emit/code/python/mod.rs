@@ -4,7 +4,7 @@ mod dialect;
 
 use super::Package;
 use super::functions::{Functions, wrapped};
-use super::names::legal;
+use super::names::{legal, quoted};
 use super::program::Array;
 use super::scripts::{Script, plan_values};
 use super::subject::{Named, Subject, bracketed_guesses, readme_values};
@@ -32,15 +32,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
 
 /// A string of Python.
 fn string(text: &str) -> String {
-    let mut literal = "\"".to_string();
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => literal.extend(['\\', letter]),
-            letter if letter.is_control() => literal.push(' '),
-            letter => literal.push(letter),
-        }
-    }
-    literal + "\""
+    quoted(text, &['\\', '"'])
 }
 
 fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {

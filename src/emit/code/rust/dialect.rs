@@ -36,15 +36,20 @@ pub(super) fn literal(value: f64) -> String {
 }
 
 impl Dialect for Rust {
+    fn literal(&self, value: f64) -> String {
+        literal(value)
+    }
+
     fn number(&self, value: f64) -> Text {
         Text::atom(format!("T::c({})", literal(value)))
     }
 
     fn element(&self, array: Array, index: &str) -> Text {
+        let entry = || self.indexed(array.name(), index);
         Text::atom(match array {
-            Array::Time => "t".to_string(),
-            Array::Numbers => format!("T::c(numbers[{index}])"),
-            _ => format!("{}[{index}]", array.name()),
+            Array::Time => array.name().to_string(),
+            Array::Numbers => format!("T::c({})", entry()),
+            _ => entry(),
         })
     }
 
@@ -61,29 +66,17 @@ impl Dialect for Rust {
         Text::atom(format!("{}.{name}({})", a.within(Binding::Atom), b.text))
     }
 
-    fn holds(&self, a: &Text) -> Text {
-        Text::new(Binding::Loose, format!("{} != T::c(0.0)", a.within(Binding::Sum)))
-    }
-
-    fn as_number(&self, condition: &Text) -> Text {
-        let text = format!("if {} {{ T::c(1.0) }} else {{ T::c(0.0) }}", condition.text);
-        Text::new(Binding::Loose, text)
-    }
-
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
         let text = format!("if {} {{ {} }} else {{ {} }}", condition.text, a.text, b.text);
         Text::new(Binding::Loose, text)
     }
 
-    fn declare(&self, name: &str, value: &str) -> String {
-        format!("let {name} = {value};")
+    fn remark(&self, remark: &str) -> String {
+        format!(" // {remark}")
     }
 
-    fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
-        match remark {
-            Some(remark) => format!("{place} = {value}; // {remark}"),
-            None => format!("{place} = {value};"),
-        }
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("let {}", self.assign(name, value, None))
     }
 
     fn head(&self, count: u32) -> Option<String> {
@@ -91,10 +84,7 @@ impl Dialect for Rust {
     }
 
     fn table_index(&self, table: u32, lane: Lane) -> String {
-        match lane {
-            Lane::Only => format!("indices[{table}] as usize"),
-            Lane::Of(_) => format!("indices[k + {table}] as usize"),
-        }
+        format!("{} as usize", self.table_entry(table, lane))
     }
 }
 
@@ -110,7 +100,7 @@ impl Language for Rust {
 
     fn open(&self, signature: &Signature<'_>) -> String {
         let outputs = signature.outputs;
-        let one = |array: &Array| match array {
+        let one = |array: Array| match array {
             Array::Time => "t: T".to_string(),
             Array::Parameters => "p: &[T; PARAMETERS]".to_string(),
             Array::States => "x: &[T; STATES]".to_string(),
@@ -121,11 +111,6 @@ impl Language for Rust {
             Array::Output => format!("out: &mut [T; {outputs}]"),
             Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
         };
-        let list: Vec<String> = signature.arrays.iter().map(one).collect();
-        format!("pub fn {}<T: Real>({}) {{", signature.name, list.join(", "))
-    }
-
-    fn entry(&self, value: f64) -> String {
-        literal(value)
+        format!("pub fn {}<T: Real>({}) {{", signature.name, signature.declared(one))
     }
 }

@@ -6,7 +6,10 @@ use super::functions::{Functions, wrapped};
 use super::program::Array;
 use super::subject::{Named, Subject, bracketed, bracketed_guesses, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
-use super::{Package, names::legal};
+use super::{
+    Package,
+    names::{legal, one_line},
+};
 use crate::kernels::program::Program;
 use dialect::{RULES, Rust, literal};
 use std::fmt::Write;
@@ -40,15 +43,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     package
 }
 
-fn comment(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect()
-}
-
 /// A text of the user's in documentation: it starts no example and no link.
 fn documentation(text: &str) -> String {
-    comment(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
+    one_line(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
 }
 
 fn integers(entries: &[usize]) -> String {
@@ -78,11 +75,11 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .map(|state| state.start_given.to_string())
         .collect();
     values
-        .set("title", format!("`{}`: state equations.", comment(&system.model)))
-        .set("origin", comment(&subject.origin.sentence()))
+        .set("title", format!("`{}`: state equations.", one_line(&system.model)))
+        .set("origin", one_line(&subject.origin.sentence()))
         .set("description", documentation(&subject.description))
         .set("origin_markdown", subject.origin.sentence())
-        .set("model", comment(&system.model))
+        .set("model", one_line(&system.model))
         .set("package", library.replace('_', "-"))
         .set("library", library)
         .set("states", subject.states.len().to_string())
@@ -119,7 +116,7 @@ fn indices(users: &[Named]) -> String {
     for (at, (entry, legal)) in users.iter().zip(&legal).enumerate() {
         let remark = format!(
             "`{}` {}",
-            comment(&entry.name),
+            one_line(&entry.name),
             bracketed(&entry.unit).replace(['[', ']'], "")
         );
         let _ = writeln!(text, "        /// {}", remark.trim());
@@ -156,8 +153,8 @@ fn name_values(subject: &Subject<'_>, values: &mut Values) {
         let _ = writeln!(
             struct_members,
             "    /// `{}`: {}",
-            comment(&parameter.name),
-            comment(&parameter_remark(parameter)).replace(['[', ']'], "")
+            one_line(&parameter.name),
+            one_line(&parameter_remark(parameter)).replace(['[', ']'], "")
         );
         let _ = writeln!(struct_members, "    pub {member}: {open}T{size},");
         let numbers = parameter.entries.iter().map(|entry| match entry.derived {
@@ -225,7 +222,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
     let corners = &subject.corners;
     let mut functions = Functions::new(&Rust);
     let mut scratch: Vec<&Program> = Vec::new();
-    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
+    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
     let none = |_: u32| None;
     let call = |functions: &Functions<'_>, name: &str, own: &str, out: &str| {
         let call = functions.call(name, &arguments(own, out));
@@ -374,7 +371,7 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
     let mut lines = values.get("parameter_lines").to_string();
     for (order, (position, kernel)) in kernels.derived().iter().enumerate() {
         let name = format!("derived_{}", order + 1);
-        let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
+        let remark = subject.entries().nth(*position).map(|entry| one_line(&entry.name));
         functions.add(&name, kernel.program(), &|_| remark.clone());
         scratch.push(kernel.program());
         let call = call(&functions, &name, "model", "&mut value");
