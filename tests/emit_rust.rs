@@ -99,11 +99,32 @@ model Divider {
 ",
 ];
 
+/// Conditions of all kinds within each other, loops over lanes that only fill or copy, and numbers near those with a name.
+const CONDITIONS: &str = "
+element Stop(k) : translational {
+  through = if not (int(across) < 0.3) then k*(int(across) - 0.3)
+    else if not (int(across) == 0) and int(across) > -0.2 then 0.1*int(across)
+    else if int(across) <= -3.14 or not (int(across) > -9) then -1 else 6.28*int(across);
+}
+model Conditions {
+  param rise = 0.5;
+  input u [N] = if time < 0.5 then sin(3*time) else if time < 0.7 then rise else 0;
+  node x[12] : translational;
+  push : ForceSource(if not (across(m[1]) < 0.2) then 0 else u) gnd -> x[1];
+  for i in 1:12 { m[i] : Mass(1) x[i] -> gnd; stop[i] : Stop(5) x[i] -> gnd; }
+  for i in 1:11 { d[i] : Damper(2) x[i] -> x[i + 1]; }
+  state q = int(across(m[2]));
+  output y = q;
+  output z = if q > 0.001 then 1 else if q < -0.001 then -1 else 0;
+  experiment { stop = 1 [s]; points = 11; }
+}
+";
+
 #[test]
 fn words_of_the_language_are_names_all_the_same_and_small_models_leave_nothing_unused() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("target");
-    for (at, text) in [NAMES, BARE[0], BARE[1]].into_iter().enumerate() {
+    for (at, text) in [NAMES, BARE[0], BARE[1], CONDITIONS].into_iter().enumerate() {
         let (file, folder) = (
             scratch.path().join(format!("Größe \"{at}\".lgm")),
             scratch.path().join(format!("code{at}")),

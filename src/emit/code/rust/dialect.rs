@@ -67,7 +67,12 @@ impl Dialect for Rust {
     }
 
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
-        let text = format!("if {} {{ {} }} else {{ {} }}", condition.text, a.text, b.text);
+        // One of several numbers is a chain, not a nest.
+        let other = match b.text.starts_with("if ") {
+            true => b.text.clone(),
+            false => format!("{{ {} }}", b.text),
+        };
+        let text = format!("if {} {{ {} }} else {other}", condition.text, a.text);
         Text::new(Binding::Loose, text)
     }
 

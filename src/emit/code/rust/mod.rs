@@ -331,6 +331,11 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             &none,
         ),
     ] {
+        if name == "phases" && corners.switches().outputs() == 0 {
+            // Nobody asks between which instants a time is.
+            values.set(key, "");
+            continue;
+        }
         functions.add(name, program, remark);
         values.set(key, call(&functions, name, own, out));
         scratch.push(program);
@@ -431,5 +436,10 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             .set(format!("{name}_count"), kernel.stored().to_string());
     }
     values.set("scratch", Subject::scratch(&scratch).to_string());
-    values.set("programs", functions.finish());
+    let programs = functions.finish();
+    let sizes = ["INPUTS", "PARAMETERS", "SCRATCH", "STATES", "UNKNOWNS"];
+    let imported = sizes.iter().filter(|size| programs.contains(&format!("; {size}]")));
+    let imported: Vec<&str> = imported.copied().collect();
+    values.set("model_imports", imported.join(", "));
+    values.set("programs", programs);
 }
