@@ -110,7 +110,7 @@ model Conditions {
   param rise = 0.5;
   input u [N] = if time < 0.5 then sin(3*time) else if time < 0.7 then rise else 0;
   node x[12] : translational;
-  push : ForceSource(if not (across(m[1]) < 0.2) then 0 else u) gnd -> x[1];
+  push : ForceSource(if not (across(m[1]) < 5) then 0 else u) gnd -> x[1];
   for i in 1:12 { m[i] : Mass(1) x[i] -> gnd; stop[i] : Stop(5) x[i] -> gnd; }
   for i in 1:11 { d[i] : Damper(2) x[i] -> x[i + 1]; }
   state q = int(across(m[2]));
