@@ -5,7 +5,10 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, STRICT, compile, emit, examples, for_each, must, simulated, sources, stop, tight};
+use support::emitted::{
+    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, assert_rectified, compile, emit, examples, for_each, must, rectifier,
+    simulated, sources, stop, tight,
+};
 
 /// Anything that C leaves undefined ends the program.
 const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -50,6 +53,56 @@ fn every_example_is_also_cpp_and_has_a_driver_that_is_c() {
         must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").args(&all));
         Ok(())
     });
+}
+
+#[test]
+fn no_pulse_of_a_rectifier_is_stepped_over() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (rectifier(scratch.path()), scratch.path().join("code"));
+    emit(&file, "c", &folder, &[]);
+    let mut run = Command::new(compile(&folder, &SANITIZED));
+    run.args(RECTIFIED_ROWS)
+        .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
+    assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
+}
+
+/// The libraries that the driver for CVODE is linked with.
+const SUNDIALS: [&str; 5] = [
+    "-lsundials_cvode",
+    "-lsundials_nvecserial",
+    "-lsundials_sunlinsoldense",
+    "-lsundials_sunmatrixdense",
+    "-lm",
+];
+
+#[test]
+fn the_driver_for_cvode_sees_every_pulse_too() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    // The driver runs the model as it was emitted, at its own load: a method that looks at the ends of its steps alone needs
+    // pulses that are not much shorter than these.
+    let file = rectifier(scratch.path());
+    let mut text = fs::read_to_string(&file).unwrap();
+    for (old, new) in [("f = 5 [Hz]", "f = 50 [Hz]"), ("points = 2001", "points = 21")] {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    fs::write(&file, text).unwrap();
+    emit(&file, "c", &folder, &[]);
+    let program = folder.join("cvode");
+    let mut files = sources(&folder);
+    files.retain(|path| !path.ends_with("main.c"));
+    files.push(folder.join("DiodeRectifier_cvode.c"));
+    let mut gcc = Command::new("gcc");
+    gcc.args(files).arg("-o").arg(&program).args(SUNDIALS);
+    let built = gcc.output().unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    if said.contains("cvode/cvode.h") || said.contains("cannot find -lsundials") {
+        eprintln!("skipped: SUNDIALS is not there");
+        return;
+    }
+    assert!(built.status.success(), "{said}");
+    assert_rectified(&file, &[], &Rows::read(&must(Command::new(program).arg("0.4"))));
 }
 
 /// A model whose names are words of C, C++, Rust or Python, or differ in case alone.

@@ -10,7 +10,9 @@ use std::fs;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::emitted::{Rows, examples, for_each, must, simulated, stop, tight};
+use support::emitted::{
+    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, examples, for_each, must, rectifier, simulated, stop, tight,
+};
 use support::program::example;
 
 /// What the emitted files are clean under.
@@ -313,6 +315,40 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
             let last: Vec<f64> = rows.values[3].clone();
             assert_eq!(last, [3.0, 4.0, 2.0], "{target} {mode}");
         }
+    }
+}
+
+#[test]
+fn co_simulation_steps_over_no_pulse_of_a_rectifier() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let file = rectifier(scratch.path());
+    let like = simulated(&file, &RECTIFIED_ROWS.map(String::from));
+    for target in ["fmu2", "fmu3"] {
+        let driven = Driven::new(&file, target, &scratch.path().join(target), &["-O1"]);
+        let of = |(name, value): (&str, f64)| format!("{}={value}", driven.description.reference(name));
+        assert_rectified(&file, &RECTIFIED, &driven.rows("cs", &like, "1e-6", &RECTIFIED.map(of)));
+        // A frequency that is set half way bounds the steps from then on.
+        let [frequency, load] = RECTIFIED.map(of);
+        let rows = driven.rows("cs", &like, "1e-6", &[load, format!("0.2:{frequency}")]);
+        let further = [
+            "--set",
+            "load=1000",
+            "--input",
+            "u=12*sin(2*pi*(if time < 0.2 then 5 else 50)*time)",
+        ];
+        let expected = simulated(
+            &file,
+            &[further, RECTIFIED_ROWS]
+                .concat()
+                .into_iter()
+                .map(String::from)
+                .collect::<Vec<_>>(),
+        );
+        let (difference, place) = expected.difference(&rows).unwrap();
+        assert!(difference <= 1e-3, "{target}: {difference:e} of the range ({place})");
     }
 }
 

@@ -8,7 +8,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, emit, examples, for_each, must, simulated, stop};
+use support::emitted::{
+    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, emit, examples, for_each, must, rectifier, simulated, stop,
+};
 use support::points::{Found, Point, compiled};
 
 /// The program, if it is there.
@@ -141,6 +143,30 @@ fn runs_are_those_of_simulate() {
             false => Err(format!("{difference:e} of the range ({place})")),
         }
     });
+}
+
+#[test]
+fn no_pulse_of_a_rectifier_is_stepped_over() {
+    let Some(octave) = octave() else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (rectifier(scratch.path()), scratch.path().join("code"));
+    emit(&file, "matlab", &folder, &[]);
+    let name = name(&folder);
+    let set: String = RECTIFIED.map(|(name, value)| format!("p.{name} = {value};\n")).concat();
+    let options: Vec<String> = RECTIFIED_ROWS
+        .chunks(2)
+        .map(|pair| format!(", '{}', {}", pair[0].trim_start_matches('-'), pair[1]))
+        .collect();
+    let statements = format!(
+        "p = {name}_parameters();\n{set}{name}_run('run.csv', p{});",
+        options.concat()
+    );
+    run(&octave, &folder, &statements);
+    assert_rectified(
+        &file,
+        &RECTIFIED,
+        &Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap()),
+    );
 }
 
 /// A model whose names are words or functions of the language, differ in case alone, or are very long.

@@ -7,7 +7,9 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, emit, must, simulated, stop, tight};
+use support::emitted::{
+    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, emit, must, rectifier, simulated, stop, tight,
+};
 
 /// A Python with these modules.
 fn python(modules: &str) -> Option<String> {
@@ -52,6 +54,19 @@ fn modules_run_as_simulate_does() {
         let (difference, place) = simulated(&file, &stop(&file)).difference(&rows).unwrap();
         assert!(difference <= 1e-9, "{name}: {difference:e} of the range ({place})");
     }
+}
+
+#[test]
+fn no_pulse_of_a_rectifier_is_stepped_over() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (rectifier(scratch.path()), scratch.path().join("code"));
+    emit(&file, "python", &folder, &[]);
+    let mut run = Command::new(&python);
+    run.arg(module(&folder))
+        .args(RECTIFIED_ROWS)
+        .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
+    assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
 }
 
 #[test]

@@ -6,7 +6,10 @@ mod support;
 
 use std::fs;
 use std::process::Command;
-use support::emitted::{Rows, cargo, emit, examples, for_each, must, simulated, stop, tight};
+use support::emitted::{
+    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, cargo, emit, examples, for_each, must, rectifier, simulated,
+    stop, tight,
+};
 
 #[test]
 fn every_example_runs_in_rust_as_it_does_here() {
@@ -27,6 +30,19 @@ fn every_example_runs_in_rust_as_it_does_here() {
             false => Err(format!("{difference:e} of the range ({place})")),
         }
     });
+}
+
+#[test]
+fn no_pulse_of_a_rectifier_is_stepped_over() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (rectifier(scratch.path()), scratch.path().join("code"));
+    emit(&file, "rust", &folder, &[]);
+    let target = scratch.path().join("target");
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    let mut run = Command::new(target.join("debug/examples/simulate"));
+    run.args(RECTIFIED_ROWS)
+        .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
+    assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
 }
 
 #[test]

@@ -6,13 +6,30 @@ use super::operation::{Binary, Space, Unary};
 use super::walk::{ById, Walk};
 use super::{Arguments, Kernel, KernelOptions, reroll};
 use crate::expr::{ExprId, Exprs, Function, Node, Relation};
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_4, PI};
 
 /// Evenly spaced instants at which what depends on time alone is looked at; more where something oscillates.
 const SAMPLES: usize = 20_000;
 
 /// No more than this many times as many.
 const MOST_REFINED: usize = 64;
+
+/// The part of a period, as an angle in rad, that what looks at an oscillation of time may pass over at once: samples for corners,
+/// and steps of a solver through nonlinear equations ([`longest_step`]).
+pub const LARGEST_TURN: f64 = FRAC_PI_4;
+
+/// The longest step, in seconds, in which no turn of an oscillation of time of this angular frequency in rad/s is overlooked;
+/// infinite where nothing oscillates.
+///
+/// Linear equations answer every part of an input in proportion, so that the error test of a step sees it, and need no bound.
+/// Others may answer a short part of each period alone, as a rectifier does, and a method that is given long steps in between
+/// never looks there.
+pub fn longest_step(fastest: f64) -> f64 {
+    match fastest > 0.0 && fastest.is_finite() {
+        true => LARGEST_TURN / fastest,
+        false => f64::INFINITY,
+    }
+}
 
 /// Instants looked at inside each piece between two corners: a condition may change within every period of another.
 const SAMPLES_OF_PIECE: usize = 8;
@@ -165,9 +182,9 @@ impl Corners {
         found
     }
 
-    /// How many times as many samples are needed for the fastest oscillation to have eight in a period.
+    /// How many times as many samples are needed for the fastest oscillation not to turn by more than [`LARGEST_TURN`] between two.
     fn refinement(&self, parameters: &[f64], from: f64, to: f64) -> usize {
-        let needed = self.fastest(parameters, from, to) * (to - from) / (PI / 4.0);
+        let needed = self.fastest(parameters, from, to) * (to - from) / LARGEST_TURN;
         // Not a number, where a phase is none, counts as slow.
         ((needed / SAMPLES as f64).ceil() as usize).clamp(1, MOST_REFINED)
     }

@@ -22,7 +22,7 @@ mod reroll;
 mod units;
 mod walk;
 
-pub use corners::{Condition, Corners};
+pub use corners::{Condition, Corners, LARGEST_TURN, longest_step};
 pub use lower::Layout;
 
 use crate::equations::StateSystem;

@@ -12,7 +12,7 @@ use super::solver::Work;
 use super::stiffness::Watch;
 use crate::equations::StateSystem;
 use crate::expr::ExprId;
-use crate::kernels::{Corners, Kernels, Layout};
+use crate::kernels::{Corners, Kernels, Layout, longest_step};
 
 /// A system made ready for runs, which share what does not depend on parameter values.
 pub struct Simulator<'a> {
@@ -34,9 +34,6 @@ pub fn simulate(
 ) -> Result<Summary, Failure> {
     Simulator::new(system, kernels).run(parameters, signals, plan, sink, progress)
 }
-
-/// The longest step as a share of the shortest period of what oscillates with time in nonlinear equations.
-const SHARE_OF_PERIOD: f64 = 0.125;
 
 impl<'a> Simulator<'a> {
     /// Looks through the equations once.
@@ -112,21 +109,14 @@ impl<'a> Simulator<'a> {
         Ok(summary)
     }
 
-    /// The longest step in which no turn of an oscillation is overlooked.
-    ///
-    /// Linear equations answer every part of an input in proportion, so that the error test sees it. Others may answer a short part of
-    /// each period alone, as a rectifier does, and a method that is given long steps in between never looks there.
+    /// The longest step in which no turn of an oscillation is overlooked: bounded for nonlinear equations, see [`longest_step`].
     fn longest_step(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> f64 {
         if self.system.linear {
             return f64::INFINITY;
         }
         let (from, to) = (plan.start, plan.stop);
         let own = self.corners.fastest(parameters, from, to);
-        let fastest = own.max(signals.frequency(from, to));
-        match fastest > 0.0 {
-            true => SHARE_OF_PERIOD * std::f64::consts::TAU / fastest,
-            false => f64::INFINITY,
-        }
+        longest_step(own.max(signals.frequency(from, to)))
     }
 
     /// Corners of the inputs and of the equations themselves, each time once.

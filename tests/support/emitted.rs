@@ -119,6 +119,36 @@ pub fn simulated(file: &Path, further: &[String]) -> Rows {
     Rows::read(&succeed(&arguments))
 }
 
+/// A rectifier that runs at 5 Hz until a run sets its frequency, in a folder.
+pub fn rectifier(folder: &Path) -> PathBuf {
+    let mut text = fs::read_to_string(super::program::example("diode_rectifier.lgm")).unwrap();
+    for (old, new) in [
+        ("12*sin(2*pi*50*time)", "12*sin(2*pi*f*time)"),
+        ("  param R", "  param f = 5 [Hz];\n  param R"),
+    ] {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    let file = folder.join("rectifier.lgm");
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// What a run of [`rectifier`] sets: it then answers a short part of each of twenty periods alone.
+pub const RECTIFIED: [(&str, f64); 2] = [("f", 50.0), ("load", 1000.0)];
+
+/// How long such a run is and how many rows it has: none of them makes a method look where a pulse is.
+pub const RECTIFIED_ROWS: [&str; 4] = ["--stop", "0.4", "--points", "21"];
+
+/// Rows of such a run at the tolerances of the model must have the pulses: a method that steps over one is wrong by volts.
+pub fn assert_rectified(file: &Path, settings: &[(&str, f64)], rows: &Rows) {
+    let set = |(name, value): &(&str, f64)| ["--set".to_string(), format!("{name}={value}")];
+    let settings: Vec<String> = settings.iter().flat_map(set).collect();
+    let further = [settings, RECTIFIED_ROWS.map(String::from).to_vec()].concat();
+    let (difference, place) = simulated(file, &further).difference(rows).unwrap();
+    assert!(difference <= 1e-3, "{difference:e} of the range ({place})");
+}
+
 /// Emits a model into a folder.
 pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();

@@ -5,7 +5,7 @@ use super::program::Array;
 use super::subject::{Named, Subject, labels};
 use super::template::Values;
 use crate::kernels::program::Program;
-use crate::kernels::{Kernel, SparseKernel};
+use crate::kernels::{Kernel, LARGEST_TURN, SparseKernel};
 
 /// How such a language calls the programs.
 pub(crate) struct Script {
@@ -138,6 +138,8 @@ impl Script {
             .set("instants_count", corners.instants().outputs().to_string())
             .set("switch_count", corners.switches().outputs().to_string())
             .set("phase_count", corners.phases().outputs().to_string())
+            .flag("bounds_steps", subject.bounds_steps())
+            .flag("phases", subject.needs_fastest())
             .set("jumping", self.places(subject.jumping.iter().copied()));
         let matrices: [(&str, &str, &SparseKernel); 4] = [
             ("direct_places", "direct_count", &jacobians.rates_by_states),
@@ -171,6 +173,7 @@ pub(crate) fn plan_values(subject: &Subject<'_>, literal: fn(f64) -> String, val
         .set("plan_points", points.to_string())
         .set("plan_rtol", literal(rtol))
         .set("plan_atol", literal(atol))
+        .set("largest_turn", literal(LARGEST_TURN))
         .flag("linear", subject.system.linear)
         .flag("loops", subject.unknowns() > 0)
         .set("unknowns", subject.unknowns().to_string())

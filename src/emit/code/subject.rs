@@ -123,6 +123,16 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether steps of a solver are bounded by what oscillates with time ([`crate::kernels::longest_step`]).
+    pub(crate) fn bounds_steps(&self) -> bool {
+        !self.system.linear && self.corners.phases().outputs() > 0
+    }
+
+    /// Whether the fastest oscillation of time is asked for: by the bound on steps, or by what looks for corners between samples.
+    pub(crate) fn needs_fastest(&self) -> bool {
+        self.bounds_steps() || (self.corners.switches().outputs() > 0 && self.corners.phases().outputs() > 0)
+    }
+
     /// All entries of all parameters.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &ParameterEntry> {
         self.parameters.iter().flat_map(|parameter| &parameter.entries)

@@ -78,9 +78,11 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
         }
     }
     for (;;) {
+        const int is_bounded = solver->longest > @zero@ && solver->longest < solver->h;
+        const real wanted = is_bounded ? solver->longest : solver->h;
         const real left = stop - solver->t;
-        const int is_last = solver->h >= left * (real)0.999;
-        const real h = is_last ? left : solver->h;
+        const int is_last = wanted >= left * (real)0.999;
+        const real h = is_last ? left : wanted;
         const real end = is_last ? stop : solver->t + h;
         real error = @zero@;
         /* Not finite where any slope is not. */

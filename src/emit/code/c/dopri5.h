@@ -26,11 +26,13 @@ typedef struct {
     /* Largest local error of a step: relative, and absolute for states near zero. */
     @name@_real rtol;
     @name@_real atol;
+    /* No step is longer; 0 where nothing bounds them. */
+    @name@_real longest;
     long steps;
     long rejected;
 } @name@_dopri5;
 
-/* Begins at a point; `stop` bounds the first step. The tolerances must have been set. */
+/* Begins at a point; `stop` bounds the first step. The tolerances and the longest step must have been set. */
 @name@_status @name@_dopri5_start(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real t,
     const @name@_real x[], @name@_real stop);
 

@@ -11,7 +11,7 @@ use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::emit::shortest;
 use crate::kernels::program::Program;
-use crate::kernels::{KernelOptions, Sensitivities};
+use crate::kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
 use dialect::{C, RULES, string};
 use loops::{HALVINGS, ITERATIONS, loop_values, sparse_values};
 use std::fmt::Write;
@@ -176,7 +176,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         ("six", 6.0),
         ("half", 0.5),
         ("quarter", 0.25),
-        ("eighth", std::f64::consts::FRAC_PI_4),
+        ("largest_turn", LARGEST_TURN),
         ("most_refined", 64.0),
         ("agreement", if c.float { 1e-4 } else { 1e-9 }),
         ("singular", if c.float { 1e-6 } else { 1e-14 }),
@@ -427,26 +427,20 @@ fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {
         ("switches", "switches_call", corners.switches(), "values"),
         ("phases", "phases_call", corners.phases(), "next"),
     ] {
-        let count = kernel.outputs();
+        let count = match key {
+            "phases" if !subject.needs_fastest() => 0,
+            _ => kernel.outputs(),
+        };
         values.set(key, if count > 0 { count.to_string() } else { String::new() });
         values.set(call, "");
-        // Oscillations only matter to what is looked for between samples.
-        if count > 0 && (key != "phases" || corners.switches().outputs() > 0) {
+        if count > 0 {
             let function = format!("{key}_at");
             functions.add(&function, kernel.program(), &none);
             values.set(call, functions.call(&function, &move_call(out)));
         }
     }
-    let phases = corners.phases().outputs();
-    values.set(
-        "phase_words",
-        if phases > 0 {
-            format!("PHASES = {phases}, ")
-        } else {
-            String::new()
-        },
-    );
     values
+        .flag("bounds_steps", subject.bounds_steps())
         .set("conditions", subject.jumping.len().to_string())
         .set("crossings", corners.crossings().outputs().max(1).to_string())
         .set("jumping", integers(&subject.jumping))

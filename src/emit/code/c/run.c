@@ -154,6 +154,12 @@ void @name@_run_hold(@name@_run *run) {
     return (run->to < run->horizon) ? run->to : run->horizon;
 }
 
+/* What of the time ahead follows from the parameters: where the next corner is, and how long steps may be. */
+static void look_ahead(@name@_run *run, real now) {
+    run->to = @name@_next_corner(&run->model, run->start, now, run->horizon);
+    run->solver.longest = @name@_longest_step(&run->model, run->start, run->horizon);
+}
+
 @name@_status @name@_run_pass(@name@_run *run) {
     /* What is within rounding of the corner is at it. */
     const int is_near = run->to > run->t && run->to <= run->t + @rounding@ * @fabs@(run->t);
@@ -169,7 +175,7 @@ void @name@_run_hold(@name@_run *run) {
         run->start = run->horizon;
         run->horizon = now + length;
     }
-    run->to = @name@_next_corner(&run->model, run->start, now, run->horizon);
+    look_ahead(run, now);
     return status;
 }
 
@@ -186,7 +192,7 @@ void @name@_run_hold(@name@_run *run) {
         run->held[at] = @zero@;
     }
     status = move_states(run, 1, given);
-    run->to = @name@_next_corner(&run->model, run->start, t, stop);
+    look_ahead(run, t);
     return status;
 }
 

@@ -26,8 +26,44 @@ void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_r
     }
 }
 
+@if phases@
+/* The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time. */
+static real fastest(@name@_model *model, real start, real stop) {
+    enum { PHASES = @phases@, COARSE = 1000 };
+    real largest = @zero@;
+    real last[PHASES];
+    real next[PHASES];
+    (void)model;
+    if (!(start < stop)) {
+        return @zero@;
+    }
+    for (int sample = 0; sample <= COARSE; sample++) {
+        const real t = start + (stop - start) * ((real)sample / (real)COARSE);
+        (void)t;
+        @phases_call@
+        for (int at = 0; at < PHASES; at++) {
+            if (sample > 0 && @fabs@(next[at] - last[at]) > largest) {
+                largest = @fabs@(next[at] - last[at]);
+            }
+            last[at] = next[at];
+        }
+    }
+    return largest * (real)COARSE / (stop - start);
+}
+
+@end@
+@name@_real @name@_longest_step(@name@_model *model, @name@_real start, @name@_real stop) {
+@if bounds_steps@
+    const real rate = fastest(model, start, stop);
+    return (rate > @zero@ && isfinite(rate)) ? @largest_turn@ / rate : HUGE_VAL@suffix@;
+@else@
+    (void)model; (void)start; (void)stop;
+    return HUGE_VAL@suffix@;
+@end@
+}
+
 @if switches@
-enum { SWITCHES = @switches@, @phase_words@SAMPLES = 20000, COARSE = 1000, INSIDE = 8 };
+enum { SWITCHES = @switches@, SAMPLES = 20000, INSIDE = 8 };
 
 /* The values that are constant between corners. */
 static void look(@name@_model *model, real t, real values[]) {
@@ -47,27 +83,13 @@ static int same(const real a[], const real b[]) {
 
 /* How many times as many samples the fastest oscillation needs. */
 static int refinement(@name@_model *model, real start, real stop) {
-    real fastest = @zero@;
-    (void)model; (void)start; (void)stop;
 @if phases@
-    real last[PHASES];
-    real next[PHASES];
-    for (int sample = 0; sample <= COARSE; sample++) {
-        const real t = start + (stop - start) * ((real)sample / (real)COARSE);
-        (void)t;
-        @phases_call@
-        for (int at = 0; at < PHASES; at++) {
-            if (sample > 0 && @fabs@(next[at] - last[at]) > fastest) {
-                fastest = @fabs@(next[at] - last[at]);
-            }
-            last[at] = next[at];
-        }
-    }
+    const real needed = @ceil@(fastest(model, start, stop) * (stop - start) / @largest_turn@ / (real)SAMPLES);
+    return (needed > @one@) ? ((needed < @most_refined@) ? (int)needed : 64) : 1;
+@else@
+    (void)model; (void)start; (void)stop;
+    return 1;
 @end@
-    {
-        const real needed = @ceil@(fastest * (real)COARSE / @eighth@ / (real)SAMPLES);
-        return (needed > @one@) ? ((needed < @most_refined@) ? (int)needed : 64) : 1;
-    }
 }
 
 /* The first number after the change between two instants; `until` where there is none. */

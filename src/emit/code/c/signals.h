@@ -23,6 +23,10 @@ void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_r
  * there is none. A condition that changes twice between two of some 20,000 samples from `start` to `stop` may be missed. */
 @name@_real @name@_next_corner(@name@_model *model, @name@_real start, @name@_real after, @name@_real stop);
 
+/* The longest step in which a solver overlooks no turn of what oscillates with time alone between two times, at the parameters
+ * that the model has; HUGE_VAL where nothing does, or where the equations are linear and answer every turn in proportion. */
+@name@_real @name@_longest_step(@name@_model *model, @name@_real start, @name@_real stop);
+
 /* Functions that change their sign where a condition on states changes; to be called after @name@_rhs at the same point. */
 void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real values[]);

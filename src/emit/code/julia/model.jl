@@ -266,6 +266,39 @@ function corners(model::Model, start, stop)
 @end@
     return sort!([time for time in found if time > start])
 end
+
+"The longest step in which a solver overlooks no turn of what oscillates with time alone between two times, at most all of it."
+function longest_step(model::Model, start, stop)
+@if bounds_steps@
+    rate = fastest(model, start, stop)
+    return 0 < rate < Inf ? min(@largest_turn@ / rate, stop - start) : stop - start
+@else@
+    # Linear equations answer every turn in proportion.
+    return stop - start
+@end@
+end
+@if phases@
+
+function phases_at(model::Model, t)
+    p, s = model.p, model.s
+    phases = zeros(@phase_count@)
+    @phases_call@
+    return phases
+end
+
+"The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time."
+function fastest(model::Model, start, stop)
+    largest, before = 0.0, phases_at(model, start)
+    start < stop || return largest
+    for at in 1:1000
+        now = phases_at(model, start + (stop - start) * at / 1000)
+        # What is no number is no oscillation.
+        largest = maximum(way for way in [largest; abs.(now .- before)] if !isnan(way))
+        before = now
+    end
+    return 1000 * largest / (stop - start)
+end
+@end@
 @if switches@
 
 function switches(model::Model, t)
@@ -275,22 +308,14 @@ function switches(model::Model, t)
     return values
 end
 
-function phases_at(model::Model, t)
-    p, s = model.p, model.s
-    phases = zeros(@phase_count@)
-    @phases_call@
-    return phases
-end
-
 "How many times as many samples oscillations of time ask for."
 function refinement(model::Model, start, stop)
-    fastest, before = 0.0, phases_at(model, start)
-    for at in 1:1000
-        now = phases_at(model, start + (stop - start) * at / 1000)
-        fastest = maximum(abs.(now .- before); init = fastest)
-        before = now
-    end
-    return isfinite(fastest) ? clamp(ceil(Int, 1000 * fastest / (pi / 4) / 20_000), 1, 64) : 1
+@if phases@
+    turns = fastest(model, start, stop) * (stop - start) / @largest_turn@
+    return isfinite(turns) ? clamp(ceil(Int, turns / 20_000), 1, 64) : 1
+@else@
+    return 1
+@end@
 end
 
 "The first numbers after each change from one time to the next."

@@ -21,6 +21,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     states[:, 1] .= x
     row, begun = 2, float(start)
     corners = @name@.corners(model, start, stop)
+    longest = @name@.longest_step(model, start, stop)
     for finish in sort!(unique!([corners; float(stop)]))
         last = prevfloat(finish)
         while begun < finish && !isempty(x)
@@ -41,7 +42,8 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
             end
             count = length(@name@.conditions(model, inside(begun), x, zeros(@inputs@), zeros(@inputs@)))
             callback = count == 0 ? nothing : VectorContinuousCallback(watch, stop_there!, count)
-            solution = solve(problem, algorithm; reltol = rtol, abstol = atol, callback = callback, maxiters = 10^7)
+            solution = solve(problem, algorithm; reltol = rtol, abstol = atol, dtmax = longest, callback = callback,
+                maxiters = 10^7)
             while row <= points && times[row] < reached[]
                 states[:, row] .= solution(times[row])
                 row += 1

@@ -61,6 +61,7 @@ function model = @name@(given)
     model.inputs_at = @(t) inputs_at(p, s, t);
     model.conditions = @(t, x, u, du) conditions(p, s, memory, t, x, u, du);
     model.corners = @(start, stop) corners(p, s, start, stop);
+    model.longest_step = @(start, stop) longest_step(p, s, start, stop);
     model.matrices = @() matrices(p, s, memory);
 end
 
@@ -223,6 +224,39 @@ function found = corners(p, s, start, stop)
 @end@
     found = unique(found(found > start));
 end
+
+function longest = longest_step(p, s, start, stop)
+    % The longest step in which a solver overlooks no turn of what oscillates with time alone between two times; infinite where
+    % nothing does, or where the equations are linear and answer every turn in proportion.
+    longest = Inf;
+@if bounds_steps@
+    rate = fastest(p, s, start, stop);
+    if rate > 0 && isfinite(rate)
+        longest = @largest_turn@ / rate;
+    end
+@end@
+end
+@if phases@
+
+function phases = phases_at(p, s, t)
+    phases = zeros(@phase_count@, 1);
+    @phases_call@
+end
+
+function largest = fastest(p, s, start, stop)
+    % The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time.
+    largest = 0;
+    if start < stop
+        before = phases_at(p, s, start);
+        for share = (1:1000) / 1000
+            now = phases_at(p, s, start + (stop - start) * share);
+            largest = max([largest; abs(now - before)]);
+            before = now;
+        end
+        largest = 1000 * largest / (stop - start);
+    end
+end
+@end@
 @if switches@
 
 function values = switches_at(p, s, t)
@@ -230,24 +264,15 @@ function values = switches_at(p, s, t)
     @switches_call@
 end
 
-function phases = phases_at(p, s, t)
-    phases = zeros(@phase_count@, 1);
-    @phases_call@
-end
-
 function count = refinement(p, s, start, stop)
     % How many times as many samples oscillations of time ask for.
-    fastest = 0;
-    before = phases_at(p, s, start);
-    for share = (1:1000) / 1000
-        now = phases_at(p, s, start + (stop - start) * share);
-        fastest = max([fastest; abs(now - before)]);
-        before = now;
-    end
     count = 1;
-    if isfinite(fastest)
-        count = min(max(ceil(1000 * fastest / (pi / 4) / 20000), 1), 64);
+@if phases@
+    turns = fastest(p, s, start, stop) * (stop - start) / @largest_turn@;
+    if isfinite(turns)
+        count = min(max(ceil(turns / 20000), 1), 64);
     end
+@end@
 end
 
 function t = just_before(t)

@@ -25,6 +25,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     row = 2;
     begin = start;
     corners = model.corners(start, stop);
+    longest = model.longest_step(start, stop);
     for finish = unique([corners; stop])'
         last = finish - eps(finish);
         while begin < finish && ~isempty(x)
@@ -33,7 +34,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
             wanted = times(times > begin & times < finish);
             % Three instants at least: a solver then gives what is asked for alone.
             span = unique([begin; begin + (finish - begin) / 2; wanted; finish]);
-            [t, found, event] = integrate(model, options, f, span, x, last);
+            [t, found, event] = integrate(model, options, f, span, x, last, longest);
             for at = find(times > begin & times < event)'
                 [~, place] = min(abs(t - times(at)));
                 states(at, :) = found(place, :);
@@ -64,10 +65,13 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     end
 end
 
-function [t, found, event] = integrate(model, options, f, span, x, last)
+function [t, found, event] = integrate(model, options, f, span, x, last, longest)
     % From the first instant of the span to the last one, or to the event before it.
     % Solvers take no tolerance below some hundred roundings.
     settings = odeset('RelTol', max(options.rtol, 3e-14), 'AbsTol', options.atol);
+    if isfinite(longest)
+        settings = odeset(settings, 'MaxStep', longest);
+    end
     if ~any(strcmp(func2str(options.solver), {'ode45', 'ode23', 'ode113', 'ode78', 'ode89'}))
         settings = odeset(settings, 'Jacobian', @(t, x) slope_by_states(model, min(t, last), x), ...
             'InitialSlope', f(span(1), x));

@@ -10,6 +10,7 @@ use super::{
     Package,
     names::{legal, one_line},
 };
+use crate::kernels::LARGEST_TURN;
 use crate::kernels::program::Program;
 use dialect::{RULES, Rust, literal};
 use std::fmt::Write;
@@ -331,8 +332,8 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             &none,
         ),
     ] {
-        if name == "phases" && corners.switches().outputs() == 0 {
-            // Nobody asks between which instants a time is.
+        if name == "phases" && !subject.needs_fastest() {
+            // Nobody asks how fast anything oscillates.
             values.set(key, "");
             continue;
         }
@@ -351,11 +352,13 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         .set("switches", count(corners.switches().outputs()))
         .set(
             "phases",
-            match corners.switches().outputs() {
-                0 => String::new(),
-                _ => count(corners.phases().outputs()),
+            match subject.needs_fastest() {
+                false => String::new(),
+                true => count(corners.phases().outputs()),
             },
-        );
+        )
+        .flag("bounds_steps", subject.bounds_steps())
+        .set("largest_turn", literal(LARGEST_TURN));
     if !subject.jumping.is_empty() {
         functions.add("crossings", corners.crossings().program(), &none);
         values.set(
