@@ -16,4 +16,5 @@ mod problems;
 mod runs;
 #[path = "simulate/shapes.rs"]
 mod shapes;
+mod support;
 mod systems;

@@ -4,7 +4,7 @@
 use super::jet::{Jet, energy, lagrange};
 use super::model::Compiled;
 use super::support::arithmetic::{Bindings, evaluate};
-use super::support::records::{Parameters, Record, drawn, number, numbers};
+use super::support::records::{Parameters, Record, Trajectory, drawn, number};
 use super::{Values, settings, spread, values};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
@@ -332,68 +332,27 @@ fn accelerations_are_those_of_lagrange_and_of_the_records() {
     assert_eq!(with_formulas, 6 * 3 * 20);
 }
 
-/// The settings of a run of a record: its parameters and its initial conditions.
-fn run_settings(parameters: &Parameters, run: &Value, derived: &[&str]) -> Vec<(String, f64)> {
-    let mut set = settings(parameters, derived);
-    for (state, value) in run["initial_conditions"].as_object().unwrap() {
-        set.push((format!("{state}_0"), number(value)));
-    }
-    set
-}
-
-fn list(value: &Value) -> Vec<f64> {
-    numbers(&serde_json::json!([value])).remove(0)
-}
-
-/// The largest difference of a run to a record's, relative to the range of each variable, and the variables compared.
-fn trajectory_error(compiled: &Compiled, run: &Value) -> (f64, usize) {
-    let times = list(&run["t"]);
-    let rows = compiled.run(*times.last().unwrap(), times.len());
-    let mut worst: f64 = 0.0;
-    let mut compared = 0;
-    for part in ["trajectory", "outputs"] {
-        for (name, wanted) in run[part].as_object().into_iter().flatten() {
-            let at = compiled.output(name.split([' ', '=']).next().unwrap());
-            let wanted = list(wanted);
-            let (low, high) = wanted.iter().fold((f64::MAX, f64::MIN), |(low, high), value| {
-                (low.min(*value), high.max(*value))
-            });
-            for (row, wanted) in rows.outputs.iter().zip(&wanted) {
-                worst = worst.max((row[at] - wanted).abs() / (high - low));
-            }
-            compared += 1;
-        }
-    }
-    (worst, compared)
+/// The largest difference of a run to a record's, relative to the range of each variable.
+fn trajectory_error(compiled: &Compiled, run: &Trajectory) -> f64 {
+    let rows = compiled.run(*run.times.last().unwrap(), run.times.len());
+    run.error(|name| {
+        let at = compiled.output(name);
+        rows.outputs.iter().map(|row| row[at]).collect()
+    })
 }
 
 #[test]
 fn trajectories_are_those_of_the_records() {
     for name in CASES.iter().map(|case| case.name).chain(["euler_gyrator_ring"]) {
         let record = Record::load(name);
-        let derived = CASES
-            .iter()
-            .find(|case| case.name == name)
-            .map_or(&[][..], |case| case.derived);
-        let runs = [
-            "nonlinear",
-            "nonlinear_conservative_run",
-            "nonlinear_full_run_k1_nonzero",
-        ];
-        for run in runs
-            .map(|key| &record.json[key])
-            .into_iter()
-            .filter(|run| run.is_object())
-        {
-            let parameters = match run["parameters"].as_object() {
-                Some(own) => own.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-                None => record.parameters(),
-            };
-            let compiled = Compiled::new(&format!("seeds/{name}"), &run_settings(&parameters, run, derived));
-            let (worst, compared) = trajectory_error(&compiled, run);
+        let runs = record.trajectories();
+        assert!(!runs.is_empty(), "{name}");
+        for (at, run) in runs.iter().enumerate() {
+            let compiled = Compiled::new(&format!("seeds/{name}"), &run.settings);
+            let (worst, compared) = (trajectory_error(&compiled, run), run.columns.len());
             println!("{name}: {compared} variables, off by {worst:.1e} of their ranges");
             assert!(worst < 1e-8, "{name}: off by {worst:e} of its range");
-            if run["outputs"].is_object() {
+            if at == 0 && record.json["nonlinear"]["outputs"].is_object() {
                 assert_eq!(
                     compared,
                     compiled.system.outputs.len(),
@@ -410,12 +369,13 @@ fn stiff_springs_in_place_of_constraints_give_the_records_runs() {
         let record = Record::load(name);
         for (stiffness, k) in [("k=10000", 1e4), ("k=1e+06", 1e6)] {
             let run = &record.json["augmented"][stiffness];
-            let mut set = run_settings(&record.parameters(), run, &[]);
+            let run = record.trajectory(run);
+            let mut set = run.settings.clone();
             // Velocities of the freed bodies and elongations follow from the others.
             set.retain(|entry| !matches!(&*entry.0, "q_x_0" | "q_y_0" | "q3_0" | "v_y_0" | "v_x2_0" | "v_y2_0"));
             set.push(("k".to_string(), k));
             let compiled = Compiled::new(&format!("seeds/{name}_augmented"), &set);
-            let (worst, compared) = trajectory_error(&compiled, run);
+            let (worst, compared) = (trajectory_error(&compiled, &run), run.columns.len());
             println!("{name}, {stiffness}: {compared} variables, off by {worst:.1e} of their ranges");
             assert!(worst < 2e-8, "{name}, {stiffness}: off by {worst:e} of its range");
             assert_eq!(compared, compiled.system.outputs.len(), "{name}");
@@ -428,8 +388,7 @@ fn stiff_springs_in_place_of_constraints_give_the_records_runs() {
 fn energy_stays_where_nothing_drives_or_damps() {
     for case in CASES {
         let record = Record::load(case.name);
-        let run = &record.json["nonlinear"];
-        let mut set = run_settings(&free(&record, case.derived), run, case.derived);
+        let mut set = record.trajectory(&record.json["nonlinear"]).settings;
         for entry in &mut set {
             let damps = matches!(&*entry.0, "R1" | "R2" | "b1" | "b2" | "Ba" | "Bb" | "B1" | "B2");
             if damps || entry.0.starts_with("tau") {
@@ -477,7 +436,7 @@ fn energy_stays_where_nothing_drives_or_damps() {
 fn two_discs_keep_their_momentum() {
     let record = Record::load("two_discs_special_case");
     let run = &record.json["nonlinear_full_run_k1_nonzero"];
-    let set = run_settings(&record.parameters(), run, &["c"]);
+    let set = record.trajectory(run).settings;
     let p: Values = set.iter().cloned().collect();
     let compiled = Compiled::new("seeds/two_discs_special_case", &set);
     let rows = compiled.run(6.0, 61);

@@ -13,6 +13,53 @@ pub struct Record {
     pub json: Value,
 }
 
+/// A run of a record: what is set, and how its variables move.
+pub struct Trajectory {
+    /// Parameters, and initial conditions as parameters of the models: `NAME_0`.
+    pub settings: Vec<(String, f64)>,
+    /// In seconds, evenly spaced.
+    pub times: Vec<f64>,
+    /// Values at these times, by the name of the model's output.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+impl Trajectory {
+    /// The largest difference of any column to what is found for its output, relative to the column's range.
+    pub fn error(&self, found: impl Fn(&str) -> Vec<f64>) -> f64 {
+        let mut worst: f64 = 0.0;
+        for (name, wanted) in &self.columns {
+            let (low, high) = wanted.iter().fold((f64::MAX, f64::MIN), |(low, high), value| {
+                (low.min(*value), high.max(*value))
+            });
+            let found = found(name);
+            assert_eq!(found.len(), wanted.len(), "{name}");
+            for (found, wanted) in found.iter().zip(wanted) {
+                let error = (found - wanted).abs() / (high - low);
+                worst = if error.is_nan() {
+                    f64::INFINITY
+                } else {
+                    worst.max(error)
+                };
+            }
+        }
+        worst
+    }
+}
+
+/// The largest difference of a time response from that of a record, relative to the largest value of the latter.
+pub fn response_error(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let size = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let differences = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    let worst = differences.fold(
+        0.0,
+        |most: f64, value| {
+            if value.is_nan() { f64::INFINITY } else { most.max(value) }
+        },
+    );
+    if size > 0.0 { worst / size } else { worst }
+}
+
 /// Parameter values, whole: numbers, vectors or matrices as JSON.
 pub type Parameters = Vec<(String, Value)>;
 
@@ -23,6 +70,68 @@ impl Record {
         Record {
             name: name.to_owned(),
             json: serde_json::from_str(&text).unwrap(),
+        }
+    }
+
+    /// Every record.
+    pub fn all() -> Vec<Record> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/known-answers");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<String> = files
+            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names.iter().map(|name| Record::load(name)).collect()
+    }
+
+    /// Every record of a linear model with a time response.
+    pub fn with_responses() -> Vec<Record> {
+        let mut found = Record::all();
+        found.retain(|record| record.json["linear"]["time_response"].is_object());
+        assert!(found.len() >= 18, "{} records", found.len());
+        found
+    }
+
+    /// The runs of a nonlinear model.
+    pub fn trajectories(&self) -> Vec<Trajectory> {
+        let keys = [
+            "nonlinear",
+            "nonlinear_conservative_run",
+            "nonlinear_full_run_k1_nonzero",
+        ];
+        let runs = keys.map(|key| &self.json[key]).into_iter();
+        runs.filter(|run| run.is_object())
+            .map(|run| self.trajectory(run))
+            .collect()
+    }
+
+    /// A run with its own parameters, or with those of the record.
+    pub fn trajectory(&self, run: &Value) -> Trajectory {
+        let parameters = if run["parameters"].is_object() {
+            &run["parameters"]
+        } else {
+            &self.json["parameters"]
+        };
+        // What follows from others is a text that says so.
+        let parameters = parameters.as_object().unwrap().iter();
+        let mut settings: Vec<(String, f64)> = parameters
+            .filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)))
+            .collect();
+        for (state, value) in run["initial_conditions"].as_object().unwrap() {
+            settings.push((format!("{state}_0"), number(value)));
+        }
+        let mut columns = Vec::new();
+        for part in ["trajectory", "outputs"] {
+            for (name, wanted) in run[part].as_object().into_iter().flatten() {
+                // Behind the name a record may say what it is.
+                let name = name.split([' ', '=']).next().unwrap();
+                columns.push((name.to_string(), list(wanted)));
+            }
+        }
+        Trajectory {
+            settings,
+            times: list(&run["t"]),
+            columns,
         }
     }
 
@@ -72,7 +181,7 @@ impl Record {
     /// The frequencies of the record.
     pub fn frequencies(&self) -> Vec<f64> {
         let first = &self.json["linear"]["transfer_functions"][0];
-        first["omega"].as_array().unwrap().iter().map(number).collect()
+        list(&first["omega"])
     }
 
     /// The response at the frequency with the given index, outputs by inputs in the record's order.
@@ -109,11 +218,14 @@ pub fn names(value: &Value) -> Vec<String> {
     names.map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
+/// Numbers.
+pub fn list(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
 /// Rows of numbers.
 pub fn numbers(value: &Value) -> Vec<Vec<f64>> {
-    let rows = value.as_array().unwrap().iter();
-    rows.map(|row| row.as_array().unwrap().iter().map(number).collect())
-        .collect()
+    value.as_array().unwrap().iter().map(list).collect()
 }
 
 /// Rows of expressions.

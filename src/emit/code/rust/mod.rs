@@ -13,6 +13,7 @@ use super::{
 use crate::kernels::LARGEST_TURN;
 use crate::kernels::program::Program;
 use dialect::{RULES, Rust, literal};
+use std::f64::consts::TAU;
 use std::fmt::Write;
 
 /// The files that are filled in, with their templates.
@@ -358,7 +359,10 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             },
         )
         .flag("bounds_steps", subject.bounds_steps())
-        .set("largest_turn", literal(LARGEST_TURN));
+        .set(
+            "largest_turn",
+            format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
+        );
     if !subject.jumping.is_empty() {
         functions.add("crossings", corners.crossings().program(), &none);
         values.set(
