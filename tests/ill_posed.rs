@@ -23,6 +23,28 @@ model Bar {
   stool : Stool(0.01) (seat = seat[1]);
   worn : Stool(gap) (seat = seat[2]);
 }";
+    a_gain_that_is_one_around_the_loop_for_these_values: "
+model M {
+  param K = 2;
+  param R1 = 100 [ohm];
+  param R2 = 100 [ohm];
+  input u [V] = step(0);
+  node a, b : electrical;
+  signal s = K*across(r2);
+  drive : VoltageSource(u + s) a -> gnd;
+  r1 : Resistor(R1) a -> b;
+  r2 : Resistor(R2) b -> gnd;
+  output v = across(r2);
+}";
+    a_state_whose_rate_depends_on_itself_for_these_values: "
+model M {
+  param K = 1;
+  input u = 1;
+  node x : translational;
+  state z = int(u - z + K*der(z));
+  pull : ForceSource(z) gnd -> x;
+  mass : Mass(2) x -> gnd;
+}";
     a_mass_of_zero: "
 model M {
   param m = 0 [kg];

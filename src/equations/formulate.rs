@@ -316,7 +316,9 @@ fn formulate_with(
         let element = &model.elements[model.ports[port.index()].element.index()];
         element.start.iter().any(Option::is_some)
     });
-    let numeric = if options.numeric || !options.symbolic || !general || has_dependent_starts {
+    // Loops that control closes may have no solution for the values given, though they have one in general.
+    let numbers_decide = has_dependent_starts || is_controlled(model) || !model.integrals.is_empty();
+    let numeric = if options.numeric || !options.symbolic || !general || numbers_decide {
         let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
         added.clone_from(&numeric.0.added);
         Some(numeric)
@@ -398,24 +400,28 @@ const RATE_ENTRIES: (usize, usize) = (250_000, 64);
 /// Rows of this many entries are never shared.
 const LONG: usize = 8;
 
+/// Whether a source depends on measured variables or states.
+fn is_controlled(model: &Model) -> bool {
+    let sources = model.elements.iter().filter_map(|element| match &element.law {
+        Law::Source { values, .. } => Some(values),
+        _ => None,
+    });
+    let values: Vec<ExprId> = sources.flatten().copied().collect();
+    let symbols = model.exprs.symbols_of(&values);
+    let mut kinds = symbols.iter().map(|symbol| model.exprs.symbol_info(*symbol).kind);
+    kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State))
+}
+
 /// Whether long rows may be shared: nothing is differentiated or compared that could hide behind them, as the values of
 /// controlled sources and what stands in `int(..)` and `der(..)` of an output are.
 fn may_share(model: &Model) -> bool {
-    let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
+    let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     let rates = model
         .exprs
         .reachable(&roots)
         .into_iter()
         .any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)));
-    roots.clear();
-    for element in &model.elements {
-        if let Law::Source { values, .. } = &element.law {
-            roots.extend(values);
-        }
-    }
-    let kinds = model.exprs.symbols_of(&roots);
-    let mut kinds = kinds.iter().map(|symbol| model.exprs.symbol_info(*symbol).kind);
-    !rates && !kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State))
+    !rates && !is_controlled(model)
 }
 
 /// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.

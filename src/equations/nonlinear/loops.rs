@@ -5,16 +5,20 @@
 //! does this is looked for among sets of one and two, then one that cannot be made smaller is taken. Candidates that are linear
 //! combinations of others are none.
 
+mod linear;
 mod tearing;
 
 use super::definitions::{Blame, Definition, Definitions, Value};
-use crate::algebra::{self, Field, FromExpression, RationalFunctions};
+use super::varies;
+use crate::algebra::{self, ExactValues, Field, FromExpression, RationalFunctions};
 use crate::equations::assemble::Obstacle;
 use crate::equations::matrices::is_negative;
 use crate::equations::refusal::Failure;
 use crate::equations::shared::SharedArena;
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use indexmap::IndexMap;
+use linear::{Form, solve_forms};
+use num_rational::BigRational;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A loop that is left.
@@ -75,7 +79,12 @@ const OPERATIONS: u64 = 1_000_000;
 
 type Map = IndexMap<SymbolId, Definition, FxBuildHasher>;
 
-pub(super) fn resolve(exprs: &mut Exprs, definitions: Definitions) -> Result<Resolved, Failure> {
+/// Orders the definitions. `given` are the values of the parameters, for which linear cycles must have a solution.
+pub(super) fn resolve(
+    exprs: &mut Exprs,
+    definitions: Definitions,
+    given: FxHashMap<SymbolId, BigRational>,
+) -> Result<Resolved, Failure> {
     let Definitions {
         map,
         roots,
@@ -95,6 +104,7 @@ pub(super) fn resolve(exprs: &mut Exprs, definitions: Definitions) -> Result<Res
         mass: Vec::new(),
         blocks: Vec::new(),
         rates,
+        given: ExactValues::new(given),
     };
     let needed = resolver.needed(&roots);
     resolver.order(&needed)?;
@@ -118,6 +128,8 @@ struct Resolver<'a> {
     blocks: Vec<Block>,
     /// The rates of the states.
     rates: FxHashSet<SymbolId>,
+    /// The values of the parameters.
+    given: ExactValues,
 }
 
 fn expression(definition: &Definition) -> ExprId {
@@ -324,6 +336,9 @@ impl Resolver<'_> {
             }
             forms.push((terms, rest));
         }
+        if let Some(row) = self.row_without_pivot(&forms) {
+            return Err(singular(self.blame(members, row)));
+        }
         if members.iter().all(|member| self.rates.contains(member)) {
             self.keep_mass_rows(members, &forms);
         }
@@ -361,8 +376,30 @@ impl Resolver<'_> {
         Ok(())
     }
 
+    /// Where the coefficients of a cycle do not change: the row without a pivot for the values given, if there is one.
+    fn row_without_pivot(&mut self, forms: &[Form]) -> Option<usize> {
+        let mut coefficients = forms.iter().flat_map(|form| &form.0);
+        if forms.len() > KEPT || coefficients.any(|(_, coefficient)| varies(self.exprs, *coefficient)) {
+            return None;
+        }
+        let mut matrix = Vec::with_capacity(forms.len());
+        for (terms, _) in forms {
+            let mut row: Vec<(u32, BigRational)> = Vec::with_capacity(terms.len());
+            for (place, coefficient) in terms {
+                let value = self.given.from_expression(self.exprs, *coefficient).ok()?;
+                row.push((*place as u32, value));
+            }
+            row.sort_by_key(|entry| entry.0);
+            row.retain(|entry| !self.given.is_zero(&entry.1));
+            matrix.push(row);
+        }
+        let right = vec![Vec::new(); forms.len()];
+        let singular = algebra::solve(&mut self.given, matrix, right).err()?;
+        (!self.given.exhausted()).then_some(singular.row as usize)
+    }
+
     /// Keeps the equations of accelerations as they are before they are solved; the mass of each is positive.
-    fn keep_mass_rows(&mut self, members: &[SymbolId], forms: &[(Vec<(usize, ExprId)>, ExprId)]) {
+    fn keep_mass_rows(&mut self, members: &[SymbolId], forms: &[Form]) {
         for (own, (rate, (terms, right))) in members.iter().zip(forms).enumerate() {
             let diagonal = terms.iter().find(|term| term.0 == own);
             let is_reversed = diagonal.is_some_and(|term| is_negative(self.exprs, term.1));
@@ -379,7 +416,7 @@ impl Resolver<'_> {
 
     /// Gives names to the coefficients and right sides of a cycle that are more than a product, so that the solution is written
     /// in them: the entries of a mass matrix, and the forces beside it.
-    fn name_long_coefficients(&mut self, forms: &mut [(Vec<(usize, ExprId)>, ExprId)]) {
+    fn name_long_coefficients(&mut self, forms: &mut [Form]) {
         let mut known: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (terms, rest) in forms {
             for id in terms.iter_mut().map(|term| &mut term.1).chain([rest]) {
@@ -424,52 +461,6 @@ fn singular(blame: Blame) -> Failure {
         Blame::Integral(index) => Obstacle::SingularIntegral(index),
         _ => Obstacle::SingularLoop,
     })
-}
-
-/// Solves `sum of coefficient * x_j = rest`, one equation an unknown; the error is the row without a pivot, or a value that cannot be computed.
-/// With `factorise`, pivots are taken on the diagonal where that goes.
-#[allow(clippy::type_complexity)]
-fn solve_forms<F: Field + FromExpression>(
-    exprs: &mut Exprs,
-    field: &mut F,
-    forms: &[(Vec<(usize, ExprId)>, ExprId)],
-    factorise: bool,
-    present: impl Fn(&mut F, &mut Exprs, &F::Element) -> ExprId,
-) -> Result<Vec<ExprId>, Result<usize, crate::expr::Evaluated>> {
-    let (mut matrix, mut right) = (Vec::new(), Vec::new());
-    for (terms, rest) in forms {
-        let mut row: Vec<(u32, F::Element)> = Vec::with_capacity(terms.len());
-        for (place, coefficient) in terms {
-            let value = field.from_expression(exprs, *coefficient).map_err(Err)?;
-            row.push((*place as u32, value));
-        }
-        row.sort_by_key(|entry| entry.0);
-        row.retain(|entry| !field.is_zero(&entry.1));
-        matrix.push(row);
-        let value = field.from_expression(exprs, *rest).map_err(Err)?;
-        right.push(if field.is_zero(&value) {
-            Vec::new()
-        } else {
-            vec![(0, value)]
-        });
-    }
-    // Every equation gives a member of its own, and those of a mass matrix have no other pivots that are safe everywhere.
-    let factorised = match factorise {
-        true => algebra::solve_on_diagonal(field, matrix.clone(), right.clone()),
-        false => None,
-    };
-    let solution = match factorised {
-        Some(solution) => solution,
-        None => algebra::solve(field, matrix, right).map_err(|singular| Ok(singular.row as usize))?,
-    };
-    let mut values = Vec::with_capacity(solution.len());
-    for row in &solution {
-        values.push(match row.first() {
-            Some((_, value)) => present(field, exprs, value),
-            None => exprs.zero(),
-        });
-    }
-    Ok(values)
 }
 
 /// The symbols of a set that an expression depends on in a nonlinear way: with these as constants it is affine in the others.

@@ -200,7 +200,7 @@ fn equations(
         }
     };
     diagnostics.append(&mut frame_notes);
-    let resolved = loops::resolve(&mut system.exprs, definitions)?;
+    let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     let mut shortening = match is_read {
         true => Shortening::new(cancelled),
         false => Shortening::unread(),
