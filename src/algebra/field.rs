@@ -1,5 +1,6 @@
 //! The arithmetic that reduction is written over, once for all number systems.
 
+use super::integer::modulo_prime;
 use super::solve::{Row, Singular};
 use super::sparse::{Sharing, eliminate};
 use num_rational::BigRational;
@@ -152,6 +153,15 @@ pub struct PrimeField;
 impl PrimeField {
     /// The modulus.
     pub const MODULUS: u64 = (1 << 61) - 1;
+
+    /// A rational number modulo the prime; where this divides the denominator, it counts as sampled.
+    pub fn reduce(self, value: &BigRational) -> u64 {
+        let (numerator, denominator) = (modulo_prime(value.numer()), modulo_prime(value.denom()));
+        match denominator {
+            0 => self.sample(numerator, 1),
+            _ => multiply(numerator, self.power(denominator, PrimeField::MODULUS - 2)),
+        }
+    }
 
     /// a^exponent
     pub fn power(self, a: u64, mut exponent: u64) -> u64 {

@@ -5,6 +5,7 @@
 
 use super::linear::{Linear, NotLinear, linear_forms};
 use super::model::{Dissipator, Law, Matrix, StorageForm, Variable};
+use crate::algebra::{Field, PrimeField};
 use crate::expr::{ExprId, Exprs, Node, SymbolId};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -253,8 +254,8 @@ fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
     best.map(|found| found.1)
 }
 
-/// Whether `wanted u + given w = 0` is a coupler with its first group of ports before `split`: decided exactly,
-/// at random values of the formal parameters.
+/// Whether `wanted u + given w = 0` is a coupler with its first group of ports before `split`: decided modulo a prime, at random
+/// values of the formal parameters. There the numbers of a large matrix do not grow while it is eliminated.
 fn conserves(exprs: &Exprs, wanted: &Matrix, given: &Matrix, split: usize) -> bool {
     let n = wanted.rows;
     let (Some(wanted), Some(given)) = (probed(exprs, wanted), probed(exprs, given)) else {
@@ -268,7 +269,7 @@ fn conserves(exprs: &Exprs, wanted: &Matrix, given: &Matrix, split: usize) -> bo
         (0..n).all(|j| {
             let (a, b) = (&solved[i * n + j], &solved[j * n + i]);
             let same_group = (i < split) == (j < split);
-            (a + b).is_zero() && (!same_group || a.is_zero())
+            PrimeField.add(a, b) == 0 && (!same_group || *a == 0)
         })
     })
 }
@@ -319,11 +320,10 @@ fn probe(symbol: SymbolId) -> BigRational {
     BigRational::new(BigInt::from(word % 10_007 + 2), BigInt::from((word >> 20) % 9_973 + 3))
 }
 
-/// The numbers of a matrix at the probing values.
-fn probed(exprs: &Exprs, matrix: &Matrix) -> Option<Vec<BigRational>> {
-    exprs
-        .evaluate_exact(&matrix.entries, &|symbol| Some(probe(symbol)))
-        .ok()
+/// The numbers of a matrix at the probing values, modulo the prime.
+fn probed(exprs: &Exprs, matrix: &Matrix) -> Option<Vec<u64>> {
+    let numbers = exprs.evaluate_exact(&matrix.entries, &|symbol| Some(probe(symbol)));
+    Some(numbers.ok()?.iter().map(|number| PrimeField.reduce(number)).collect())
 }
 
 fn is_zero(exprs: &Exprs, id: ExprId) -> bool {
@@ -406,52 +406,55 @@ fn reciprocal(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
 }
 
-fn solve_numbers(mut a: Vec<BigRational>, mut b: Vec<BigRational>, n: usize) -> Option<Vec<BigRational>> {
+/// `a x = b` for square matrices of order n modulo the prime; `None` where it has no solution for all b.
+fn solve_numbers(mut a: Vec<u64>, mut b: Vec<u64>, n: usize) -> Option<Vec<u64>> {
+    let mut field = PrimeField;
     for column in 0..n {
-        let pivot = (column..n).find(|row| !a[row * n + column].is_zero())?;
-        for at in 0..n {
-            a.swap(column * n + at, pivot * n + at);
-            b.swap(column * n + at, pivot * n + at);
-        }
-        let inverse = a[column * n + column].recip();
-        for at in 0..n {
-            a[column * n + at] *= &inverse;
-            b[column * n + at] *= &inverse;
+        let pivot = (column..n).find(|row| a[row * n + column] != 0)?;
+        let inverse = field.invert(&a[pivot * n + column]);
+        for matrix in [&mut a, &mut b] {
+            for at in 0..n {
+                matrix.swap(column * n + at, pivot * n + at);
+                matrix[column * n + at] = field.mul(&matrix[column * n + at], &inverse);
+            }
         }
         for row in (0..n).filter(|row| *row != column) {
-            let factor = a[row * n + column].clone();
-            if factor.is_zero() {
+            let factor = field.neg(&a[row * n + column]);
+            if factor == 0 {
                 continue;
             }
-            for at in 0..n {
-                let (x, y) = (&factor * &a[column * n + at], &factor * &b[column * n + at]);
-                a[row * n + at] -= x;
-                b[row * n + at] -= y;
+            for matrix in [&mut a, &mut b] {
+                for at in 0..n {
+                    let product = field.mul(&factor, &matrix[column * n + at]);
+                    matrix[row * n + at] = field.add(&matrix[row * n + at], &product);
+                }
             }
         }
     }
     Some(b)
 }
 
-/// The rank of a matrix of numbers.
-pub(super) fn rank(mut a: Vec<BigRational>, rows: usize, columns: usize) -> usize {
+/// The rank of a matrix of numbers modulo the prime.
+fn rank(mut a: Vec<u64>, rows: usize, columns: usize) -> usize {
+    let mut field = PrimeField;
     let mut rank = 0;
     for column in 0..columns {
-        let Some(pivot) = (rank..rows).find(|row| !a[row * columns + column].is_zero()) else {
+        let Some(pivot) = (rank..rows).find(|row| a[row * columns + column] != 0) else {
             continue;
         };
         for at in 0..columns {
             a.swap(rank * columns + at, pivot * columns + at);
         }
-        let inverse = a[rank * columns + column].recip();
+        let inverse = field.invert(&a[rank * columns + column]);
         for row in rank + 1..rows {
-            let factor = &a[row * columns + column] * &inverse;
-            if factor.is_zero() {
+            let factor = field.mul(&a[row * columns + column], &inverse);
+            let factor = field.neg(&factor);
+            if factor == 0 {
                 continue;
             }
             for at in column..columns {
-                let product = &factor * &a[rank * columns + at];
-                a[row * columns + at] -= product;
+                let product = field.mul(&factor, &a[rank * columns + at]);
+                a[row * columns + at] = field.add(&a[row * columns + at], &product);
             }
         }
         rank += 1;

@@ -2,7 +2,7 @@
 
 use super::assemble::{Assembled, Columns, Obstacle, assemble};
 use super::blocks::block_form;
-use super::given::{modulo_prime, parameter_values, retained, without_nonlinear_outputs};
+use super::given::{parameter_values, retained, without_nonlinear_outputs};
 use super::matrices::{self, Present};
 use super::options::Options;
 use super::outputs::{OutputRow, Plan, integrands, outputs};
@@ -12,7 +12,9 @@ use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, singular, starts, values};
-use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, Sampled, Sharing};
+use crate::algebra::{
+    DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, Sharing,
+};
 use crate::bond::BondGraph;
 use crate::causality::elimination::Row;
 use crate::causality::structure::{Signed, Structure, port_column};
@@ -165,7 +167,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
         model
             .exprs
             .evaluate_exact(&[id], &value)
-            .map_or(0, |list| modulo_prime(&list[0]))
+            .map_or(0, |list| PrimeField.reduce(&list[0]))
     });
     if numeric.solved == general.solved && numeric.pivots.len() == general.pivots.len() {
         // The pivots that the numbers allow are not zero in general either; the converse is not true.
@@ -372,7 +374,7 @@ fn formulate_with(
         let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
             Ok(form)
         } else if options.symbolic {
-            let given = values.map(|(symbol, value)| (symbol, modulo_prime(&value)));
+            let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
             let mut field = SharedArena::new(3, given.collect());
             block_form(problem, &mut system, &mut field)
         } else {
@@ -514,7 +516,7 @@ fn symbolic_run(
     }
     let given = parameter_values(model)
         .into_iter()
-        .map(|(symbol, value)| (symbol, modulo_prime(&value)));
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
     let mut field = SharedArena::new(3, given.collect());
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);

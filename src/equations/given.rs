@@ -2,14 +2,10 @@
 
 use super::options::Options;
 use super::outputs::is_affine;
-use crate::algebra::{Field, PrimeField};
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Model};
 use crate::expr::SymbolId;
-use num_bigint::BigInt;
-use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 
 /// Elements named by `--retain`, with a diagnostic for each unknown name.
@@ -78,16 +74,4 @@ pub(crate) fn parameter_values(model: &Model) -> FxHashMap<SymbolId, BigRational
         .flat_map(|parameter| &parameter.entries)
         .map(|entry| (entry.symbol, entry.value.clone()))
         .collect()
-}
-
-/// A rational number modulo the prime of [`PrimeField`]; a denominator that it divides counts as sampled.
-pub(crate) fn modulo_prime(value: &BigRational) -> u64 {
-    let modulus = BigInt::from(PrimeField::MODULUS);
-    let reduce = |part: &BigInt| part.mod_floor(&modulus).to_u64().unwrap_or(0);
-    let (numerator, denominator) = (reduce(value.numer()), reduce(value.denom()));
-    let mut field = PrimeField;
-    if denominator == 0 {
-        return PrimeField.sample(numerator, 1);
-    }
-    field.div(&numerator, &denominator)
 }

@@ -2,8 +2,7 @@
 //! resistance of zero against a source, masses that add up to nothing.
 
 use super::blame::Blame;
-use super::given::modulo_prime;
-use crate::algebra::Sampled;
+use crate::algebra::{PrimeField, Sampled};
 use crate::bond::BondGraph;
 use crate::causality::Causality;
 use crate::causality::structure::port_column;
@@ -21,7 +20,7 @@ pub(crate) fn diagnose(model: &Model, graph: &BondGraph, causality: &Causality) 
     let given = blame
         .values
         .iter()
-        .map(|(symbol, value)| (*symbol, modulo_prime(value)));
+        .map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
     let mut field = Sampled::with_given(5, given.collect());
     let work = Work {
         words: Words { model, graph },

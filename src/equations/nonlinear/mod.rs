@@ -32,13 +32,13 @@ mod verify;
 
 use super::assemble;
 use super::build;
-use super::given::{modulo_prime, parameter_values};
+use super::given::parameter_values;
 use super::options::Options;
 use super::outputs;
 use super::refusal::Failure;
 use super::states::StateRequest;
 use super::system::StateSystem;
-use crate::algebra::RationalFunctions;
+use crate::algebra::{PrimeField, RationalFunctions};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model};
 use crate::equations::shared::SharedArena;
@@ -193,7 +193,7 @@ fn equations(
             system = frame(prepared, states, &mut frame_notes);
             let given = parameter_values(&prepared.model)
                 .into_iter()
-                .map(|(symbol, value)| (symbol, modulo_prime(&value)));
+                .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
             let mut field = SharedArena::new(3, given.collect());
             let found = Definitions::build(prepared, states, &mut field, &mut system, &columns)?;
             (found, false)

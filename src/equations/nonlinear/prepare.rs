@@ -6,7 +6,7 @@
 //! gives its equation the configuration-dependent mass. Where a storage carries v already, that one comes first instead; where
 //! sources or resistances determine v, it is left as it is.
 
-use crate::algebra::{FromExpression, Sampled};
+use crate::algebra::{FromExpression, PrimeField, Sampled};
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
@@ -15,7 +15,7 @@ use crate::elaborate::model::{
     Bond, BondEnd, BondId, Connection, Dissipator, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId,
     Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
 };
-use crate::equations::given::{modulo_prime, parameter_values};
+use crate::equations::given::parameter_values;
 use crate::equations::starts::{natural_factor, port_name};
 use crate::equations::system::{StartConstraint, StateSystem};
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -191,7 +191,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
 fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
     let given = parameter_values(&model)
         .into_iter()
-        .map(|(symbol, value)| (symbol, modulo_prime(&value)));
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
     let mut sampled = Sampled::with_given(1, given.collect());
     let graph = bond::lower(&model);
     let request = Request {
