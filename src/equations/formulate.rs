@@ -2,12 +2,13 @@
 
 use super::assemble::{Assembled, Columns, Obstacle, assemble};
 use super::blocks::block_form;
+use super::conditions::Conditions;
 use super::given::{parameter_values, retained, without_nonlinear_outputs};
 use super::matrices::{self, Present};
 use super::options::Options;
 use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
-use super::settle::{Conditions, holds_integrals, settle, with_starts};
+use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
 use super::states::{StateRequest, change_states};
 use super::system::{DependentStorage, StateSystem};

@@ -9,6 +9,7 @@ mod balance;
 mod blame;
 mod blocks;
 mod build;
+mod conditions;
 mod decimals;
 mod dependents;
 mod formulate;

@@ -12,10 +12,12 @@ use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns,
 use super::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
 use crate::algebra::newton::find_zero;
 use crate::diagnostic::{Diagnostic, six_digits};
-use crate::elaborate::model::{Law, Model, Output, PortId};
-use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, print};
+use crate::elaborate::model::{Law, Model, PortId};
+use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Relative agreement of starts that depend on each other.
 const AGREEMENT: f64 = 1e-9;
@@ -26,125 +28,16 @@ const SHOWN: usize = 120;
 /// How many places of other starts a contradiction shows.
 const PLACES: usize = 3;
 
-/// The variables of the graph that conditions on the start are made of, as further outputs of the model: so conditions need not be
-/// linear where the equations are.
-pub(crate) struct Conditions {
-    /// Measured variables, states and rates.
-    atoms: Vec<ExprId>,
-    /// Outputs of the model itself.
-    own: usize,
-}
-
-impl Conditions {
-    /// The model with the outputs that its conditions need; none where it has no conditions.
-    pub(crate) fn of(model: &Model) -> Option<(Model, Conditions)> {
-        if model.start_conditions.is_empty() {
-            return None;
-        }
-        let mut with = model.clone();
-        let mut atoms: Vec<ExprId> = Vec::new();
-        for condition in &model.start_conditions {
-            let mut open = vec![condition.value];
-            while let Some(id) = open.pop() {
-                let node = model.exprs.node(id);
-                if is_atom(&model.exprs, node) {
-                    if !atoms.contains(&id) {
-                        atoms.push(id);
-                        with.outputs.push(Output {
-                            name: format!("start of {}", condition.name).into(),
-                            value: id,
-                            written: condition.name.clone(),
-                            unit: None,
-                            span: condition.span,
-                        });
-                    }
-                } else {
-                    open.extend(node.children());
-                }
-            }
-        }
-        let own = model.outputs.len();
-        Some((with, Conditions { atoms, own }))
-    }
-
-    /// Takes the further outputs out of the equations and adds the conditions to the constraints of the start.
-    pub(crate) fn take(self, model: &Model, system: &mut StateSystem) {
-        let own = self.own;
-        let values = system.output_values.split_off(own);
-        system.outputs.truncate(own);
-        if let Some(form) = &mut system.mass_form {
-            form.outputs.truncate(own);
-        }
-        if let Some(form) = &mut system.symbolic {
-            form.keep_outputs(own);
-        }
-        if let Some(form) = &mut system.numeric {
-            form.keep_outputs(own);
-        }
-        let known: FxHashMap<ExprId, ExprId> = self.atoms.into_iter().zip(values).collect();
-        for condition in &model.start_conditions {
-            let mut replaced = known.clone();
-            for id in system.exprs.reachable(&[condition.value]) {
-                if !replaced.contains_key(&id) {
-                    let node = system.exprs.node(id).clone();
-                    let now = system.exprs.rebuild(&node, &replaced);
-                    replaced.insert(id, now);
-                }
-            }
-            system.start_constraints.push(StartConstraint {
-                name: condition.name.clone(),
-                is_storage: false,
-                given: condition.start,
-                follows: replaced[&condition.value],
-                span: condition.span,
-            });
-        }
-        drop_unused(system);
-    }
-}
-
-fn is_atom(exprs: &Exprs, node: &Node) -> bool {
-    match node {
-        // What closes a chain is a state of the model, and none of the equations.
-        Node::Symbol(symbol) => matches!(exprs.symbol_info(*symbol).kind, SymbolKind::Measure | SymbolKind::State),
-        Node::Call(function, _) => *function == Function::Der,
-        _ => false,
-    }
-}
-
-/// Leaves out assignments that nothing reads any more, now that the further outputs are gone.
-fn drop_unused(system: &mut StateSystem) {
-    let mut roots: Vec<ExprId> = system
-        .derivatives
-        .iter()
-        .chain(&system.output_values)
-        .copied()
-        .collect();
-    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
-    roots.extend(system.start_constraints.iter().map(|constraint| constraint.follows));
-    if let Some(mass) = &system.mass_matrix {
-        roots.extend(mass.rows.iter().flatten().map(|entry| entry.1));
-    }
-    let mut used: FxHashSet<SymbolId> = system.exprs.symbols_of(&roots).into_iter().collect();
-    let mut kept = Vec::with_capacity(system.assignments.len());
-    for assignment in std::mem::take(&mut system.assignments).into_iter().rev() {
-        if used.contains(&assignment.symbol) {
-            used.extend(system.exprs.symbols_of(&[assignment.value]));
-            kept.push(assignment);
-        }
-    }
-    kept.reverse();
-    system.assignments = kept;
-}
-
 /// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
 /// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
 pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
     let constraints = std::mem::take(&mut system.start_constraints);
+    let definitions = Definitions::of(system);
     let behind: Vec<FxHashSet<SymbolId>> = constraints
         .iter()
-        .map(|constraint| symbols_behind(system, constraint.follows))
+        .map(|constraint| definitions.behind(system, constraint.follows))
         .collect();
+    let constrained: FxHashSet<SymbolId> = behind.iter().flatten().copied().collect();
     let guesses: FxHashSet<SymbolId> = model
         .integrals
         .iter()
@@ -156,11 +49,11 @@ pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut 
         let declared =
             state.variable == StateVariable::Integral && state.written.is_some() && *state.element == *state.name;
         let open = !state.start_given && (!declared || guesses.contains(&state.symbol));
-        open && behind.iter().any(|symbols| symbols.contains(&state.symbol))
+        open && constrained.contains(&state.symbol)
     };
     let free: Vec<usize> = (0..system.states.len()).filter(|at| is_free(*at)).collect();
     for state in &system.states {
-        if guesses.contains(&state.symbol) && !behind.iter().any(|symbols| symbols.contains(&state.symbol)) {
+        if guesses.contains(&state.symbol) && !constrained.contains(&state.symbol) {
             diagnostics.push(guess_without_use(&state.name, state.start_span.unwrap_or(state.span)));
         }
     }
@@ -168,11 +61,13 @@ pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut 
         return Vec::new();
     }
     let solved = free.clone();
+    let places = system.states.iter().enumerate();
     let mut settling = Settling {
+        places: places.map(|(at, state)| (state.symbol, at)).collect(),
         system,
         constraints,
         behind,
-        free,
+        free: free.into_iter().collect(),
         used: FxHashSet::default(),
     };
     settling.closed_forms();
@@ -203,11 +98,13 @@ pub(crate) fn holds_integrals(model: &Model) -> bool {
 pub(crate) fn with_starts(model: &Model, system: &StateSystem, solved: &[usize], independent: &[PortId]) -> Model {
     let mut started = model.clone();
     let mut copied = FxHashMap::default();
+    let integrals = model.integrals.iter().enumerate();
+    let places: FxHashMap<SymbolId, usize> = integrals.map(|(place, integral)| (integral.symbol, place)).collect();
     for at in solved {
         let state = &system.states[*at];
         let start = started.exprs.import(&system.exprs, state.start, &mut copied);
-        let mut integrals = started.integrals.iter_mut();
-        if let Some(integral) = integrals.find(|integral| integral.symbol == state.symbol) {
+        if let Some(place) = places.get(&state.symbol) {
+            let integral = &mut started.integrals[*place];
             (integral.start, integral.is_guess) = (Some(start), false);
         } else if let Some(port) = independent.get(*at) {
             let element = &mut started.elements[model.ports[port.index()].element.index()];
@@ -219,13 +116,26 @@ pub(crate) fn with_starts(model: &Model, system: &StateSystem, solved: &[usize],
     started
 }
 
+/// What a constraint says of its only unknown.
+#[derive(Clone, Copy, Debug)]
+struct ClosedForm {
+    /// How much the unknown moves the constraint; more than 0.
+    slope: f64,
+    state: usize,
+    start: ExprId,
+    /// The start as a number.
+    value: f64,
+}
+
 struct Settling<'a> {
     system: &'a mut StateSystem,
     constraints: Vec<StartConstraint>,
     /// The symbols behind each constraint.
     behind: Vec<FxHashSet<SymbolId>>,
+    /// The places of states, by their symbols.
+    places: FxHashMap<SymbolId, usize>,
     /// States whose starts are looked for.
-    free: Vec<usize>,
+    free: BTreeSet<usize>,
     /// Constraints that gave a start, and hold by that.
     used: FxHashSet<usize>,
 }
@@ -242,20 +152,17 @@ impl Settling<'_> {
     /// depends on anything else.
     fn reduced(&mut self, at: usize) -> Option<ExprId> {
         let system = &mut *self.system;
-        let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-        for (k, state) in system.states.iter().enumerate() {
-            if !self.free.contains(&k) {
-                values.insert(state.symbol, state.start);
-            }
-        }
-        let zero = system.exprs.zero();
-        values.insert(system.time, zero);
+        let (zero, time) = (system.exprs.zero(), system.time);
+        let (places, free, states) = (&self.places, &self.free, &system.states);
+        let known = |symbol: SymbolId| match places.get(&symbol) {
+            _ if symbol == time => Some(zero),
+            Some(at) if !free.contains(at) => Some(states[*at].start),
+            _ => None,
+        };
         let residual = system
             .exprs
             .sub(self.constraints[at].follows, self.constraints[at].given);
-        let residual = system
-            .exprs
-            .substitute(&[residual], |symbol| values.get(&symbol).copied())[0];
+        let residual = system.exprs.substitute(&[residual], known)[0];
         let is_known = |id: ExprId| match system.exprs.node(id) {
             Node::Symbol(symbol) => {
                 let kind = system.exprs.symbol_info(*symbol).kind;
@@ -268,50 +175,75 @@ impl Settling<'_> {
         known.then_some(residual)
     }
 
-    /// Solves equations of one unknown each, as long as there are such: of several for one unknown, the one that it moves most.
+    /// Solves equations of one unknown each, as long as there are such: of several, the one that its unknown moves most.
     fn closed_forms(&mut self) {
         let parameters = self.parameters();
-        while !self.free.is_empty() {
-            let mut best: Option<(f64, usize, usize, ExprId, f64)> = None;
-            for at in 0..self.constraints.len() {
-                let Some(residual) = self.reduced(at) else { continue };
-                let system = &mut *self.system;
-                let symbols = system.exprs.symbols_of(&[residual]);
-                let mut unknown = self
-                    .free
-                    .iter()
-                    .filter(|k| symbols.contains(&system.states[**k].symbol));
-                let (Some(&state), None) = (unknown.next(), unknown.next()) else {
-                    continue;
-                };
-                let symbol = system.states[state].symbol;
-                let (Some(start), Some(slope)) = (
-                    system.exprs.isolate(residual, symbol),
-                    system.exprs.differentiate(residual, symbol, system.time),
-                ) else {
-                    continue;
-                };
-                let value = |id: ExprId, own: f64| {
-                    let of = |other: SymbolId| match other == symbol {
-                        true => Some(own),
-                        false => parameters.get(&other).copied(),
-                    };
-                    system.exprs.evaluate_unchecked(&[id], 0.0, &of)[0]
-                };
-                let found = value(start, f64::NAN);
-                let slope = value(slope, found).abs();
-                if found.is_finite() && slope.is_finite() && slope > best.map_or(0.0, |best| best.0) {
-                    best = Some((slope, at, state, start, found));
+        // The constraints that hold each unknown: those may become solvable, or change, when one of their unknowns is known.
+        let mut holding: FxHashMap<SymbolId, Vec<usize>> = FxHashMap::default();
+        for (at, constraint) in self.constraints.iter().enumerate() {
+            let sides = [constraint.follows, constraint.given];
+            for symbol in self.system.exprs.symbols_of(&sides) {
+                let place = self.places.get(&symbol);
+                if place.is_some_and(|place| self.free.contains(place)) {
+                    holding.entry(symbol).or_default().push(at);
                 }
             }
-            let Some((_, at, state, start, found)) = best else {
+        }
+        let mut found: Vec<Option<ClosedForm>> = vec![None; self.constraints.len()];
+        // By slope, and of equal ones the first: positive doubles are in the order of their bits.
+        let mut ranking: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
+        let mut changed: Vec<usize> = (0..self.constraints.len()).collect();
+        while !self.free.is_empty() {
+            for at in changed {
+                let now = self.closed_form(at, &parameters);
+                if let Some(before) = std::mem::replace(&mut found[at], now) {
+                    ranking.remove(&(before.slope.to_bits(), Reverse(at)));
+                }
+                if let Some(now) = &found[at] {
+                    ranking.insert((now.slope.to_bits(), Reverse(at)));
+                }
+            }
+            let Some((_, Reverse(at))) = ranking.pop_last() else {
                 return;
             };
+            let best = found[at].take().expect("invariant: what is ranked was found");
             self.used.insert(at);
-            let entry = &mut self.system.states[state];
-            (entry.start, entry.start_value, entry.start_given) = (start, found, true);
-            self.free.retain(|other| *other != state);
+            let entry = &mut self.system.states[best.state];
+            (entry.start, entry.start_value, entry.start_given) = (best.start, best.value, true);
+            let symbol = entry.symbol;
+            self.free.remove(&best.state);
+            changed = holding.remove(&symbol).unwrap_or_default();
         }
+    }
+
+    /// The start that a constraint of one unknown gives it; none where it has more, or no closed form with a value.
+    fn closed_form(&mut self, at: usize, parameters: &FxHashMap<SymbolId, f64>) -> Option<ClosedForm> {
+        let residual = self.reduced(at)?;
+        let system = &mut *self.system;
+        let symbols = system.exprs.symbols_of(&[residual]);
+        let places = symbols.iter().filter_map(|symbol| self.places.get(symbol));
+        let mut unknown = places.filter(|place| self.free.contains(place));
+        let (Some(&state), None) = (unknown.next(), unknown.next()) else {
+            return None;
+        };
+        let symbol = system.states[state].symbol;
+        let start = system.exprs.isolate(residual, symbol)?;
+        let slope = system.exprs.differentiate(residual, symbol, system.time)?;
+        let number = |id: ExprId, own: f64| {
+            let of = |other: SymbolId| match other == symbol {
+                true => Some(own),
+                false => parameters.get(&other).copied(),
+            };
+            system.exprs.evaluate_unchecked(&[id], 0.0, &of)[0]
+        };
+        let value = number(start, f64::NAN);
+        let slope = number(slope, value).abs();
+        (value.is_finite() && slope.is_finite() && slope > 0.0).then_some(ClosedForm {
+            slope,
+            state,
+            start,
+            value,
+        })
     }
 
     /// Looks for the starts that have no closed form. Returns the point of the start, or none where it has no values.
@@ -322,7 +254,7 @@ impl Settling<'_> {
             return Some(point);
         }
         let search = StartSearch {
-            states: self.free.clone(),
+            states: self.free.iter().copied().collect(),
             constraints: self.open_constraints(),
         };
         match search.solve(self.system, &mut point) {
@@ -354,10 +286,8 @@ impl Settling<'_> {
 
     /// The constraints that hold an unknown.
     fn open_constraints(&self) -> Vec<StartConstraint> {
-        let holds = |symbols: &FxHashSet<SymbolId>| {
-            let mut free = self.free.iter();
-            free.any(|at| symbols.contains(&self.system.states[*at].symbol))
-        };
+        let is_free = |symbol: &SymbolId| self.places.get(symbol).is_some_and(|at| self.free.contains(at));
+        let holds = |symbols: &FxHashSet<SymbolId>| symbols.iter().any(is_free);
         let pairs = self.constraints.iter().zip(&self.behind);
         pairs.filter(|pair| holds(pair.1)).map(|pair| pair.0.clone()).collect()
     }
@@ -563,24 +493,43 @@ fn start_point(system: &StateSystem) -> Point {
     point
 }
 
-/// All symbols behind an expression, through assignments and loops.
-fn symbols_behind(system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
-    let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(&[root]).into_iter().collect();
-    loop {
-        let before = found.len();
-        for assignment in system.assignments.iter().rev() {
-            if found.contains(&assignment.symbol) {
-                found.extend(system.exprs.symbols_of(&[assignment.value]));
+/// Where the symbols of a system are defined.
+struct Definitions {
+    /// Values of assignments.
+    assigned: FxHashMap<SymbolId, ExprId>,
+    /// The loops that unknowns belong to.
+    unknowns: FxHashMap<SymbolId, usize>,
+}
+
+impl Definitions {
+    fn of(system: &StateSystem) -> Definitions {
+        let assignments = system.assignments.iter();
+        let loops = system.loops.iter().enumerate();
+        let unknowns = loops.flat_map(|(number, each)| each.unknowns.iter().map(move |unknown| (*unknown, number)));
+        Definitions {
+            assigned: assignments
+                .map(|assignment| (assignment.symbol, assignment.value))
+                .collect(),
+            unknowns: unknowns.collect(),
+        }
+    }
+
+    /// All symbols behind an expression, through assignments and loops.
+    fn behind(&self, system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
+        let mut found: FxHashSet<SymbolId> = FxHashSet::default();
+        let mut open = system.exprs.symbols_of(&[root]);
+        while let Some(symbol) = open.pop() {
+            if !found.insert(symbol) {
+                continue;
+            }
+            if let Some(value) = self.assigned.get(&symbol) {
+                open.extend(system.exprs.symbols_of(&[*value]));
+            }
+            if let Some(number) = self.unknowns.get(&symbol) {
+                open.extend(system.exprs.symbols_of(&system.loops[*number].residuals));
             }
         }
-        for each in &system.loops {
-            if each.unknowns.iter().any(|unknown| found.contains(unknown)) {
-                found.extend(system.exprs.symbols_of(&each.residuals));
-            }
-        }
-        if found.len() == before {
-            return found;
-        }
+        found
     }
 }
 
