@@ -156,6 +156,30 @@ fn a_closed_chain_starts_where_its_slider_does() {
     }
 }
 
+/// Each condition becomes one of a single unknown when the one before it is solved.
+#[test]
+fn starts_follow_one_after_another() {
+    let system = compile(
+        "model Cascade {
+  const N = 40;
+  node x[N + 1] : translational;
+  for i in 1:N + 1 { mass[i] : Mass(2) x[i] -> gnd; }
+  for i in 1:N {
+    spring[i] : Spring(3) x[i] -> x[i + 1], start = 1;
+    signal both[i] = across(mass[i]) + i*across(mass[i + 1]), start = i;
+  }
+  signal first = 3*across(mass[1]), start = 6;
+  output v = across(mass[1]);
+}",
+    );
+    let mut velocity = 2.0;
+    for (i, state) in system.states[..41].iter().enumerate() {
+        assert!(close(state.start_value, velocity), "{} {velocity}", state.name);
+        let next = i as f64 + 1.0;
+        velocity = (next - velocity) / next;
+    }
+}
+
 /// In linear models as in others, with p for a state too; what integrals count from is the start that follows.
 #[test]
 fn linear_storage_starts_as_what_hangs_on_it() {

@@ -403,3 +403,66 @@ pub(super) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, l
 pub fn to_f64(value: &BigRational) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::SymbolKind;
+
+    /// Sums of the one before with itself under a sine: each is twice as long as the one before when it is written out.
+    fn doubled(exprs: &mut Exprs, count: usize) -> Vec<ExprId> {
+        let symbol = exprs.new_symbol("x", SymbolKind::State);
+        let mut list = vec![exprs.symbol(symbol)];
+        for _ in 1..count {
+            let last = list[list.len() - 1];
+            let sine = exprs.call(Function::Sin, [last]);
+            list.push(exprs.sum([sine, sine]));
+        }
+        list
+    }
+
+    #[test]
+    fn parts_that_are_known_are_visited_once() {
+        let mut exprs = Exprs::default();
+        let roots = doubled(&mut exprs, 500);
+        let mut known: FxHashSet<ExprId> = FxHashSet::default();
+        let mut visited = 0;
+        for root in &roots {
+            let new = exprs.reachable_beyond(&[*root], |id| known.contains(&id));
+            visited += new.len();
+            known.extend(new);
+        }
+        let all = exprs.reachable(&roots);
+        assert_eq!(visited, all.len());
+        assert!(all.iter().all(|id| known.contains(id)));
+    }
+
+    #[test]
+    fn expressions_are_replaced_one_after_another_as_together() {
+        let mut exprs = Exprs::default();
+        let roots = doubled(&mut exprs, 50);
+        let other = exprs.new_symbol("y", SymbolKind::State);
+        let other = exprs.symbol(other);
+        let together = exprs.substitute(&roots, |_| Some(other));
+        let (mut values, mut asked) = (FxHashMap::default(), 0);
+        for (root, wanted) in roots.iter().zip(together) {
+            let found = exprs.substitute_on(&[*root], &mut values, |_| {
+                asked += 1;
+                Some(other)
+            });
+            assert_eq!(found, [wanted]);
+        }
+        assert_eq!(asked, 1);
+    }
+
+    #[test]
+    fn lengths_beyond_a_limit_are_told_as_by_the_length() {
+        let mut exprs = Exprs::default();
+        for root in doubled(&mut exprs, 100) {
+            let size = exprs.written_size(&[root]);
+            for limit in [0, 1, 4, 30, 400, 1 << 40, size.saturating_sub(1), size] {
+                assert_eq!(exprs.is_written_beyond(root, limit), size > limit);
+            }
+        }
+    }
+}
