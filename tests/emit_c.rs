@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, assert_rectified, compile, emit, examples, for_each, must, rectifier,
-    simulated, sources, stop, tight,
+    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, TIGHT, agree, assert_rectified, compile, emit, examples, for_each, must,
+    rectifier, simulated, sources, stop,
 };
 
 /// Anything that C leaves undefined ends the program.
@@ -20,12 +20,9 @@ fn every_example_runs_in_c_as_it_does_here() {
         let folder = scratch.path().join("code");
         emit(file, "c", &folder, &[]);
         let program = compile(&folder, &SANITIZED);
-        let rows = Rows::read(&must(Command::new(program).args(tight(file)).args(stop(file))));
-        let (difference, place) = simulated(file, &stop(file)).difference(&rows)?;
-        match difference <= 1e-9 {
-            true => Ok(()),
-            false => Err(format!("{difference:e} of the range ({place})")),
-        }
+        let stop = stop(file);
+        let rows = Rows::read(&must(Command::new(program).args(TIGHT).args(&stop)));
+        agree(file, &stop, &simulated(file, &stop), &rows, 1e-9)
     });
 }
 
@@ -143,12 +140,12 @@ fn words_of_the_language_and_vectors_are_names_all_the_same() {
     let (file, folder) = (write(scratch.path(), NAMES), scratch.path().join("code"));
     emit(&file, "c", &folder, &[]);
     let program = compile(&folder, &SANITIZED);
-    let rows = Rows::read(&must(Command::new(&program).args(tight(&file))));
+    let rows = Rows::read(&must(Command::new(&program).args(TIGHT)));
     let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
     assert!(difference <= 1e-9, "{place}");
     // Every parameter can be changed when the code runs; what follows from it follows, unless it is set itself.
     for set in ["int=3", "fn[2]=-4", "self=1.25"] {
-        let rows = Rows::read(&must(Command::new(&program).args(tight(&file)).arg(set)));
+        let rows = Rows::read(&must(Command::new(&program).args(TIGHT).arg(set)));
         let setting = match set {
             "fn[2]=-4" => "fn=[1, -4]",
             set => set,

@@ -11,7 +11,8 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, examples, for_each, must, rectifier, simulated, stop, tight,
+    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, examples, for_each, must, rectifier, simulated,
+    stop,
 };
 use support::program::example;
 
@@ -138,11 +139,6 @@ impl Driven {
     }
 }
 
-/// The relative tolerance at which a file's runs are compared.
-fn tolerance(file: &Path) -> String {
-    tight(file)[1].clone()
-}
-
 #[test]
 fn every_example_runs_as_an_fmu_in_both_modes() {
     if !has_compiler() {
@@ -155,16 +151,11 @@ fn every_example_runs_as_an_fmu_in_both_modes() {
         let at = all.iter().position(|other| other == file).unwrap();
         let target = ["fmu3", "fmu2"][at % 2];
         let driven = Driven::new(file, target, &scratch.path().join("fmu"), &["-O1"]);
-        let expected = simulated(file, &stop(file));
+        let stop = stop(file);
+        let expected = simulated(file, &stop);
         for mode in ["cs", "me"] {
-            let rows = driven.rows(mode, &expected, &tolerance(file), &[]);
-            let (difference, place) = expected.difference(&rows)?;
-            // Fast modes whose velocities are of the order 1e-12 m/s are below the absolute tolerance, which follows from the
-            // relative one: FMI knows no other.
-            let allowed = if file.ends_with("bar_fig4_5.lgm") { 1e-6 } else { 1e-9 };
-            if difference > allowed {
-                return Err(format!("{target} {mode}: {difference:e} of the range ({place})"));
-            }
+            let rows = driven.rows(mode, &expected, TIGHT[1], &[]);
+            agree(file, &stop, &expected, &rows, 1e-9).map_err(|fault| format!("{target} {mode}: {fault}"))?;
         }
         Ok(())
     });
@@ -190,13 +181,11 @@ fn states_are_kept_and_derivatives_exact_under_sanitizers() {
         for target in ["fmu2", "fmu3"] {
             let scratch = tempfile::tempdir().unwrap();
             let driven = Driven::new(file, target, &scratch.path().join("fmu"), &SANITIZED);
-            let expected = simulated(file, &[&stop(file)[..], &["--points".into(), "21".into()]].concat());
+            let further = [&stop(file)[..], &["--points".into(), "21".into()]].concat();
+            let expected = simulated(file, &further);
             for mode in ["cs", "me"] {
-                let rows = driven.rows(mode, &expected, &tolerance(file), &[]);
-                let (difference, place) = expected.difference(&rows)?;
-                if difference > 1e-9 {
-                    return Err(format!("{target} {mode}: {difference:e} of the range ({place})"));
-                }
+                let rows = driven.rows(mode, &expected, TIGHT[1], &[]);
+                agree(file, &further, &expected, &rows, 1e-9).map_err(|fault| format!("{target} {mode}: {fault}"))?;
             }
             driven.rows("state", &expected, "1e-6", &[]);
             let pairs = dependent_pairs(&driven.description);

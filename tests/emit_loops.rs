@@ -14,7 +14,7 @@ use shapes::Shapes;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, must, simulated};
+use support::emitted::{Rows, TIGHT, cargo, compile, emit, must, simulated};
 use systems::{Builder, sparse};
 
 /// Two coupled oscillators whose masses depend on where they are: rows of the mass matrix that couple rates, and rows that do not.
@@ -151,7 +151,6 @@ fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
     let file = scratch.path().join("ring.lgm");
     fs::write(&file, ring(70)).unwrap();
     let expected = simulated(&file, &[]);
-    let tight = ["--rtol", "1e-11", "--atol", "1e-14"];
     let folder = scratch.path().join("c");
     emit(&file, "c", &folder, &[]);
     let header = fs::read_to_string(folder.join("Ring.h")).unwrap();
@@ -159,13 +158,13 @@ fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
         .lines()
         .find_map(|line| line.strip_prefix("#define Ring_UNKNOWNS "));
     assert!(unknowns.unwrap().parse::<usize>().unwrap() > 64);
-    let rows = Rows::read(&must(Command::new(compile(&folder, &["-O1"])).args(tight)));
+    let rows = Rows::read(&must(Command::new(compile(&folder, &["-O1"])).args(TIGHT)));
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "C: {difference:e} {place}");
     let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
     emit(&file, "rust", &folder, &[]);
     must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    let rows = Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(tight)));
+    let rows = Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(TIGHT)));
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "Rust: {difference:e} {place}");
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, emit, must, rectifier, simulated, stop, tight,
+    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, emit, must, rectifier, simulated, stop,
 };
 
 /// A Python with these modules.
@@ -49,10 +49,11 @@ fn modules_run_as_simulate_does() {
         let (file, folder) = (support::program::example(name), scratch.path().join("code"));
         emit(&file, "python", &folder, &[]);
         let mut run = Command::new(&python);
-        run.arg(module(&folder)).args(["--method", "DOP853"]).args(tight(&file));
-        let rows = Rows::read(&must(run.args(stop(&file))));
-        let (difference, place) = simulated(&file, &stop(&file)).difference(&rows).unwrap();
-        assert!(difference <= 1e-9, "{name}: {difference:e} of the range ({place})");
+        run.arg(module(&folder)).args(["--method", "DOP853"]).args(TIGHT);
+        let stop = stop(&file);
+        let rows = Rows::read(&must(run.args(&stop)));
+        let agreed = agree(&file, &stop, &simulated(&file, &stop), &rows, 1e-9);
+        agreed.unwrap_or_else(|fault| panic!("{name}: {fault}"));
     }
 }
 
@@ -140,7 +141,7 @@ fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() 
         ("math=1.25", "math=1.25"),
     ] {
         let mut run = Command::new(&python);
-        run.arg(module(&folder)).args(["--method", "DOP853"]).args(tight(&file));
+        run.arg(module(&folder)).args(["--method", "DOP853"]).args(TIGHT);
         let rows = Rows::read(&must(run.arg(word)));
         let expected = simulated(&file, &["--set".into(), setting.into()]);
         let (difference, place) = expected.difference(&rows).unwrap();

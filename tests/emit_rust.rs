@@ -7,8 +7,8 @@ mod support;
 use std::fs;
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, cargo, emit, examples, for_each, must, rectifier, simulated,
-    stop, tight,
+    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, cargo, emit, examples, for_each, must, rectifier,
+    simulated, stop,
 };
 
 #[test]
@@ -23,12 +23,9 @@ fn every_example_runs_in_rust_as_it_does_here() {
         let target = targets.path().join(thread.replace(['(', ')'], ""));
         must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
         let program = target.join("debug/examples/simulate");
-        let rows = Rows::read(&must(Command::new(program).args(tight(file)).args(stop(file))));
-        let (difference, place) = simulated(file, &stop(file)).difference(&rows)?;
-        match difference <= 1e-9 {
-            true => Ok(()),
-            false => Err(format!("{difference:e} of the range ({place})")),
-        }
+        let stop = stop(file);
+        let rows = Rows::read(&must(Command::new(program).args(TIGHT).args(&stop)));
+        agree(file, &stop, &simulated(file, &stop), &rows, 1e-9)
     });
 }
 
@@ -159,12 +156,11 @@ fn words_of_the_language_are_names_all_the_same_and_small_models_leave_nothing_u
             ],
             _ => &[],
         };
-        let tight = ["--rtol", "1e-11", "--atol", "1e-14"];
-        let rows = Rows::read(&must(Command::new(&program).args(tight)));
+        let rows = Rows::read(&must(Command::new(&program).args(TIGHT)));
         let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
         assert!(difference <= 1e-9, "{difference:e} {place}");
         for (word, setting) in settings {
-            let rows = Rows::read(&must(Command::new(&program).args(tight).arg(word)));
+            let rows = Rows::read(&must(Command::new(&program).args(TIGHT).arg(word)));
             let expected = simulated(&file, &["--set".into(), setting.to_string()]);
             let (difference, place) = expected.difference(&rows).unwrap();
             assert!(difference <= 1e-9, "{word}: {difference:e} {place}");
