@@ -1,0 +1,127 @@
+//! FMUs emitted, compiled together with a driver, and run.
+
+use super::description::Description;
+use super::support::emitted::{Rows, STRICT, must};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Anything that C leaves undefined ends the program.
+pub const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// Whether there is a C compiler; says so where there is none.
+pub fn has_compiler() -> bool {
+    let found = Command::new("gcc").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: no C compiler (gcc) is there");
+    }
+    found
+}
+
+/// Emits an FMU; `compiler` is what CC names.
+pub fn emit(file: &Path, target: &str, to: &Path, compiler: &str, further: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lgm"))
+        .args(["emit", "--target", target, "-o"])
+        .arg(to)
+        .arg(file)
+        .args(further)
+        .env("CC", compiler)
+        .output()
+        .expect("the program was built")
+}
+
+/// The folder of an FMU, without a library.
+pub fn sources_only(file: &Path, target: &str, folder: &Path, further: &[&str]) {
+    let output = emit(file, target, folder, "no-such-compiler", further);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("`no-such-compiler`, which CC names, is not there; only the sources are in it"),
+        "{said}"
+    );
+}
+
+/// The C files and what they are compiled with, besides a driver.
+fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf {
+    let sources = folder.join("sources");
+    let name = &description.identifier;
+    let driver = include_str!("driver.c").replace("MODEL", name);
+    fs::write(folder.join("driver.c"), driver).unwrap();
+    let header = fs::read_to_string(sources.join(format!("{name}.h"))).unwrap();
+    let signals = fs::read_to_string(sources.join(format!("{name}_signals.h"))).unwrap();
+    let defined = |text: &str, what: &str| -> String {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("#define {name}_{what} ")));
+        line.unwrap().to_string()
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(&sources)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
+    files.sort();
+    let objects: Vec<PathBuf> = files.iter().map(|file| file.with_extension("o")).collect();
+    // The strict flags are for what is emitted.
+    let mut gcc = Command::new("gcc");
+    gcc.args(STRICT)
+        .args(flags)
+        .args(["-ffp-contract=off", "-c"])
+        .args(&files)
+        .current_dir(&sources);
+    must(&mut gcc);
+    let program = folder.join("driver");
+    let mut gcc = Command::new("gcc");
+    gcc.args(flags)
+        .arg("-I")
+        .arg(&sources)
+        .arg(format!("-DTOKEN=\"{}\"", description.token));
+    gcc.arg(format!("-DSTATES={}", defined(&header, "STATES")));
+    gcc.arg(format!("-DCONDITIONS={}", defined(&signals, "CONDITIONS")));
+    if description.is_three {
+        gcc.arg("-DFMI3");
+    }
+    must(
+        gcc.arg(folder.join("driver.c"))
+            .args(&objects)
+            .arg("-o")
+            .arg(&program)
+            .arg("-lm"),
+    );
+    program
+}
+
+/// The FMU of a file, compiled together with the driver.
+pub struct Driven {
+    pub description: Description,
+    pub program: PathBuf,
+}
+
+impl Driven {
+    pub fn new(file: &Path, target: &str, folder: &Path, flags: &[&str]) -> Driven {
+        sources_only(file, target, folder, &[]);
+        let description = Description::read(&fs::read_to_string(folder.join("modelDescription.xml")).unwrap());
+        let program = compile(folder, &description, flags);
+        Driven { description, program }
+    }
+
+    /// The rows of a run at the times of other rows.
+    pub fn rows(&self, mode: &str, like: &Rows, tolerance: &str, set: &[String]) -> Rows {
+        let times: Vec<f64> = like.values.iter().map(|row| row[0]).collect();
+        let mut command = Command::new(&self.program);
+        command
+            .arg(mode)
+            .arg(format!("{:?}", times[0]))
+            .arg(format!("{:?}", times[times.len() - 1]));
+        command.arg(times.len().to_string()).arg(tolerance).args(set).arg("--");
+        command.args(like.names.iter().map(|name| self.description.reference(name)));
+        let text = must(&mut command);
+        Rows {
+            names: like.names.clone(),
+            values: text
+                .lines()
+                .map(|line| line.split(',').map(|field| field.parse().unwrap()).collect())
+                .collect(),
+        }
+    }
+}
