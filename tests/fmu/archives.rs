@@ -38,6 +38,20 @@ fn descriptions_agree_with_themselves() {
                 .filter(|element| element.get("derivative").is_some())
                 .count();
             assert!(states > 0);
+            // A state is as large as its start, and not below what the tolerances call small: 1e-9 by 1e-6 in these models.
+            let sized = description
+                .all
+                .iter()
+                .filter(|element| element.get("nominal").is_some());
+            let sized: Vec<&Element> = sized.collect();
+            assert_eq!(sized.len(), states);
+            for state in sized {
+                let value = |key: &str| state.get(key).map(|text| text.parse::<f64>().unwrap());
+                let start = value("start").unwrap_or(0.0).abs();
+                let nominal = value("nominal").unwrap();
+                assert!(nominal >= 1e-3 && nominal >= start, "{nominal} of {start}");
+                assert!(start == 0.0 || nominal == start.max(1e-3), "{nominal} of {start}");
+            }
             let key = if description.is_three {
                 "valueReference"
             } else {

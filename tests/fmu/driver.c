@@ -277,6 +277,10 @@ static void exchange(void) {
             row++;
         }
     }
+    MUST(DO(GetNominalsOfContinuousStates)(c, between, STATES));
+    for (int at = 0; at < STATES; at++) {
+        check(between[at] > 0.0, "a nominal above 0");
+    }
     MUST(DO(Terminate)(c));
     DO(FreeInstance)(c);
 }

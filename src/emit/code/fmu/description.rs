@@ -196,6 +196,9 @@ fn scalar(variable: &Variable, variables: &Variables, version: Version, text: &m
         };
         body += &attribute("derivative", &of.to_string());
     }
+    if let Some(nominal) = variable.nominal {
+        body += &attribute("nominal", &shortest(nominal));
+    }
     if variable.jumps {
         body += &attribute("reinit", "true");
     }

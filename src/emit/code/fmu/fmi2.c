@@ -209,17 +209,8 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetFMUstate");
-    if (own == NULL || FMUstate == NULL) {
-        return fmi2Error;
-    }
-    if (*FMUstate == NULL) {
-        *FMUstate = malloc(sizeof own->own);
-    }
-    if (*FMUstate == NULL) {
-        return fmi2Error;
-    }
-    (void)memcpy(*FMUstate, &own->own, sizeof own->own);
-    return fmi2OK;
+    const int is_kept = own != NULL && FMUstate != NULL && @name@_instance_keep(&own->own, FMUstate);
+    return is_kept ? fmi2OK : fmi2Error;
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate) {
@@ -261,10 +252,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     if (own == NULL || FMUstate == NULL) {
         return fmi2Error;
     }
-    if (*FMUstate == NULL) {
-        *FMUstate = malloc(sizeof own->own);
-    }
-    if (*FMUstate == NULL || !@name@_instance_read((@name@_instance *)*FMUstate, serializedState, size)) {
+    if (!@name@_instance_read(serializedState, size, FMUstate)) {
         tell(own, fmi2Error, "these bytes are no state of this model");
         return fmi2Error;
     }
@@ -350,15 +338,10 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetDerivatives");
-    fmi2Status status;
     if (own == NULL || nx != @NAME@_STATES) {
         return fmi2Error;
     }
-    status = answer(own, @name@_instance_rates(&own->own));
-    for (size_t at = 0; at < nx && status == fmi2OK; at++) {
-        derivatives[at] = own->own.dx[at];
-    }
-    return status;
+    return answer(own, @name@_instance_rates(&own->own, derivatives));
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni) {
@@ -371,23 +354,17 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetContinuousStates");
-    fmi2Status status = fmi2OK;
     if (own == NULL || nx != @NAME@_STATES) {
         return fmi2Error;
     }
-    for (size_t at = 0; at < nx && status == fmi2OK; at++) {
-        status = answer(own, @name@_instance_get(&own->own, (unsigned int)REFERENCE_STATES + (unsigned int)at, &x[at]));
-    }
-    return status;
+    return answer(own, @name@_instance_states(&own->own, x));
 }
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx) {
     if (c == NULL || nx != @NAME@_STATES) {
         return fmi2Error;
     }
-    for (size_t at = 0; at < nx; at++) {
-        x_nominal[at] = 1.0;
-    }
+    @name@_instance_nominals(x_nominal);
     return fmi2OK;
 }
 

@@ -194,137 +194,29 @@ static fmi3Status nothing_of_this_type(fmi3Instance instance, size_t count) {
     return fmi3OK;
 }
 
-fmi3Status fmi3GetFloat32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Float32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
+#define NOTHING_OF_TYPE(Type) \
+    fmi3Status fmi3Get##Type(fmi3Instance instance, const fmi3ValueReference valueReferences[], \
+        size_t nValueReferences, fmi3##Type values[], size_t nValues) { \
+        (void)valueReferences; (void)values; (void)nValues; \
+        return nothing_of_this_type(instance, nValueReferences); \
+    } \
+    fmi3Status fmi3Set##Type(fmi3Instance instance, const fmi3ValueReference valueReferences[], \
+        size_t nValueReferences, const fmi3##Type values[], size_t nValues) { \
+        (void)valueReferences; (void)values; (void)nValues; \
+        return nothing_of_this_type(instance, nValueReferences); \
+    }
 
-fmi3Status fmi3SetFloat32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Float32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetInt8(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Int8 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetInt8(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Int8 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetUInt8(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3UInt8 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetUInt8(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3UInt8 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetInt16(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Int16 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetInt16(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Int16 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetUInt16(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3UInt16 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetUInt16(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3UInt16 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Int32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Int32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetUInt32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3UInt32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetUInt32(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3UInt32 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetInt64(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Int64 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetInt64(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Int64 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetUInt64(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3UInt64 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetUInt64(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3UInt64 values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetBoolean(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3Boolean values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetBoolean(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3Boolean values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3GetString(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    fmi3String values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
-
-fmi3Status fmi3SetString(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
-    const fmi3String values[], size_t nValues) {
-    (void)valueReferences; (void)values; (void)nValues;
-    return nothing_of_this_type(instance, nValueReferences);
-}
+NOTHING_OF_TYPE(Float32)
+NOTHING_OF_TYPE(Int8)
+NOTHING_OF_TYPE(UInt8)
+NOTHING_OF_TYPE(Int16)
+NOTHING_OF_TYPE(UInt16)
+NOTHING_OF_TYPE(Int32)
+NOTHING_OF_TYPE(UInt32)
+NOTHING_OF_TYPE(Int64)
+NOTHING_OF_TYPE(UInt64)
+NOTHING_OF_TYPE(Boolean)
+NOTHING_OF_TYPE(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
     size_t valueSizes[], fmi3Binary values[], size_t nValues) {
@@ -454,17 +346,8 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
 
 fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *FMUState) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetFMUState");
-    if (own == NULL || FMUState == NULL) {
-        return fmi3Error;
-    }
-    if (*FMUState == NULL) {
-        *FMUState = malloc(sizeof own->own);
-    }
-    if (*FMUState == NULL) {
-        return fmi3Error;
-    }
-    (void)memcpy(*FMUState, &own->own, sizeof own->own);
-    return fmi3OK;
+    const int is_kept = own != NULL && FMUState != NULL && @name@_instance_keep(&own->own, FMUState);
+    return is_kept ? fmi3OK : fmi3Error;
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState FMUState) {
@@ -507,10 +390,7 @@ fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte seriali
     if (own == NULL || FMUState == NULL) {
         return fmi3Error;
     }
-    if (*FMUState == NULL) {
-        *FMUState = malloc(sizeof own->own);
-    }
-    if (*FMUState == NULL || !@name@_instance_read((@name@_instance *)*FMUState, (const char *)serializedState, size)) {
+    if (!@name@_instance_read((const char *)serializedState, size, FMUState)) {
         tell(own, fmi3Error, "these bytes are no state of this model");
         return fmi3Error;
     }
@@ -590,15 +470,10 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 cont
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 derivatives[], size_t nContinuousStates) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetContinuousStateDerivatives");
-    fmi3Status status;
     if (own == NULL || nContinuousStates != @NAME@_STATES) {
         return fmi3Error;
     }
-    status = answer(own, @name@_instance_rates(&own->own));
-    for (size_t at = 0; at < nContinuousStates && status == fmi3OK; at++) {
-        derivatives[at] = own->own.dx[at];
-    }
-    return status;
+    return answer(own, @name@_instance_rates(&own->own, derivatives));
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 eventIndicators[], size_t nEventIndicators) {
@@ -611,24 +486,17 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 eventIndica
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 continuousStates[], size_t nContinuousStates) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetContinuousStates");
-    fmi3Status status = fmi3OK;
     if (own == NULL || nContinuousStates != @NAME@_STATES) {
         return fmi3Error;
     }
-    for (size_t at = 0; at < nContinuousStates && status == fmi3OK; at++) {
-        const unsigned int reference = (unsigned int)REFERENCE_STATES + (unsigned int)at;
-        status = answer(own, @name@_instance_get(&own->own, reference, &continuousStates[at]));
-    }
-    return status;
+    return answer(own, @name@_instance_states(&own->own, continuousStates));
 }
 
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 nominals[], size_t nContinuousStates) {
     if (instance == NULL || nContinuousStates != @NAME@_STATES) {
         return fmi3Error;
     }
-    for (size_t at = 0; at < nContinuousStates; at++) {
-        nominals[at] = 1.0;
-    }
+    @name@_instance_nominals(nominals);
     return fmi3OK;
 }
 

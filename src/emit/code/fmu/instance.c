@@ -6,6 +6,7 @@
 #include "@name@_instance.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const @name@_instance_token = "@token@";
@@ -121,10 +122,10 @@ static @name@_result refresh(@name@_instance *instance) {
     return result;
 }
 
-@name@_result @name@_instance_rates(@name@_instance *instance) {
+static @name@_result rates(@name@_instance *instance) {
     @name@_run *const run = &instance->run;
-    @name@_result result = refresh(instance);
-    if (result == RESULT_OK && instance->has_dx == 0) {
+    @name@_result result = RESULT_OK;
+    if (instance->has_dx == 0) {
         result = result_of(instance, @name@_run_rates(run, run->t, run->x, instance->dx));
         instance->has_dx = (result == RESULT_OK);
     }
@@ -163,12 +164,38 @@ static @name@_result outputs(@name@_instance *instance) {
         (void)@name@_run_inputs(run, run->t);
         *value = (at >= REFERENCE_INPUT_RATES) ? run->du[at - REFERENCE_INPUT_RATES] : run->u[at - REFERENCE_INPUTS];
     } else if (at >= REFERENCE_DERIVATIVES) {
-        result = @name@_instance_rates(instance);
+        result = rates(instance);
         *value = instance->dx[at - REFERENCE_DERIVATIVES];
     } else {
         *value = (at >= REFERENCE_STATES) ? run->x[at - REFERENCE_STATES] : run->t;
     }
     return result;
+}
+
+@name@_result @name@_instance_states(@name@_instance *instance, double x[]) {
+    const @name@_result result = refresh(instance);
+    for (int at = 0; at < @NAME@_STATES && result == RESULT_OK; at++) {
+        x[at] = instance->run.x[at];
+    }
+    return result;
+}
+
+@name@_result @name@_instance_rates(@name@_instance *instance, double dx[]) {
+    @name@_result result = refresh(instance);
+    if (result == RESULT_OK) {
+        result = rates(instance);
+    }
+    for (int at = 0; at < @NAME@_STATES && result == RESULT_OK; at++) {
+        dx[at] = instance->dx[at];
+    }
+    return result;
+}
+
+void @name@_instance_nominals(double nominals[]) {
+    static const double sizes[@NAME@_ROOM(@NAME@_STATES)] = {@nominals@};
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        nominals[at] = sizes[at];
+    }
 }
 
 @name@_result @name@_instance_set(@name@_instance *instance, unsigned int reference, double value) {
@@ -324,23 +351,40 @@ double @name@_instance_next_event(const @name@_instance *instance) {
     return result;
 }
 
+int @name@_instance_keep(const @name@_instance *instance, void **kept) {
+    if (*kept == NULL) {
+        *kept = malloc(sizeof *instance);
+    }
+    if (*kept == NULL) {
+        return 0;
+    }
+    (void)memcpy(*kept, instance, sizeof *instance);
+    return 1;
+}
+
 /* The token stands in front, so that the bytes of another model are refused. */
 size_t @name@_instance_size(void) {
     return strlen(@name@_instance_token) + sizeof(@name@_instance);
 }
 
-void @name@_instance_write(const @name@_instance *instance, char bytes[]) {
+void @name@_instance_write(const @name@_instance *kept, char bytes[]) {
     const size_t length = strlen(@name@_instance_token);
     (void)memcpy(bytes, @name@_instance_token, length);
-    (void)memcpy(bytes + length, instance, sizeof *instance);
+    (void)memcpy(bytes + length, kept, sizeof *kept);
 }
 
-int @name@_instance_read(@name@_instance *instance, const char bytes[], size_t size) {
+int @name@_instance_read(const char bytes[], size_t size, void **kept) {
     const size_t length = strlen(@name@_instance_token);
     if (size != @name@_instance_size() || memcmp(bytes, @name@_instance_token, length) != 0) {
         return 0;
     }
-    (void)memcpy(instance, bytes + length, sizeof *instance);
+    if (*kept == NULL) {
+        *kept = malloc(sizeof(@name@_instance));
+    }
+    if (*kept == NULL) {
+        return 0;
+    }
+    (void)memcpy(*kept, bytes + length, sizeof(@name@_instance));
     return 1;
 }
 

@@ -94,8 +94,11 @@ void @name@_instance_plan(@name@_instance *instance, double start, double stop, 
 @name@_result @name@_instance_get(@name@_instance *instance, unsigned int reference, double *value);
 @name@_result @name@_instance_set(@name@_instance *instance, unsigned int reference, double value);
 
-/* The time derivatives of the states at the present point, in dx. */
-@name@_result @name@_instance_rates(@name@_instance *instance);
+/* The states at the present point, and their time derivatives. */
+@name@_result @name@_instance_states(@name@_instance *instance, double x[]);
+@name@_result @name@_instance_rates(@name@_instance *instance, double dx[]);
+/* Of what size the states are. */
+void @name@_instance_nominals(double nominals[]);
 /* Functions that change their sign where an event is. */
 @name@_result @name@_instance_conditions(@name@_instance *instance, double values[]);
 /* Model exchange moves the present point so. */
@@ -116,10 +119,13 @@ double @name@_instance_next_event(const @name@_instance *instance);
     size_t unknown_count, const unsigned int knowns[], size_t known_count, const double known_changes[],
     double unknown_changes[]);
 
-/* The state as bytes, `@name@_instance_size()` of them; 0 where bytes are no state of this model. */
+/* Copies an instance to where `kept` points, into new memory where that is nowhere; 0 where there is no memory. */
+int @name@_instance_keep(const @name@_instance *instance, void **kept);
+
+/* What was kept as bytes, `@name@_instance_size()` of them, and back; 0 where bytes are no state of this model. */
 size_t @name@_instance_size(void);
-void @name@_instance_write(const @name@_instance *instance, char bytes[]);
-int @name@_instance_read(@name@_instance *instance, const char bytes[], size_t size);
+void @name@_instance_write(const @name@_instance *kept, char bytes[]);
+int @name@_instance_read(const char bytes[], size_t size, void **kept);
 
 /* In words, why there was no value. */
 const char *@name@_instance_words(const @name@_instance *instance);

@@ -6,6 +6,7 @@ mod variables;
 
 pub use archive::archive;
 
+use super::functions::wrapped;
 use super::subject::Subject;
 use super::template::fill;
 use super::{Package, SharedLibrary, c};
@@ -101,6 +102,15 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
                 "0".into()
             } else {
                 has_signal.join(", ")
+            },
+        )
+        .set(
+            "nominals",
+            if subject.states.is_empty() {
+                "1.0".into()
+            } else {
+                let sizes = (0..subject.states.len()).map(|state| format!("{:?}", variables::nominal(subject, state)));
+                wrapped(&sizes.collect::<Vec<_>>())
             },
         )
         .flag(

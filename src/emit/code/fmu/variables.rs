@@ -32,6 +32,8 @@ pub(super) struct Variable {
     pub(super) rate_of: Option<usize>,
     /// Whether it is a state that steps of inputs move.
     pub(super) jumps: bool,
+    /// The size of a state, see [`nominal`].
+    pub(super) nominal: Option<f64>,
 }
 
 /// All variables, and places among them.
@@ -333,7 +335,19 @@ fn variable(name: String, reference: usize, causality: Causality, unit: Option<S
         start: None,
         rate_of: None,
         jumps: false,
+        nominal: None,
     }
+}
+
+/// Of what size a state is: the absolute tolerance of an importing tool is its relative one times this.
+///
+/// It is as large as its start, and at least what the model's own tolerances say: where the absolute one is what the relative one
+/// allows, states count as small. Units differ from state to state, so that 1 says nothing.
+pub(super) fn nominal(subject: &Subject<'_>, state: usize) -> f64 {
+    let (rtol, atol) = subject.tolerances();
+    let start = subject.system.states[state].start_value.abs();
+    let least = atol / rtol;
+    if start.is_finite() { start.max(least) } else { least }
 }
 
 fn state_variable(
@@ -347,6 +361,7 @@ fn state_variable(
     let Named { unit, .. } = &subject.states[at];
     let mut entry = variable(name, references.states + at, Causality::Local, unit.clone());
     entry.description = state_description(state);
+    entry.nominal = Some(nominal(subject, at));
     let first_rate = subject.states.len() + subject.inputs.len();
     entry.jumps = columns.iter().any(|column| *column >= first_rate);
     // A start that follows from parameters, or that a step of an input at the start moves, is computed.
