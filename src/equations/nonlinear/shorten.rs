@@ -1,5 +1,9 @@
 //! Expressions in the shorter of two forms: as they were built, and over one denominator in lowest terms.
 
+mod collect;
+mod fourier;
+mod written;
+
 use super::angles;
 use crate::algebra::{Field, FromExpression, RationalFunctions};
 use crate::expr::{ExprId, Exprs, text};
@@ -7,6 +11,9 @@ use rustc_hash::FxHashMap;
 
 /// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
 pub(super) const LARGE: u64 = 4_000;
+
+/// Lowest terms of more nodes than this are not rewritten.
+const WRITTEN: u64 = 16_000;
 
 /// Term operations for the lowest terms of one equation.
 const OPERATIONS: u64 = 400_000;
@@ -51,12 +58,34 @@ impl Shortening {
         match self.known.get(&id) {
             Some(short) => *short,
             None => {
-                let short = lowest_terms(exprs, id);
+                let short = shorter(exprs, id);
                 self.known.insert(id, short);
                 short
             }
         }
     }
+}
+
+/// An expression as a person would write it, where that is shorter than in lowest terms.
+fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    if is_large(exprs, id) {
+        return id;
+    }
+    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+    let value = match field.from_expression(exprs, id) {
+        Ok(value) if !field.exhausted() => value,
+        _ => return id,
+    };
+    let lowest = field.to_expression(exprs, &value);
+    let mut best = in_lowest_terms(exprs, id, lowest);
+    if exprs.written_size(&[lowest]) <= WRITTEN
+        && let Some(written) = written::by_hand(exprs, lowest)
+        && !is_large(exprs, written)
+        && (is_large(exprs, best) || text(exprs, written).len() < text(exprs, best).len())
+    {
+        best = written;
+    }
+    best
 }
 
 /// Whether an expression written out is too long for anybody to read.
@@ -77,6 +106,11 @@ pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
         return id;
     }
     let lowest = field.to_expression(exprs, &value);
+    in_lowest_terms(exprs, id, lowest)
+}
+
+/// The shorter one of an expression and of its lowest terms.
+fn in_lowest_terms(exprs: &mut Exprs, id: ExprId, lowest: ExprId) -> ExprId {
     let lowest = angles::joined(exprs, lowest);
     let joined = angles::joined(exprs, id);
     let id = match text(exprs, joined).len() < text(exprs, id).len() {
