@@ -4,7 +4,7 @@ use super::blocks::{Notation, Tex, sides, some, told};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members, significant};
 use crate::elaborate::model::ParameterEntry;
-use crate::equations::{BlockEquation, BlockForm, LinearForm, MassForm, SparseMatrix, StateSystem};
+use crate::equations::{Assignment, BlockEquation, BlockForm, LinearForm, MassForm, SparseMatrix, StateSystem};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, print};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -165,6 +165,7 @@ impl Document<'_> {
     /// Masses times accelerations, loops, and outputs over accelerations.
     fn mass_form(&mut self, form: &MassForm) {
         let system = self.system;
+        self.assignments(&form.assignments);
         let mut lines = Vec::new();
         for residual in form.residuals.iter().flatten() {
             lines.extend(equation("0", &self.pieces(*residual)));
@@ -192,17 +193,21 @@ impl Document<'_> {
         self.alignment("Outputs", &lines);
     }
 
+    fn assignments(&mut self, list: &[Assignment]) {
+        let mut lines = Vec::new();
+        for assignment in list {
+            lines.extend(equation(&self.name(assignment.symbol), &self.pieces(assignment.value)));
+        }
+        self.alignment("Assignments", &lines);
+    }
+
     fn equations(&mut self) {
         let system = self.system;
         if let Some(form) = &system.mass_form {
             self.mass_form(form);
             return;
         }
-        let mut lines = Vec::new();
-        for assignment in &system.assignments {
-            lines.extend(equation(&self.name(assignment.symbol), &self.pieces(assignment.value)));
-        }
-        self.alignment("Assignments", &lines);
+        self.assignments(&system.assignments);
         let mut lines = Vec::new();
         for each in &system.loops {
             for residual in &each.residuals {

@@ -2,7 +2,9 @@
 
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
 use crate::elaborate::model::{Parameter, ParameterEntry};
-use crate::equations::{AlgebraicLoop, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable};
+use crate::equations::{
+    AlgebraicLoop, Assignment, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
+};
 use crate::expr::{ExprId, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -265,6 +267,7 @@ fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> S
 /// Masses times accelerations, loops, and outputs over accelerations.
 fn mass_form(system: &StateSystem, form: &MassForm, out: &mut String) {
     let exprs = &system.exprs;
+    assignments(system, &form.assignments, out);
     for (each, residuals) in system.loops.iter().zip(&form.residuals) {
         algebraic_loop(system, each, residuals, out);
     }
@@ -297,6 +300,15 @@ fn mass_form(system: &StateSystem, form: &MassForm, out: &mut String) {
     section("output equations", outputs.collect(), out);
 }
 
+fn assignments(system: &StateSystem, list: &[Assignment], out: &mut String) {
+    let exprs = &system.exprs;
+    let rows = list.iter().map(|assignment| {
+        let name = &exprs.symbol_info(assignment.symbol).name;
+        vec![name.to_string(), format!("= {}", expression(exprs, assignment.value))]
+    });
+    section("assignments, in this order", rows.collect(), out);
+}
+
 fn equations(system: &StateSystem, out: &mut String) {
     if let Some(form) = &system.mass_form {
         mass_form(system, form, out);
@@ -304,11 +316,7 @@ fn equations(system: &StateSystem, out: &mut String) {
     }
     let exprs = &system.exprs;
     let equation = |left: String, right: ExprId| vec![left, format!("= {}", expression(exprs, right))];
-    let assignments = system.assignments.iter().map(|assignment| {
-        let name = &exprs.symbol_info(assignment.symbol).name;
-        equation(name.to_string(), assignment.value)
-    });
-    section("assignments, in this order", assignments.collect(), out);
+    assignments(system, &system.assignments, out);
     for each in &system.loops {
         algebraic_loop(system, each, &each.residuals, out);
     }

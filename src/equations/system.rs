@@ -205,6 +205,8 @@ impl StateVariable {
 /// over accelerations. Only for reading: everything is in the derivatives and outputs of the system too.
 #[derive(Clone, Debug)]
 pub struct MassForm {
+    /// Named parts of the equations, none of which depends on a rate.
+    pub assignments: Vec<Assignment>,
     /// One equation a state: `sum of coefficient * der(state) = right`.
     pub equations: Vec<MassEquation>,
     /// Residuals of the algebraic loops, loop by loop.
@@ -249,7 +251,9 @@ impl MassForm {
             let terms = equation.terms.iter_mut().map(|term| &mut term.1);
             terms.chain([&mut equation.right])
         });
-        equations
+        let assignments = self.assignments.iter_mut().map(|assignment| &mut assignment.value);
+        assignments
+            .chain(equations)
             .chain(self.residuals.iter_mut().flatten())
             .chain(&mut self.outputs)
     }

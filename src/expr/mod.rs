@@ -223,6 +223,11 @@ impl Exprs {
         &self.symbols[id.0 as usize]
     }
 
+    /// Gives a symbol another name; all expressions that hold it show that one.
+    pub fn rename(&mut self, id: SymbolId, name: impl Into<Arc<str>>) {
+        self.symbols[id.0 as usize].name = name.into();
+    }
+
     /// How many symbols there are; ids run from 0.
     pub fn symbol_count(&self) -> usize {
         self.symbols.len()

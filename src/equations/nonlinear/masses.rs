@@ -1,25 +1,54 @@
 //! Equations of motion as people write them: masses times accelerations on the left, forces on the right.
 
 use super::loops::{MassRow, Resolved};
-use super::present::{READABLE, inlined};
+use super::present::{READABLE, inlined, named_length};
 use super::shorten::{Shortening, is_large};
-use crate::equations::system::{MassEquation, MassForm, StateSystem};
+use crate::equations::system::{Assignment, MassEquation, MassForm, StateSystem};
 use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Masses times accelerations, where that is shorter than `length` characters.
+/// Masses times accelerations, where that is shorter than `length` characters. Of the names, those are kept that make it shorter:
+/// all that do not depend on accelerations, or none.
 pub(super) fn mass_form(
     system: &StateSystem,
     exprs: &mut Exprs,
     resolved: &Resolved,
+    names: &FxHashSet<SymbolId>,
     shortening: &mut Shortening,
     length: usize,
 ) -> Option<MassForm> {
     if resolved.mass.is_empty() {
         return None;
     }
+    // Accelerations that determine each other are always read best as a matrix times a vector.
+    let is_coupled = resolved.mass.iter().any(|row| row.terms.len() > 1);
+    let length = if is_coupled { length + length / 2 } else { length };
+    let mut found = with_names(system, exprs, resolved, &FxHashSet::default(), shortening, length);
+    if !names.is_empty() {
+        let length = found.as_ref().map_or(length, |found| found.0);
+        found = with_names(system, exprs, resolved, names, shortening, length).or(found);
+    }
+    found.map(|found| found.1)
+}
+
+/// The same with these names, and how long it is.
+fn with_names(
+    system: &StateSystem,
+    exprs: &mut Exprs,
+    resolved: &Resolved,
+    names: &FxHashSet<SymbolId>,
+    shortening: &mut Shortening,
+    length: usize,
+) -> Option<(usize, MassForm)> {
     let rates: FxHashSet<SymbolId> = resolved.mass.iter().map(|row| row.rate).collect();
-    let mut form = inlined(exprs, resolved, |symbol| !rates.contains(&symbol));
+    let is_kept = |symbol: SymbolId| rates.contains(&symbol) || names.contains(&symbol);
+    let mut form = inlined(exprs, resolved, |symbol| !is_kept(symbol));
+    let mut named = form.assignments.clone();
+    named.retain(|entry| !rates.contains(&entry.0));
+    let values: Vec<ExprId> = named.iter().map(|entry| entry.1).collect();
+    if exprs.symbols_of(&values).iter().any(|symbol| rates.contains(symbol)) {
+        return None;
+    }
     let mut states: FxHashMap<SymbolId, usize> = FxHashMap::default();
     for (state, root) in resolved.roots[..resolved.states].iter().enumerate() {
         if let Node::Symbol(rate) = exprs.node(*root) {
@@ -49,6 +78,13 @@ pub(super) fn mass_form(
         budget = budget.saturating_sub(written);
         id
     };
+    let mut assignments = Vec::with_capacity(named.len());
+    let mut names_length = 0;
+    for (symbol, value) in named {
+        names_length += named_length(exprs, symbol);
+        let value = finish(exprs, shortening, value);
+        assignments.push(Assignment { symbol, value });
+    }
     let mut equations: Vec<MassEquation> = Vec::with_capacity(resolved.states);
     for state in 0..resolved.states {
         equations.push(match rows.remove(&state) {
@@ -87,11 +123,14 @@ pub(super) fn mass_form(
     }
     let outputs = form.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
     let outputs = outputs.into_iter().map(|id| finish(exprs, shortening, id)).collect();
-    is_readable.then_some(MassForm {
+    let form = MassForm {
+        assignments,
         equations,
         residuals,
         outputs,
-    })
+    };
+    let own = length - budget + names_length;
+    (is_readable && own <= length).then_some((own, form))
 }
 
 /// The values of the parameters, and states somewhere near their starts.

@@ -31,7 +31,7 @@ pub(super) fn present(
     shortening: &mut Shortening,
 ) -> Vec<ExprId> {
     let mut exprs = std::mem::take(&mut system.exprs);
-    let resolved = renamed(model, &mut exprs, resolved);
+    let (resolved, mut numbered) = renamed(model, &mut exprs, resolved);
     let whole = inlined(&mut exprs, &resolved, |_| true);
     system.rate_blocks = rate_blocks(&mut exprs, &resolved);
     let equations = resolved.states + resolved.outputs;
@@ -68,7 +68,8 @@ pub(super) fn present(
         }
     };
     let shortest = length_of(&exprs, &chosen).filter(|_| shortening.is_read());
-    let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, shortening, length));
+    let names: FxHashSet<SymbolId> = chosen.assignments.iter().map(|entry| entry.0).collect();
+    let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, &names, shortening, length));
     write(model, system, exprs, &chosen);
     system.mass_form = mass_form.filter(|_| !system.linear);
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
@@ -78,13 +79,29 @@ pub(super) fn present(
     if system.derivatives.iter().chain(&system.output_values).any(long)
         || system.assignments.iter().any(|assignment| long(&assignment.value))
     {
-        share(system);
+        share(system, &mut numbered);
     }
+    renumber(system, &numbered);
     columns
 }
 
-/// Unknowns and assignments under the names of what they are; those that have none are `w1`, `w2`, ...
-fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved {
+/// Numbers the names that have no meaning in the order in which they are read, without gaps.
+fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
+    let shown = system.mass_form.iter().flat_map(|form| &form.assignments);
+    let assigned = shown.chain(&system.assignments).map(|assignment| assignment.symbol);
+    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
+    let all: Vec<SymbolId> = assigned.chain(unknowns).collect();
+    let numbered: FxHashSet<SymbolId> = numbered.iter().copied().collect();
+    let mut known: FxHashSet<SymbolId> = FxHashSet::default();
+    for symbol in all {
+        if numbered.contains(&symbol) && known.insert(symbol) {
+            system.exprs.rename(symbol, format!("w{}", known.len()));
+        }
+    }
+}
+
+/// Unknowns and assignments under the names of what they are; those that have none, which are told, are `w1`, `w2`, ...
+fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolved, Vec<SymbolId>) {
     let measures: FxHashMap<SymbolId, String> = model
         .measures
         .iter()
@@ -110,19 +127,24 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
     let unknowns = resolved.loops.iter().flat_map(|each| each.unknowns.iter().copied());
     let assigned = resolved.assignments.iter().map(|entry| entry.0);
     let symbols: Vec<SymbolId> = unknowns.chain(assigned).collect();
+    let mut numbered = Vec::new();
     for (k, symbol) in symbols.into_iter().enumerate() {
+        let mut is_numbered = false;
         let name = match measures.get(&symbol) {
             Some(name) => name.clone(),
             None => {
                 let own = &exprs.symbol_info(symbol).name;
                 if own.contains('(') || own.contains(' ') {
+                    is_numbered = true;
                     format!("w{}", k + 1)
                 } else {
                     own.to_string()
                 }
             }
         };
-        fresh.insert(symbol, exprs.new_symbol(name, SymbolKind::Assignment));
+        let own = exprs.new_symbol(name, SymbolKind::Assignment);
+        numbered.extend(is_numbered.then_some(own));
+        fresh.insert(symbol, own);
     }
     let expressions: FxHashMap<SymbolId, ExprId> = fresh.iter().map(|(old, new)| (*old, exprs.symbol(*new))).collect();
     let mut known = FxHashMap::default();
@@ -150,7 +172,7 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> Resolved
         block.rows.iter_mut().flatten().for_each(|entry| change(&mut entry.1));
     }
     resolved.roots.iter_mut().for_each(change);
-    resolved
+    (resolved, numbered)
 }
 
 /// The same with some assignments put where they are used.
@@ -245,7 +267,7 @@ fn fewest_names(
     best
 }
 
-/// The characters of all equations; none where they are too large to be written.
+/// The characters of all equations, names of assignments among them; none where they are too large to be written.
 fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
     let equations = resolved.states + resolved.outputs;
     let all: Vec<ExprId> = resolved.roots[..equations]
@@ -258,7 +280,13 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
     if all.iter().any(|id| sizes[id] > LARGE) {
         return None;
     }
-    Some(all.iter().map(|id| text(exprs, *id).len()).sum())
+    let names = resolved.assignments.iter().map(|entry| named_length(exprs, entry.0));
+    Some(all.iter().map(|id| text(exprs, *id).len()).sum::<usize>() + names.sum::<usize>())
+}
+
+/// The characters of a name with the sign of equality behind it. Numbers are given in the end, and are short.
+pub(super) fn named_length(exprs: &Exprs, symbol: SymbolId) -> usize {
+    exprs.symbol_info(symbol).name.len() + " = ".len()
 }
 
 /// The assignments that deserve a name: used more than once, and longer than a product.
@@ -436,8 +464,9 @@ fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resol
     system.linear = false;
 }
 
-/// Names every subexpression that is used more than once. A name is assigned before what first uses it.
-fn share(system: &mut StateSystem) {
+/// Names every subexpression that is used more than once, and adds the names to those that are numbered. A name is assigned
+/// before what first uses it.
+fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
     let mut exprs = std::mem::take(&mut system.exprs);
     let old = std::mem::take(&mut system.assignments);
     let mut roots: Vec<ExprId> = old.iter().map(|assignment| assignment.value).collect();
@@ -454,22 +483,15 @@ fn share(system: &mut StateSystem) {
     }
     let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     let mut assignments: Vec<Assignment> = Vec::new();
-    // Numbers go on where those of the definitions end.
-    let numbered = old.iter().map(|assignment| assignment.symbol);
-    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
-    let mut number = numbered
-        .chain(unknowns)
-        .filter_map(|symbol| exprs.symbol_info(symbol).name.strip_prefix('w')?.parse::<usize>().ok())
-        .max()
-        .unwrap_or(0);
     let mut rewrite = |exprs: &mut Exprs, assignments: &mut Vec<Assignment>, root: ExprId| {
         for id in exprs.reachable_beyond(&[root], |id| replaced.contains_key(&id)) {
             let node: Node = exprs.node(id).clone();
             let rebuilt = exprs.rebuild(&node, &replaced);
             let now = if uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(exprs, rebuilt) {
-                number += 1;
-                let symbol = exprs.new_symbol(format!("w{number}"), SymbolKind::Assignment);
+                // All names are numbered together in the end.
+                let symbol = exprs.new_symbol("w", SymbolKind::Assignment);
                 assignments.push(Assignment { symbol, value: rebuilt });
+                numbered.push(symbol);
                 exprs.symbol(symbol)
             } else {
                 rebuilt

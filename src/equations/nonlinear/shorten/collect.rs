@@ -17,6 +17,9 @@ pub(super) const LONGEST: usize = 200;
 /// Sums of at most this many terms are tried with and without a common denominator.
 const TRIED_APART: usize = 16;
 
+/// Products of two sums are looked for in sums of at most this many terms.
+const PAIRED: usize = 40;
+
 /// A factor with its place among others: symbols in the order of their declaration, then functions, then sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Factor {
@@ -156,7 +159,12 @@ impl Collector<'_> {
         }
         let common = self.common(&terms);
         let whole = self.apart(&terms, &common);
-        let above: Powers = common.powers.iter().filter(|each| *each.1 > 0).map(|each| (*each.0, *each.1)).collect();
+        let above: Powers = common
+            .powers
+            .iter()
+            .filter(|each| *each.1 > 0)
+            .map(|each| (*each.0, *each.1))
+            .collect();
         if above.len() == common.powers.len() || terms.len() > TRIED_APART {
             return whole;
         }
@@ -183,7 +191,14 @@ impl Collector<'_> {
         let inverse: Powers = common.powers.iter().map(|each| (*each.0, -each.1)).collect();
         let number = BigRational::one() / &common.number;
         let mut rest: Vec<Term> = terms.iter().map(|term| term.times(&number, &inverse)).collect();
-        while let Some(chosen) = self.best_part(&rest) {
+        loop {
+            let Some(chosen) = self.best_part(&rest) else {
+                match self.product_of_sums(&rest) {
+                    Some(shorter) => rest = shorter,
+                    None => break,
+                }
+                continue;
+            };
             let first = chosen[0];
             let part: Vec<Term> = chosen.iter().map(|k| rest[*k].clone()).collect();
             let collected = self.as_term(part);
@@ -217,14 +232,10 @@ impl Collector<'_> {
         }
     }
 
-    /// The places of the terms, not all, out of which it saves most to take what they share.
+    /// The places of the terms, not all, out of which it saves most to take what they share. Each has the same power of some
+    /// factor: a polynomial in a velocity stays one.
     fn best_part(&mut self, terms: &[Term]) -> Option<Vec<usize>> {
-        let mut places: BTreeMap<(Factor, bool), Vec<usize>> = BTreeMap::new();
-        for (k, term) in terms.iter().enumerate() {
-            for (factor, exponent) in &term.powers {
-                places.entry((*factor, *exponent > 0)).or_default().push(k);
-            }
-        }
+        let places = places(terms);
         let mut best: Option<(usize, Vec<usize>)> = None;
         for list in places.into_values() {
             // What all share and still stands here is to stay with the terms.
@@ -247,14 +258,81 @@ impl Collector<'_> {
         best.map(|found| found.1)
     }
 
+    /// `a*g + a*h - b*g - b*h` as `(a - b)*(g + h)`: two parts of a sum that are the same but for what each of them shares.
+    fn product_of_sums(&mut self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !(4..=PAIRED).contains(&terms.len()) {
+            return None;
+        }
+        let parts: Vec<Part> = places(terms)
+            .into_values()
+            .filter(|list| list.len() >= 2)
+            .map(|list| Part::new(terms, list))
+            .collect();
+        for (k, one) in parts.iter().enumerate() {
+            for other in &parts[k + 1..] {
+                if one.rest != other.rest || one.places.iter().any(|place| other.places.contains(place)) {
+                    continue;
+                }
+                let sum = self.as_term(one.rest.clone());
+                let factor = self.as_term(vec![one.shared.clone(), other.shared.clone()]);
+                let product = factor.times(&sum.number, &sum.powers);
+                let kept = (0..terms.len()).filter(|k| !one.places.contains(k) && !other.places.contains(k));
+                let mut shorter = vec![product];
+                shorter.extend(kept.map(|k| terms[k].clone()));
+                return Some(joined(shorter));
+            }
+        }
+        None
+    }
+
     /// The characters of a power with the sign of the product beside it.
     fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> usize {
         let exprs = &*self.exprs;
         let own = *self.lengths.entry(factor.id).or_insert_with(|| {
-            let parentheses = if matches!(exprs.node(factor.id), Node::Sum(_)) { 2 } else { 0 };
+            let parentheses = if matches!(exprs.node(factor.id), Node::Sum(_)) {
+                2
+            } else {
+                0
+            };
             text(exprs, factor.id).len() + parentheses
         });
         own + 1 + if exponent.abs() == 1 { 0 } else { 2 }
+    }
+}
+
+/// The places of the terms that have the same power of a factor.
+fn places(terms: &[Term]) -> BTreeMap<(Factor, i32), Vec<usize>> {
+    let mut places: BTreeMap<(Factor, i32), Vec<usize>> = BTreeMap::new();
+    for (k, term) in terms.iter().enumerate() {
+        for (factor, exponent) in &term.powers {
+            places.entry((*factor, *exponent)).or_default().push(k);
+        }
+    }
+    places
+}
+
+/// Some terms of a sum as what they share times a rest, whose first term has no number.
+struct Part {
+    places: Vec<usize>,
+    shared: Term,
+    rest: Vec<Term>,
+}
+
+impl Part {
+    fn new(terms: &[Term], places: Vec<usize>) -> Part {
+        let own: Vec<Term> = places.iter().map(|k| terms[*k].clone()).collect();
+        let powers = shared_powers(&own);
+        let inverse: Powers = powers.iter().map(|each| (*each.0, -each.1)).collect();
+        let one = BigRational::one();
+        let mut rest: Vec<Term> = own.iter().map(|term| term.times(&one, &inverse)).collect();
+        rest.sort_by(|a, b| a.powers.cmp(&b.powers));
+        let number = rest[0].number.clone();
+        rest.iter_mut().for_each(|term| term.number /= &number);
+        Part {
+            places,
+            shared: Term { number, powers },
+            rest,
+        }
     }
 }
 
@@ -300,10 +378,17 @@ pub(super) fn shared_powers(terms: &[Term]) -> Powers {
 pub(super) fn common_number(numbers: &[&BigRational]) -> BigRational {
     let is_negative = numbers.iter().all(|number| number.is_negative());
     let sign = BigRational::from_integer(BigInt::from(if is_negative { -1 } else { 1 }));
-    let numerators = numbers.iter().fold(BigInt::zero(), |gcd, number| gcd.gcd(number.numer()));
-    let denominators = numbers.iter().fold(BigInt::one(), |lcm, number| lcm.lcm(number.denom()));
+    let numerators = numbers
+        .iter()
+        .fold(BigInt::zero(), |gcd, number| gcd.gcd(number.numer()));
+    let denominators = numbers
+        .iter()
+        .fold(BigInt::one(), |lcm, number| lcm.lcm(number.denom()));
     let within = |factor: &BigRational| -> usize {
-        let inside: usize = numbers.iter().map(|number| number_length(&(*number / factor).abs())).sum();
+        let inside: usize = numbers
+            .iter()
+            .map(|number| number_length(&(*number / factor).abs()))
+            .sum();
         inside + number_length(factor)
     };
     let mut best = BigRational::one();

@@ -19,6 +19,9 @@ const LONGEST: usize = 1_000;
 /// The highest frequency that is looked at.
 const HIGHEST: i32 = 16;
 
+/// Pairs are looked for among at most this many waves.
+const PAIRED: usize = 5;
+
 /// The most sines and cosines in a product.
 const HALVINGS: u32 = 24;
 
@@ -65,7 +68,10 @@ pub(super) fn quotient(series: &Series, function: Function, u: &Frequency) -> Op
     // No exponential of a product lies beyond those of the sum it is, in the direction of any angle.
     let mut bounds = vec![0; u.len()];
     for frequency in series.keys() {
-        bounds.iter_mut().zip(frequency).for_each(|(bound, k)| *bound = k.abs().max(*bound));
+        bounds
+            .iter_mut()
+            .zip(frequency)
+            .for_each(|(bound, k)| *bound = k.abs().max(*bound));
     }
     let mut rest = series.clone();
     let mut found = Series::new();
@@ -79,7 +85,11 @@ pub(super) fn quotient(series: &Series, function: Function, u: &Frequency) -> Op
         if below.iter().zip(&bounds).any(|(k, bound)| k.abs() > *bound) {
             return None;
         }
-        let taken = if function == Function::Cos { -value.clone() } else { value.clone() };
+        let taken = if function == Function::Cos {
+            -value.clone()
+        } else {
+            value.clone()
+        };
         add(&mut rest, below, taken);
         found.insert(combined(&frequency, u, -1), &value * &scale);
     }
@@ -156,7 +166,10 @@ impl Angles {
 
     /// The frequency of an argument.
     pub(super) fn frequency(&self, argument: ExprId) -> Option<&Frequency> {
-        self.known.iter().find(|known| known.0 == argument).map(|known| &known.1)
+        self.known
+            .iter()
+            .find(|known| known.0 == argument)
+            .map(|known| &known.1)
     }
 
     /// The argument of a frequency, and whether it has the opposite sign: written as it was, or the first angle positive.
@@ -191,12 +204,23 @@ impl Angles {
     /// sin(f) or cos(f) as a sign and a function.
     pub(super) fn call(&self, exprs: &mut Exprs, function: Function, frequency: &Frequency) -> (BigRational, ExprId) {
         let (argument, is_reversed) = self.argument(exprs, frequency);
-        let sign = if is_reversed && function == Function::Sin { -1 } else { 1 };
+        let sign = if is_reversed && function == Function::Sin {
+            -1
+        } else {
+            1
+        };
         (whole(sign), exprs.call(function, [argument]))
     }
 
     /// The same as a power of a term.
-    pub(super) fn times_power(&self, exprs: &mut Exprs, term: &mut Term, function: Function, u: &Frequency, power: i32) {
+    pub(super) fn times_power(
+        &self,
+        exprs: &mut Exprs,
+        term: &mut Term,
+        function: Function,
+        u: &Frequency,
+        power: i32,
+    ) {
         let (sign, call) = self.call(exprs, function, u);
         if power % 2 != 0 {
             term.number *= sign;
@@ -216,7 +240,10 @@ impl Angles {
                 terms.push(Term::number(value.re.clone()));
                 continue;
             }
-            for (function, number) in [(Function::Cos, &value.re * whole(2)), (Function::Sin, &value.im * whole(-2))] {
+            for (function, number) in [
+                (Function::Cos, &value.re * whole(2)),
+                (Function::Sin, &value.im * whole(-2)),
+            ] {
                 if !number.is_zero() {
                     let mut term = Term::number(number);
                     self.times_power(exprs, &mut term, function, frequency, 1);
@@ -227,30 +254,76 @@ impl Angles {
         terms
     }
 
-    /// The same with the constant and one cosine as a square: `1 + cos(2*u)` is `2*cos(u)^2`, for each cosine with which that goes.
+    /// The same with cosines of doubled angles as squares: all of them, or the one that takes the constant with it, as
+    /// `1 + cos(2*u)` is `2*cos(u)^2`.
     pub(super) fn squares(&self, exprs: &mut Exprs, series: &Series) -> Vec<Vec<Term>> {
         let zero = vec![0; self.count()];
-        let Some(constant) = series.get(&zero).map(|value| value.re.clone()) else {
-            return Vec::new();
+        let constant = series.get(&zero).map_or(BigRational::zero(), |value| value.re.clone());
+        let is_doubled = |each: &(&Frequency, &Complex<BigRational>)| {
+            *each.0 > zero && !each.1.re.is_zero() && each.0.iter().all(|k| k % 2 == 0)
         };
+        let doubled: Vec<(Frequency, BigRational)> = series
+            .iter()
+            .filter(is_doubled)
+            .map(|(frequency, value)| (frequency.clone(), &value.re * whole(2)))
+            .collect();
         let mut found = Vec::new();
-        for (frequency, value) in series.iter().filter(|each| *each.0 > zero) {
-            let amplitude = &value.re * whole(2);
-            if frequency.iter().any(|k| k % 2 != 0) || amplitude.abs() != constant.abs() {
-                continue;
+        for function in [Function::Cos, Function::Sin] {
+            // cos(2*u) is 2*cos(u)^2 - 1, or 1 - 2*sin(u)^2.
+            let sign = whole(if function == Function::Cos { 1 } else { -1 });
+            let mut choices = vec![doubled.clone()];
+            let alone = doubled.iter().filter(|(_, amplitude)| amplitude * &sign == constant);
+            choices.extend(alone.map(|one| vec![one.clone()]));
+            for chosen in choices.into_iter().filter(|chosen| !chosen.is_empty()) {
+                let mut rest = series.clone();
+                let mut terms = Vec::new();
+                for (frequency, amplitude) in chosen {
+                    let half: Frequency = frequency.iter().map(|k| k / 2).collect();
+                    let minus: Frequency = frequency.iter().map(|k| -k).collect();
+                    let less = real(-&amplitude / whole(2));
+                    add(&mut rest, frequency, less.clone());
+                    add(&mut rest, minus, less);
+                    add(&mut rest, zero.clone(), real(-&amplitude * &sign));
+                    let mut square = Term::number(amplitude * whole(2) * &sign);
+                    self.times_power(exprs, &mut square, function, &half, 2);
+                    terms.push(square);
+                }
+                terms.extend(self.waves(exprs, &rest));
+                found.push(terms);
             }
-            let half: Frequency = frequency.iter().map(|k| k / 2).collect();
-            let minus: Frequency = frequency.iter().map(|k| -k).collect();
-            let mut rest = series.clone();
-            rest.remove(&zero);
-            add(&mut rest, frequency.clone(), real(-value.re.clone()));
-            add(&mut rest, minus, real(-value.re.clone()));
-            let function = if amplitude == constant { Function::Cos } else { Function::Sin };
-            let mut square = Term::number(&constant * whole(2));
-            self.times_power(exprs, &mut square, function, &half, 2);
-            let mut terms = vec![square];
-            terms.extend(self.waves(exprs, &rest));
-            found.push(terms);
+        }
+        found
+    }
+
+    /// Two waves of a sum, as much of them as has one amplitude, with what is left: `cos(x + y) + 3*cos(x - y)` is twice
+    /// `cos(x)*cos(y)`, and `2*cos(x - y)`.
+    pub(super) fn pairs(&self, series: &Series) -> Vec<(Series, Series)> {
+        let zero = vec![0; self.count()];
+        let waves: Vec<(&Frequency, &Complex<BigRational>)> = series.iter().filter(|each| *each.0 > zero).collect();
+        let mut found = Vec::new();
+        if waves.len() > PAIRED {
+            return found;
+        }
+        let amplitude = |value: &Complex<BigRational>| value.re.abs() + value.im.abs();
+        for (k, (f, a)) in waves.iter().enumerate() {
+            for (g, b) in &waves[k + 1..] {
+                // Both are cosines, or both are sines.
+                let are_alike = (a.re.is_zero() && b.re.is_zero()) || (a.im.is_zero() && b.im.is_zero());
+                if !are_alike || series.len() == 4 && amplitude(a) == amplitude(b) {
+                    continue;
+                }
+                let least = amplitude(a).min(amplitude(b));
+                let (mut pair, mut rest) = (Series::new(), series.clone());
+                for (frequency, value) in [(*f, *a), (*g, *b)] {
+                    let part = value * real(&least / amplitude(value));
+                    let minus: Frequency = frequency.iter().map(|k| -k).collect();
+                    for (frequency, part) in [(frequency.clone(), part.clone()), (minus, part.conj())] {
+                        add(&mut rest, frequency.clone(), -part.clone());
+                        add(&mut pair, frequency, part);
+                    }
+                }
+                found.push((pair, rest));
+            }
         }
         found
     }

@@ -139,13 +139,17 @@ impl Writer<'_> {
                 }
                 Part::Turning(function, frequency) => {
                     let exprs = &mut *self.collector.exprs;
-                    self.angles.times_power(exprs, &mut front, *function, frequency, *exponent);
+                    self.angles
+                        .times_power(exprs, &mut front, *function, frequency, *exponent);
                 }
                 Part::Plain(factor) => multiply(&mut front.powers, *factor, *exponent),
             }
         }
         let Some(open) = open else { return Some(front) };
-        let terms = open.iter().map(|term| term.times(&front.number, &front.powers)).collect();
+        let terms = open
+            .iter()
+            .map(|term| term.times(&front.number, &front.powers))
+            .collect();
         Some(self.collector.as_term(terms))
     }
 
@@ -236,27 +240,33 @@ impl Writer<'_> {
 
     /// A trigonometric polynomial as terms: as a product, or as a sum in one of several forms.
     fn shortest(&mut self, series: &Series) -> Vec<Term> {
-        let mut forms = self.sums(series);
-        let mut rest = vec![series.clone()];
-        let factors = divide(&mut rest);
-        if !factors.is_empty() {
-            let mut product = match rest[0].len() {
-                1 => self.angles.waves(self.collector.exprs, &rest[0]).pop(),
-                _ => {
-                    let sum = self.sums(&rest[0]);
-                    let sum = self.least(sum);
-                    Some(self.collector.as_term(sum))
-                }
-            };
-            for (function, u, power) in factors {
-                if let Some(product) = &mut product {
-                    let exprs = &mut *self.collector.exprs;
-                    self.angles.times_power(exprs, product, function, &u, power);
-                }
+        let mut forms: Vec<Vec<Term>> = self.product(series).map(|product| vec![product]).into_iter().collect();
+        forms.extend(self.sums(series));
+        for (pair, rest) in self.angles.pairs(series) {
+            if let Some(product) = self.product(&pair) {
+                let mut form = vec![product];
+                form.extend(self.angles.waves(self.collector.exprs, &rest));
+                forms.push(form);
             }
-            forms.insert(0, product.into_iter().collect());
         }
         self.least(forms)
+    }
+
+    /// A trigonometric polynomial as sines and cosines times a rest, if any divides it.
+    fn product(&mut self, series: &Series) -> Option<Term> {
+        let mut rest = [series.clone()];
+        let factors = divide(&mut rest);
+        if factors.is_empty() {
+            return None;
+        }
+        let forms = self.sums(&rest[0]);
+        let sum = self.least(forms);
+        let mut product = self.collector.as_term(sum);
+        for (function, u, power) in factors {
+            let exprs = &mut *self.collector.exprs;
+            self.angles.times_power(exprs, &mut product, function, &u, power);
+        }
+        Some(product)
     }
 
     /// The forms of a trigonometric polynomial that are sums.
@@ -307,5 +317,7 @@ fn divide(all: &mut [Series]) -> Vec<(Function, Frequency, i32)> {
 }
 
 fn quotients(all: &[Series], function: Function, u: &Frequency) -> Option<Vec<Series>> {
-    all.iter().map(|series| fourier::quotient(series, function, u)).collect()
+    all.iter()
+        .map(|series| fourier::quotient(series, function, u))
+        .collect()
 }
