@@ -14,9 +14,9 @@ fn system_of(output: &str) -> StateSystem {
     let source = format!(
         "model T {{
            param m = 1.3; param l = 0.7; param r = 0.4;
-           state a = int(a*b), start = 0.3;
-           state b = int(b*c), start = 0.5;
-           state c = int(c*a), start = 0.9;
+           state a = int(sin(a)), start = 0.3;
+           state b = int(sin(b)), start = 0.5;
+           state c = int(sin(c)), start = 0.9;
            output y = {output};
          }}"
     );
@@ -53,6 +53,7 @@ fn value(system: &StateSystem, at: [f64; 3]) -> f64 {
 /// What is written on the left is printed as on the right.
 #[test]
 fn identities_that_shorten_are_applied() {
+    let mut others = Vec::new();
     for (written, wanted) in [
         // Sums and differences of angles, and their squares.
         ("sin(a)*cos(b) - cos(a)*sin(b)", "sin(a - b)"),
@@ -95,8 +96,11 @@ fn identities_that_shorten_are_applied() {
             characters
         };
         // The order of factors and terms is that of declaration, and no matter here.
-        assert_eq!(in_order(&found), in_order(wanted), "{written} is {found}, not {wanted}");
+        if in_order(&found) != in_order(wanted) {
+            others.push(format!("{written} is {found}, not {wanted}"));
+        }
     }
+    assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
 /// The inertia of a slider-crank about its crank, as elimination leaves it: one term a mass, and none twice.
@@ -104,7 +108,7 @@ fn identities_that_shorten_are_applied() {
 fn an_inertia_is_written_by_masses() {
     let expanded = "r^2*l^2*m*cos(a)^2 + r^2*l^2*m*cos(b)^2 - 2*r^2*l^2*m*sin(a)*cos(a)*sin(b)*cos(b) \
                     - 2*r^2*l^2*m*cos(a)^2*cos(b)^2 + l^2*c*cos(b)^2";
-    assert_eq!(printed(expanded), "l^2*(r^2*m*sin(a - b)^2 + c*cos(b)^2)");
+    assert_eq!(printed(expanded), "l^2*(m*r^2*sin(a - b)^2 + c*cos(b)^2)");
 }
 
 /// An expression that is long and has no structure is neither lost nor looked at for long.

@@ -132,29 +132,31 @@ pub(super) struct Angles {
 impl Angles {
     /// The combinations of these arguments.
     pub(super) fn new(exprs: &mut Exprs, arguments: &[ExprId]) -> Option<Angles> {
-        let mut atoms: BTreeMap<ExprId, BigInt> = BTreeMap::new();
+        // In the order of declaration, so that the first of two angles is the positive one.
+        let mut atoms: BTreeMap<Factor, BigInt> = BTreeMap::new();
         let mut forms = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let form = linear(exprs, *argument);
             for (atom, number) in &form {
-                let unit = atoms.entry(*atom).or_insert_with(BigInt::one);
+                let unit = atoms.entry(Factor::new(exprs, *atom)).or_insert_with(BigInt::one);
                 *unit = unit.lcm(number.denom());
             }
             forms.push(form);
         }
-        let place: BTreeMap<ExprId, usize> = atoms.keys().enumerate().map(|(k, id)| (*id, k)).collect();
+        let place: BTreeMap<ExprId, usize> = atoms.keys().enumerate().map(|(k, atom)| (atom.id, k)).collect();
         let mut known = Vec::with_capacity(arguments.len());
         for (argument, form) in arguments.iter().zip(forms) {
             let mut frequency = vec![0; atoms.len()];
             for (atom, number) in form {
-                let count = (number * BigRational::from_integer(atoms[&atom].clone())).to_integer();
+                let unit = atoms[&Factor::new(exprs, atom)].clone();
+                let count = (number * BigRational::from_integer(unit)).to_integer();
                 frequency[place[&atom]] = count.to_i32().filter(|count| count.abs() <= HIGHEST)?;
             }
             known.push((*argument, frequency));
         }
         let unit = |lcm: BigInt| BigRational::new(BigInt::one(), lcm);
         Some(Angles {
-            atoms: atoms.into_iter().map(|(id, lcm)| (id, unit(lcm))).collect(),
+            atoms: atoms.into_iter().map(|(atom, lcm)| (atom.id, unit(lcm))).collect(),
             known,
         })
     }
