@@ -15,6 +15,12 @@ pub(super) const LARGE: u64 = 4_000;
 /// Lowest terms of more nodes than this are not rewritten.
 const WRITTEN: u64 = 16_000;
 
+/// Lowest terms of so few nodes are always rewritten.
+const SHORT: u64 = 200;
+
+/// How many nodes of longer ones are rewritten in one system, so that large systems take no longer than they have to.
+const EFFORT: u64 = 250_000;
+
 /// Term operations for the lowest terms of one equation.
 const OPERATIONS: u64 = 400_000;
 
@@ -24,6 +30,8 @@ pub(super) struct Shortening {
     is_read: bool,
     /// Whether coefficients are in lowest terms, so that these may be looked for in the whole; nothing is done otherwise.
     cancelled: bool,
+    /// How many nodes of long expressions may still be rewritten.
+    effort: u64,
     /// The expressions that were looked at, and their shorter forms.
     known: FxHashMap<ExprId, ExprId>,
 }
@@ -33,6 +41,7 @@ impl Shortening {
         Shortening {
             is_read: true,
             cancelled,
+            effort: EFFORT,
             known: FxHashMap::default(),
         }
     }
@@ -58,7 +67,7 @@ impl Shortening {
         match self.known.get(&id) {
             Some(short) => *short,
             None => {
-                let short = shorter(exprs, id);
+                let short = shorter(exprs, id, &mut self.effort);
                 self.known.insert(id, short);
                 short
             }
@@ -67,19 +76,18 @@ impl Shortening {
 }
 
 /// An expression as a person would write it, where that is shorter than in lowest terms.
-fn shorter(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    if is_large(exprs, id) {
+fn shorter(exprs: &mut Exprs, id: ExprId, effort: &mut u64) -> ExprId {
+    let Some(lowest) = over_one_denominator(exprs, id) else {
         return id;
-    }
-    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let value = match field.from_expression(exprs, id) {
-        Ok(value) if !field.exhausted() => value,
-        _ => return id,
     };
-    let lowest = field.to_expression(exprs, &value);
     let mut best = in_lowest_terms(exprs, id, lowest);
-    if exprs.written_size(&[lowest]) <= WRITTEN
-        && let Some(written) = written::by_hand(exprs, lowest)
+    let size = exprs.written_size(&[lowest]);
+    let cost = if size <= SHORT { 0 } else { size };
+    if size > WRITTEN || cost > *effort {
+        return best;
+    }
+    *effort -= cost;
+    if let Some(written) = written::by_hand(exprs, lowest)
         && !is_large(exprs, written)
         && (is_large(exprs, best) || text(exprs, written).len() < text(exprs, best).len())
     {
@@ -95,18 +103,20 @@ pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
 
 /// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
 pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    match over_one_denominator(exprs, id) {
+        Some(lowest) => in_lowest_terms(exprs, id, lowest),
+        None => id,
+    }
+}
+
+/// The lowest terms of an expression, unless that takes too much.
+fn over_one_denominator(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     if is_large(exprs, id) {
-        return id;
+        return None;
     }
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let Ok(value) = field.from_expression(exprs, id) else {
-        return id;
-    };
-    if field.exhausted() {
-        return id;
-    }
-    let lowest = field.to_expression(exprs, &value);
-    in_lowest_terms(exprs, id, lowest)
+    let value = field.from_expression(exprs, id).ok()?;
+    (!field.exhausted()).then(|| field.to_expression(exprs, &value))
 }
 
 /// The shorter one of an expression and of its lowest terms.
