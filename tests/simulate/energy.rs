@@ -64,6 +64,8 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
             .iter()
             .any(|symbol| model.exprs.symbol_info(*symbol).kind == SymbolKind::Input)
     };
+    let modes = model.elements.iter().filter(|element| element.mode.is_some());
+    let blocks: Vec<_> = modes.map(|element| model.paths[element.path.index()].parent).collect();
     let (mut stored, mut flowing) = (Vec::new(), Vec::new());
     for (at, element) in model.elements.iter().enumerate() {
         let name = model.element_name(elaborate::model::ElementId(at as u32));
@@ -90,7 +92,8 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
                 let mode = element.mode.unwrap();
                 stored.push(format!("{half:.17e}*{block}.{symbol}[{mode}]^2"));
             }
-            Law::Storage { .. } if name.ends_with(".residual") => return None,
+            // What a modal block holds beside its modes has no name in the language, and so its energy has none.
+            Law::Storage { .. } if blocks.contains(&model.paths[element.path.index()].parent) => return None,
             Law::Storage { .. } => stored.push(format!("energy({name})")),
             Law::Coupler { .. } => {}
             Law::Dissipator(_) => return None,
