@@ -16,14 +16,18 @@ use std::path::{Path, PathBuf};
 /// Writes simulation code of a model: a folder with a README, or an FMU.
 ///
 /// The code computes what `lgm simulate` does; every `param` can be changed when it runs. The folder or file appears under its
-/// name when it is complete.
+/// name when it is complete; the README in it says how to build and run it.
+///
+/// `c` needs a C compiler, `rust` cargo, `python` NumPy and SciPy, `matlab` MATLAB or Octave, `julia` OrdinaryDiffEq, `modelica`
+/// any tool of that language. `latex` and `json` hold the equations alone, as `lgm equations` prints them.
 ///
 /// `fmu3` and `fmu2` are functional mock-up units of FMI 3.0 and 2.0 for model exchange and co-simulation, with sources and
 /// a library for this machine, built by the C compiler that CC names, or else cc, gcc or clang.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  lgm emit examples/oscillator.lgm --target c -o oscillator\n  \
-    lgm emit examples/oscillator.lgm --target fmu3 -o oscillator.fmu"
+    lgm emit examples/oscillator.lgm --target fmu3 -o oscillator.fmu\n  \
+    lgm emit examples/oscillator.lgm --target c --fixed-step 1e-3 -o controller"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -39,10 +43,10 @@ pub(super) struct Arguments {
     /// Replace a folder or FMU that an earlier `lgm emit` has made
     #[arg(long)]
     force: bool,
-    /// Numbers in single precision
+    /// Numbers in single precision; for the target `c`
     #[arg(long)]
     float: bool,
-    /// Also a run in steps of this length in seconds, with a bound on the operations of a step
+    /// Also a run in steps of this length in seconds, with a bound on the operations of a step; for the target `c`
     #[arg(long, value_name = "H", value_parser = step)]
     fixed_step: Option<f64>,
 }

@@ -72,6 +72,13 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         .set("equation_lines", sections.equations)
         .set("interval", literal(interval))
         .set("remark", remark);
+    let with_signal = system
+        .inputs
+        .iter()
+        .zip(&book.inputs)
+        .find(|entry| entry.0.signal.is_some());
+    let modification = with_signal.map(|(_, input)| format!(", such as `{}({input}=sin(time))`", values.get("name")));
+    values.set("modification", modification.unwrap_or_default());
     readme_values(subject, &book.members, &mut values);
     values.set("variable_table", variable_table(subject, &book));
     let mut package = Package::default();
