@@ -1,6 +1,7 @@
 //! Models in which every state acts on every other: their equations stay as short as the models, and are still right.
 
 use lgm::equations::{Options, StateSystem};
+use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels};
 use lgm::source::{NoFiles, SourceMap};
 use lgm::{Request, compile};
 
@@ -179,4 +180,82 @@ fn masses_behind_levers_at_a_shaft() {
     assert_eq!(codes, ["LGM0712"]);
     assert_eq!(system.states.len(), 561);
     assert_eq!(system.numeric.expect("the equations are short").a.stored(), 2 * 560);
+}
+
+/// A bar with so many modes, of which velocities move three points.
+fn moved_bar(modes: usize) -> String {
+    format!(
+        "import distributed;
+         model Moved {{
+           param E = 210e9; param L = 1;
+           input u = sin(600*time);
+           node x[3] : translational;
+           bar : FixedFreeBar(7850, E, 0.01, L, zeta = 0.01, modes = {modes}, at = [0.23*L, 0.57*L, 0.9*L]) x[1] -> gnd, x[2] -> gnd, x[3] -> gnd;
+           for k in 1:3 {{ shake[k] : VelocitySource(k*u) x[k] -> gnd; }}
+           output f = through(shake[3]);
+         }}"
+    )
+}
+
+/// How much code there is in a program.
+fn length(kernel: &Kernel) -> usize {
+    kernel
+        .program()
+        .loops
+        .iter()
+        .map(|entry| entry.body.len() + entry.stores.len())
+        .sum()
+}
+
+#[test]
+fn expressions_and_their_jacobian_grow_with_the_modes_and_not_with_their_square() {
+    let mut lengths = Vec::new();
+    for modes in [90, 180] {
+        let mut map = SourceMap::default();
+        let root = map.add("bar.lgm", moved_bar(modes).as_str(), None);
+        let request = Request {
+            equations: Options {
+                numeric: false,
+                ..Options::default()
+            },
+            verify: true,
+            ..Request::default()
+        };
+        let (system, diagnostics) = compile(&NoFiles, &mut map, root, &request);
+        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!(codes, ["LGM0503", "LGM0506", "LGM0712"]);
+        let system = system.expect("the model has equations");
+        assert!(system.linear && system.symbolic.is_none());
+        let kernels = Kernels::new(&system, &KernelOptions { native: false });
+        let jacobian = &kernels.jacobians(&system).rates_by_states;
+        // Rates are linear in the states: their matrix times any states is what these add to them.
+        let parameters = kernels.parameters(&[]);
+        let states: Vec<f64> = (0..system.states.len()).map(|k| (1.0 + k as f64).sin()).collect();
+        let rates = |states: &[f64]| {
+            kernels.derivatives.values(&Arguments {
+                parameters: &parameters,
+                states,
+                inputs: &[0.0],
+                rates: &[0.0],
+                ..Arguments::default()
+            })
+        };
+        let entries = jacobian.values.values(&Arguments {
+            parameters: &parameters,
+            states: &states,
+            inputs: &[0.0],
+            rates: &[0.0],
+            ..Arguments::default()
+        });
+        for (row, rate) in rates(&states).iter().enumerate() {
+            let range = jacobian.row_starts[row]..jacobian.row_starts[row + 1];
+            let terms = range.map(|at| entries[at] * states[jacobian.columns_of[at]]);
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term: f64| (sum + term, size + term.abs()));
+            assert!((sum - rate).abs() <= 1e-10 * size, "{modes}, row {row}: {sum} {rate}");
+        }
+        lengths.push([length(&kernels.derivatives), length(&jacobian.values)]);
+    }
+    for (few, many) in lengths[0].into_iter().zip(lengths[1]) {
+        assert!(many < 3 * few, "{lengths:?}");
+    }
 }

@@ -1,29 +1,26 @@
 //! The drivers: one run of reduction and assembly for each number system that is needed.
 
-use super::assemble::{Assembled, Columns, Obstacle, assemble};
+use super::assemble::Obstacle;
 use super::blocks::block_form;
 use super::conditions::Conditions;
 use super::given::{parameter_values, retained, without_nonlinear_outputs};
 use super::matrices::{self, Present};
 use super::options::Options;
-use super::outputs::{OutputRow, Plan, integrands, outputs};
+use super::outputs::{Plan, integrands};
 use super::refusal::Failure;
+use super::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
 use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
-use super::states::{StateRequest, change_states};
+use super::states::StateRequest;
 use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, singular, starts, values};
-use crate::algebra::{
-    DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled, Sharing,
-};
+use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
 use crate::bond::BondGraph;
-use crate::causality::elimination::Row;
-use crate::causality::structure::{Signed, Structure, port_column};
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
-use crate::elaborate::model::{Law, Measure, Model, Variable};
-use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
-use crate::reduce::{Refusal, Solve, reduce};
+use crate::elaborate::model::{Law, Model};
+use crate::expr::{Evaluated, Exprs, SymbolId, to_f64};
+use crate::reduce::Refusal;
 use num_rational::BigRational;
 
 /// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
@@ -38,109 +35,6 @@ pub(crate) struct Problem<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) causality: &'a Causality,
     pub(crate) states: StateRequest,
-}
-
-/// One run over one field: rows of all state rates and outputs.
-#[derive(Clone, Debug)]
-pub(crate) struct Run<E> {
-    pub(crate) columns: Columns,
-    /// Rates of all states, added ones last.
-    pub(crate) rates: Vec<Row<E>>,
-    pub(crate) outputs: Vec<OutputRow<E>>,
-    /// For each added state, the output that it is named after.
-    pub(crate) added: Vec<usize>,
-    pub(crate) constants: Vec<ExprId>,
-    pub(crate) constant_rates: Vec<ExprId>,
-    pub(crate) measures: Vec<Row<E>>,
-    /// `z_d` over the columns.
-    pub(crate) dependent_co_energy: Vec<Row<E>>,
-    /// `z_d = S_di z_i + S_du u` over the columns of reduction.
-    pub(crate) couplings: Vec<Row<E>>,
-    /// Rows that rates, measures and outputs refer to by the columns `SHARED + k`, and later ones of these.
-    pub(crate) shared: Vec<Row<E>>,
-}
-
-/// The column of each measured variable, with its sign.
-pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
-    let plain = |column| Signed {
-        column,
-        negative: false,
-    };
-    model
-        .measures
-        .iter()
-        .map(|(_, measure)| match measure {
-            Measure::PortEffort(port) => plain(port_column(*port, Variable::Effort)),
-            Measure::PortFlow(port) => plain(port_column(*port, Variable::Flow)),
-            Measure::Common(node) => structure.common[graph.node_junctions[node.index()] as usize],
-            Measure::BondEffort(bond) => structure.bonds[graph.drawn[bond.index()] as usize].0,
-            Measure::BondFlow(bond) => structure.bonds[graph.drawn[bond.index()] as usize].1,
-        })
-        .collect()
-}
-
-/// Reduces and assembles over one field; `extra` columns of the junction structure are measured beside the model's measures.
-pub(crate) fn run<F: Field + FromExpression>(
-    problem: Problem<'_>,
-    exprs: &mut Exprs,
-    field: &mut F,
-    plan: &mut Plan,
-    extra: &[u32],
-) -> Result<Run<F::Element>, Failure> {
-    run_sharing(problem, exprs, field, plan, extra, Sharing::nothing(), usize::MAX)
-}
-
-/// [`run`] with long rows shared or their number limited; `longest` is how many entries the rates may have together.
-fn run_sharing<F: Field + FromExpression>(
-    problem: Problem<'_>,
-    exprs: &mut Exprs,
-    field: &mut F,
-    plan: &mut Plan,
-    extra: &[u32],
-    sharing: Sharing<F::Element>,
-    longest: usize,
-) -> Result<Run<F::Element>, Failure> {
-    let Problem {
-        model,
-        graph,
-        causality,
-        states,
-    } = problem;
-    let signed = measure_columns(model, graph, &causality.structure);
-    let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
-    wanted.extend(extra);
-    let mut reduced = reduce(model, causality, field, &wanted, Solve::Rates, sharing, longest)?;
-    for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
-        if signed.negative {
-            for entry in row.iter_mut() {
-                entry.1 = field.neg(&entry.1);
-            }
-        }
-    }
-    let mut assembled: Assembled<F::Element> = assemble(model, exprs, field, &reduced, integrands(model))?;
-    change_states(model, field, &reduced, &mut assembled, states).map_err(Failure::States)?;
-    let found = outputs(model, exprs, field, &assembled, plan)?;
-    if field.exhausted() {
-        return Err(Failure::Reduction(Refusal::TooLarge));
-    }
-    let mut rates = assembled.rates;
-    let mut added = Vec::new();
-    for (row, output) in found.added {
-        rates.push(row);
-        added.push(output);
-    }
-    Ok(Run {
-        columns: assembled.columns,
-        rates,
-        outputs: found.rows,
-        added,
-        constants: assembled.constants,
-        constant_rates: assembled.constant_rates,
-        measures: assembled.measures,
-        dependent_co_energy: assembled.dependent_co_energy,
-        couplings: reduced.dependent_co_energy,
-        shared: assembled.shared,
-    })
 }
 
 /// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
@@ -347,16 +241,6 @@ fn formulate_with(
                 .help("make it an input, `input u = ..`, to see it in B"),
             );
         }
-        if system.linear && system.numeric.is_none() && options.numeric {
-            diagnostics.push(
-                Diagnostic::information(
-                    "LGM0506",
-                    "most states act on most others: A..F are left out, and what many equations use is assigned before them",
-                )
-                .label(model.span, "in this model")
-                .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse"),
-            );
-        }
         if system.start_constraints.is_empty() {
             let mut number = |exprs: &mut Exprs, value: &f64| {
                 let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
@@ -364,6 +248,11 @@ fn formulate_with(
             };
             system.start_constraints = starts::constraints(model, causality, &mut system, &run, &mut number);
         }
+    }
+    let is_left_out =
+        options.numeric && system.numeric.is_none() || options.symbolic && general && system.symbolic.is_none();
+    if system.linear && is_left_out {
+        diagnostics.push(without_matrices(model));
     }
     if options.blocks && general {
         let values = parameter_values(model).into_iter();
@@ -390,41 +279,19 @@ fn formulate_with(
     Ok(system)
 }
 
+/// Says that the matrices of a linear system are too full to be written out.
+fn without_matrices(model: &Model) -> Diagnostic {
+    Diagnostic::information(
+        "LGM0506",
+        "most states act on most others: A..F are left out, and what many equations use is assigned before them",
+    )
+    .label(model.span, "in this model")
+    .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
+}
+
 /// Whether numbers are computed in exact rationals.
 pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
     causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
-}
-
-/// Entries of all rows on the way to the rates that are written out: so many, and so many more a port. Beyond this, rows of
-/// more than [`LONG`] entries become assignments.
-const ENTRIES: (usize, usize) = (4_000_000, 40);
-/// The same for the rates, a state: a full matrix of [`crate::emit`]'s 500 states, and a constant number of entries a row.
-const RATE_ENTRIES: (usize, usize) = (250_000, 64);
-/// Rows of this many entries are never shared.
-const LONG: usize = 8;
-
-/// Whether a source depends on measured variables or states.
-fn is_controlled(model: &Model) -> bool {
-    let sources = model.elements.iter().filter_map(|element| match &element.law {
-        Law::Source { values, .. } => Some(values),
-        _ => None,
-    });
-    let values: Vec<ExprId> = sources.flatten().copied().collect();
-    let symbols = model.exprs.symbols_of(&values);
-    let mut kinds = symbols.iter().map(|symbol| model.exprs.symbol_info(*symbol).kind);
-    kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State))
-}
-
-/// Whether long rows may be shared: nothing is differentiated or compared that could hide behind them, as the values of
-/// controlled sources and what stands in `int(..)` and `der(..)` of an output are.
-fn may_share(model: &Model) -> bool {
-    let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
-    let rates = model
-        .exprs
-        .reachable(&roots)
-        .into_iter()
-        .any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)));
-    !rates && !is_controlled(model)
 }
 
 /// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
@@ -452,16 +319,8 @@ fn numeric_run(
         .collect();
     let mut field = DoubleValues::new(values);
     let run = if may_share(model) {
-        let (entries, longest) = (
-            ENTRIES.0 + ENTRIES.1 * model.ports.len(),
-            RATE_ENTRIES.0 + RATE_ENTRIES.1 * causality.independent.len(),
-        );
-        let written_out = Sharing::up_to(entries);
-        match run_sharing(problem, exprs, &mut field, plan, &[], written_out, longest) {
-            Err(Failure::Reduction(Refusal::TooManyEntries)) => {
-                let shared = Sharing::beyond(LONG);
-                run_sharing(problem, exprs, &mut field, plan, &[], shared, usize::MAX)?
-            }
+        match NUMBERS.run(problem, exprs, &mut field, plan) {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => run_sharing(problem, exprs, &mut field, plan)?,
             other => other?,
         }
     } else {
@@ -484,7 +343,7 @@ fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<Dep
     }
 }
 
-/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large.
+/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large or too many.
 fn symbolic_run(
     problem: Problem<'_>,
     options: &Options,
@@ -492,6 +351,42 @@ fn symbolic_run(
     system: &mut StateSystem,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let is_crowded = EXPRESSIONS.is_exceeded(problem, &mut exprs, plan);
+    system.exprs = exprs;
+    if !is_crowded && cancelled_run(problem, options, plan, system, diagnostics)? {
+        return Ok(());
+    }
+    let given = parameter_values(model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut field = SharedArena::new(3, given.collect());
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = match is_crowded {
+        true => run_sharing(problem, &mut exprs, &mut field, plan),
+        false => run(problem, &mut exprs, &mut field, plan, &[]),
+    };
+    system.exprs = exprs;
+    let run = attempt?;
+    matrices::symbolic(model, system, &run, &mut field);
+    system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
+        field.present(exprs, value)
+    });
+    if !field.is_cancelled() || matrices::is_too_long(system) {
+        share(model, system, "cancelled", diagnostics);
+    }
+    Ok(())
+}
+
+/// Fully cancelled entries; false where these are too large.
+fn cancelled_run(
+    problem: Problem<'_>,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<bool, Failure> {
     let Problem { model, causality, .. } = problem;
     let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
     let mut exprs = std::mem::take(&mut system.exprs);
@@ -508,29 +403,13 @@ fn symbolic_run(
             if matrices::is_too_long(system) {
                 share(model, system, "written out", diagnostics);
             }
-            return Ok(());
+            Ok(true)
         }
-        Ok(_) => {}
+        Ok(_) => Ok(false),
         // A field that gave up answers wrongly, and what looks singular to it need not be.
-        Err(failure) if failure.is_too_large() || field.exhausted() => {}
-        Err(failure) => return Err(failure),
+        Err(failure) if failure.is_too_large() || field.exhausted() => Ok(false),
+        Err(failure) => Err(failure),
     }
-    let given = parameter_values(model)
-        .into_iter()
-        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    let mut field = SharedArena::new(3, given.collect());
-    let mut exprs = std::mem::take(&mut system.exprs);
-    let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
-    system.exprs = exprs;
-    let run = attempt?;
-    matrices::symbolic(model, system, &run, &mut field);
-    system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
-        field.present(exprs, value)
-    });
-    if !field.is_cancelled() || matrices::is_too_long(system) {
-        share(model, system, "cancelled", diagnostics);
-    }
-    Ok(())
 }
 
 /// Names what the equations share, and says that they are too large for something.
@@ -544,44 +423,4 @@ fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut 
             .label(model.span, "this model")
             .help("use `--numeric` for numbers, or fix some parameters with `const`"),
     );
-}
-
-impl<E> Run<E> {
-    fn map<T>(self, mut change: impl FnMut(&E) -> T) -> Run<T> {
-        let mut rows = |rows: Vec<Row<E>>| -> Vec<Row<T>> {
-            rows.iter()
-                .map(|row| row.iter().map(|(column, value)| (*column, change(value))).collect())
-                .collect()
-        };
-        let (rates, measures) = (rows(self.rates), rows(self.measures));
-        let (dependent_co_energy, couplings) = (rows(self.dependent_co_energy), rows(self.couplings));
-        let shared = rows(self.shared);
-        let outputs = self
-            .outputs
-            .into_iter()
-            .map(|output| OutputRow {
-                row: output
-                    .row
-                    .map(|row| row.iter().map(|(column, value)| (*column, change(value))).collect()),
-                rest: output.rest,
-                starts: output
-                    .starts
-                    .iter()
-                    .map(|(value, state)| (change(value), *state))
-                    .collect(),
-            })
-            .collect();
-        Run {
-            columns: self.columns,
-            rates,
-            outputs,
-            added: self.added,
-            constants: self.constants,
-            constant_rates: self.constant_rates,
-            measures,
-            dependent_co_energy,
-            couplings,
-            shared,
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! Rows to matrices and equations.
 
 use super::decimals::shortest_decimal;
-use super::formulate::Run;
 use super::outputs::OutputRow;
+use super::run::Run;
 use super::shared::SharedArena;
 use super::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, SHARED};
@@ -85,6 +85,8 @@ pub(crate) fn symbolic<F: Present>(
     run: &Run<F::Element>,
     field: &mut F,
 ) -> bool {
+    // Shared rows leave the equations linear, though the matrices, which are full, are not written out.
+    let is_linear = run.outputs.iter().all(|output| output.row.is_some());
     let form = {
         let exprs = &mut system.exprs;
         linear_form(run, |value| field.present(exprs, value))
@@ -96,7 +98,7 @@ pub(crate) fn symbolic<F: Present>(
     let zero = system.exprs.zero();
     system.derivatives = written.derivatives;
     system.output_values = written.values;
-    system.linear = form.is_some();
+    system.linear = is_linear;
     system.symbolic = form.map(|form| LinearForm {
         x_offset: written
             .x_offset
@@ -443,7 +445,8 @@ pub(crate) fn is_too_long(system: &StateSystem) -> bool {
     system.exprs.written_size(&roots) > LONGEST_WRITTEN
 }
 
-/// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph.
+/// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph. Rows that
+/// are shared already are named anew among them.
 pub(crate) fn share(system: &mut StateSystem) {
     let mut roots = Vec::new();
     roots.extend(system.derivatives.iter().copied());
@@ -461,7 +464,13 @@ pub(crate) fn share(system: &mut StateSystem) {
         );
     }
     let mut exprs = std::mem::take(&mut system.exprs);
-    let reachable = exprs.reachable(&roots);
+    // A row's symbol stands for its value, which is older: in the order of ids it has been rebuilt before.
+    let rows: FxHashMap<ExprId, ExprId> = std::mem::take(&mut system.assignments)
+        .into_iter()
+        .map(|row| (exprs.symbol(row.symbol), row.value))
+        .collect();
+    let known: Vec<ExprId> = roots.iter().chain(rows.values()).copied().collect();
+    let reachable = exprs.reachable(&known);
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
     for id in &reachable {
         for child in exprs.node(*id).children() {
@@ -471,8 +480,15 @@ pub(crate) fn share(system: &mut StateSystem) {
     for root in &roots {
         *uses.entry(*root).or_default() += 1;
     }
+    for (symbol, value) in &rows {
+        *uses.entry(*value).or_default() += uses.get(symbol).copied().unwrap_or(0);
+    }
     let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     for id in reachable {
+        if let Some(value) = rows.get(&id) {
+            replaced.insert(id, replaced[value]);
+            continue;
+        }
         let node = exprs.node(id).clone();
         let rebuilt = exprs.rebuild(&node, &replaced);
         let worth = uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(&exprs, rebuilt);

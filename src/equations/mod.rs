@@ -21,6 +21,7 @@ mod options;
 mod outputs;
 mod refusal;
 mod residuals;
+mod run;
 mod settle;
 mod shared;
 mod singular;

@@ -1,6 +1,6 @@
 //! Starts of dependent storage: each is a constraint on the starts of the states (language 9).
 
-use super::formulate::Run;
+use super::run::Run;
 use super::system::{StartConstraint, StateSystem};
 use crate::causality::Causality;
 use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm};

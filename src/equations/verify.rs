@@ -7,10 +7,11 @@
 //! rationals, so that a residual is a fault and never rounding; large ones, and those with functions of time, in doubles.
 
 use super::assemble::{Columns, Obstacle};
-use super::formulate::{Problem, Run, decide, is_small, run};
+use super::formulate::{Problem, decide, is_small};
 use super::outputs::Plan;
 use super::refusal::Failure;
 use super::residuals::Checker;
+use super::run::{Run, run};
 use super::states::StateRequest;
 use super::system::StateSystem;
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField};

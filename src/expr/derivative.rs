@@ -54,6 +54,14 @@ impl Gradient {
         Ok(())
     }
 
+    /// Gives a symbol a column of its own beside those that were chosen; columns of all symbols stay different.
+    ///
+    /// To be called before anything that holds the symbol is asked for.
+    pub fn hold(&mut self, exprs: &mut Exprs, symbol: SymbolId, column: u32) {
+        let one = exprs.one();
+        self.symbols.insert(symbol, GradientRow::from([(column, one)]));
+    }
+
     /// The partial derivatives of an expression.
     pub fn row(&mut self, exprs: &mut Exprs, root: ExprId) -> Result<GradientRow, NoDerivative> {
         let mut stack = vec![root];

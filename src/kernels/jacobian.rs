@@ -14,6 +14,15 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
+    /// No entries in so many rows.
+    pub(crate) fn empty(rows: usize, columns: usize) -> Entries {
+        Entries {
+            columns,
+            row_starts: vec![0; rows + 1],
+            ..Entries::default()
+        }
+    }
+
     fn new(columns: usize) -> Entries {
         Entries {
             columns,
@@ -78,12 +87,18 @@ fn residuals_of(system: &StateSystem) -> impl Iterator<Item = ExprId> {
     system.loops.iter().flat_map(|entry| entry.residuals.iter().copied())
 }
 
-/// Right sides, outputs and residuals, each by states, inputs, rates of inputs and unknowns, in this order.
-pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries; 3] {
+/// The symbols of everything that a caller can change: states, inputs, rates of inputs and unknowns, in this order.
+pub(crate) fn everything(system: &StateSystem) -> Vec<SymbolId> {
     let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     columns.extend(system.inputs.iter().map(|input| input.symbol));
     columns.extend(&system.input_rates);
     columns.extend(unknowns_of(system));
+    columns
+}
+
+/// Right sides, outputs and residuals, each by [`everything`].
+pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries; 3] {
+    let columns = everything(system);
     let mut gradient = gradient(exprs, system, &columns);
     let mut rows = |roots: &mut dyn Iterator<Item = ExprId>| {
         let mut entries = Entries::new(columns.len());

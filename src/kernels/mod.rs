@@ -9,6 +9,7 @@
 
 mod body;
 mod corners;
+mod factored;
 mod fuse;
 mod graph;
 mod jacobian;
@@ -26,7 +27,7 @@ pub use corners::{Condition, Corners, LARGEST_TURN, longest_step};
 pub use lower::Layout;
 
 use crate::equations::StateSystem;
-use crate::expr::{ExprId, Exprs, to_f64};
+use crate::expr::{ExprId, Exprs, SymbolId, to_f64};
 use operation::Space;
 use portable::Portable;
 use program::Program;
@@ -277,6 +278,16 @@ impl Sensitivities {
     /// Differentiates and compiles.
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Sensitivities {
         let layout = Layout::new(system);
+        let columns = jacobian::everything(system);
+        let lists = [&system.derivatives[..], &system.output_values, &[]];
+        if let Some(found) = factored::factored(&system.exprs, system, &layout, &columns, lists, options) {
+            let [rates, outputs, residuals] = found;
+            return Sensitivities {
+                rates,
+                outputs,
+                residuals,
+            };
+        }
         let mut exprs = system.exprs.clone();
         let [rates, outputs, residuals] = jacobian::by_everything(&mut exprs, system);
         let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, options);
@@ -323,6 +334,23 @@ impl Kernels {
     pub fn jacobians(&self, system: &StateSystem) -> &Jacobians {
         self.jacobians.get_or_init(|| {
             let layout = Layout::new(system);
+            let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+            let lists = [&system.derivatives[..]];
+            if let Some([rates_by_states]) =
+                factored::factored(&system.exprs, system, &layout, &states, lists, &self.options)
+            {
+                // There are no loops.
+                let nothing = |rows: usize, columns: usize| {
+                    let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, &self.options);
+                    jacobian::Entries::empty(rows, columns).compile(make)
+                };
+                return Arc::new(Jacobians {
+                    rates_by_states,
+                    rates_by_unknowns: nothing(states.len(), 0),
+                    residuals_by_states: nothing(0, states.len()),
+                    residuals_by_unknowns: nothing(0, 0),
+                });
+            }
             let mut exprs = system.exprs.clone();
             let (rates, residuals) = jacobian::derive(&mut exprs, system);
             let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, &self.options);

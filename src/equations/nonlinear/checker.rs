@@ -126,11 +126,8 @@ impl<'a> Checker<'a> {
     /// Measured variables of ports are known at once; junctions and bonds follow from the ports that share them.
     fn structure(&mut self) {
         let model = &self.prepared.model;
-        let signed = crate::equations::formulate::measure_columns(
-            model,
-            &self.prepared.graph,
-            &self.prepared.causality.structure,
-        );
+        let signed =
+            crate::equations::run::measure_columns(model, &self.prepared.graph, &self.prepared.causality.structure);
         for ((symbol, _), signed) in model.measures.iter().zip(signed) {
             if let Some(value) = self.at.get(&signed.column) {
                 let sign = if signed.negative { -1.0 } else { 1.0 };
