@@ -210,7 +210,7 @@ fn length(kernel: &Kernel) -> usize {
 #[test]
 fn expressions_and_their_jacobian_grow_with_the_modes_and_not_with_their_square() {
     let mut lengths = Vec::new();
-    for modes in [90, 180] {
+    for modes in [120, 240] {
         let mut map = SourceMap::default();
         let root = map.add("bar.lgm", moved_bar(modes).as_str(), None);
         let request = Request {
