@@ -3,6 +3,8 @@
 
 #[path = "mechanisms/chains.rs"]
 mod chains;
+#[path = "mechanisms/closed.rs"]
+mod closed;
 #[path = "mechanisms/examples.rs"]
 mod examples;
 #[path = "mechanisms/jet.rs"]

@@ -63,6 +63,66 @@ model M {
   c : Capacitor(1) n -> gnd;
   l : Lag(1) n -> gnd;
 }";
+    a_chain_that_cannot_be_closed: "
+model M {
+  param r = 0.1;
+  param l = 0.3;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;
+  node wrist[2] vector : translational;
+  state theta = int(across(crank)), start = 1.2;
+  state phi = int(across(rod)), start = -0.2, close = r*sin(theta) + l*sin(phi) - 0.7;
+  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
+  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
+  guide : AcrossSource(0) wrist[2] -> gnd;
+  wheel  : Inertia(0.02) crank -> gnd;
+  slider : Mass(0.8) wrist[1] -> gnd;
+}";
+    a_chain_that_begins_at_its_dead_centre: "
+model M {
+  param r = 0.1;
+  param l = 0.3;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;
+  node wrist[2] vector : translational;
+  state theta = int(across(crank)), start = pi/2;
+  state phi = int(across(rod)), start = pi/2, close = r*sin(theta) + l*sin(phi) - 0.4;
+  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
+  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
+  guide : AcrossSource(0) wrist[2] -> gnd;
+  wheel  : Inertia(0.02) crank -> gnd;
+  slider : Mass(0.8) wrist[1] -> gnd;
+}";
+    a_chain_between_its_two_positions: "
+model M {
+  param r = 0.1;
+  param l = 0.3;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;
+  node wrist[2] vector : translational;
+  state theta = int(across(crank)), start = 0.5;
+  state phi = int(across(rod)), start = -1.5, close = r*sin(theta) + l*sin(phi);
+  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
+  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
+  guide : AcrossSource(0) wrist[2] -> gnd;
+  wheel  : Inertia(0.02) crank -> gnd;
+  slider : Mass(0.8) wrist[1] -> gnd;
+}";
+    a_chain_whose_guess_leads_nowhere: "
+model M {
+  param r = 0.1;
+  param l = 0.3;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;
+  node wrist[2] vector : translational;
+  state theta = int(across(crank)), start = 0.5;
+  state phi = int(across(rod)), start = -pi/2, close = r*sin(theta) + l*sin(phi);
+  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
+  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
+  guide : AcrossSource(0) wrist[2] -> gnd;
+  wheel  : Inertia(0.02) crank -> gnd;
+  slider : Mass(0.8) wrist[1] -> gnd;
+}";
     a_rate_that_depends_on_itself: "
 model M {
   zero a;

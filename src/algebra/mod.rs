@@ -3,6 +3,7 @@
 #[cfg(feature = "symbolica")]
 mod atoms;
 mod blocks;
+pub mod conserved;
 mod convert;
 mod diagonal;
 mod division;
@@ -17,6 +18,7 @@ mod normal_form;
 mod parts;
 mod polynomial;
 mod rational_function;
+pub mod search;
 mod solve;
 mod sparse;
 mod values;

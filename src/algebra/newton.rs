@@ -41,7 +41,17 @@ pub struct Stuck {
 /// Looks for a zero from a guess; there are as many equations as unknowns, or more. Of a system that does not determine all unknowns the nearest zero is taken.
 ///
 /// Steps are shortened until the residuals, each measured by its row of the Jacobian, become smaller.
-pub fn find_zero(guess: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
+pub fn find_zero(guess: Vec<f64>, evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
+    find_zero_within(guess, f64::INFINITY, evaluate)
+}
+
+/// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller: where sines and cosines
+/// have zeros at every turn, a long step would end turns away from the guess.
+pub fn find_zero_within(
+    guess: Vec<f64>,
+    leap: f64,
+    mut evaluate: impl FnMut(&[f64]) -> Linearised,
+) -> Result<Zero, Stuck> {
     let mut at = guess;
     let Some((mut value, mut jacobian)) = evaluate(&at) else {
         return Err(Stuck { at, worst: None });
@@ -91,8 +101,13 @@ pub fn find_zero(guess: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Linearised
         last = moved;
         let is_there = settled || step.iter().all(|step| *step == 0.0);
         let before = size(&value);
+        let longest = step
+            .iter()
+            .zip(&at)
+            .map(|(step, at)| leap * at.abs().max(1.0) / step.abs())
+            .fold(1.0, f64::min);
         let next = (0..HALVINGS).find_map(|halving| {
-            let length = 0.5f64.powi(halving as i32);
+            let length = longest * 0.5f64.powi(halving as i32);
             let trial: Vec<f64> = at
                 .iter()
                 .zip(step.iter())

@@ -10,10 +10,11 @@ use super::balance::Instant;
 use super::nonlinear::dual::{Point, duals};
 use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
 use super::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
-use crate::algebra::newton::find_zero;
+use crate::algebra::newton::{find_zero, undetermined};
 use crate::diagnostic::{Diagnostic, six_digits};
 use crate::elaborate::model::{Law, Model, PortId};
 use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
+use nalgebra::DMatrix;
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -404,6 +405,9 @@ impl Settling<'_> {
     }
 }
 
+/// A second search for starts begins so far beside the first solution, and must come as near to it.
+const BESIDE: f64 = 1e-3;
+
 impl StartSearch {
     /// Solves for the starts at a point that holds everything else, and enters them with the unknowns of loops. Returns the states
     /// that are not determined, or where the search ended.
@@ -421,7 +425,7 @@ impl StartSearch {
         let given = given.ok_or_else(|| guess.clone())?;
         let mut roots: Vec<ExprId> = self.constraints.iter().map(|each| each.follows).collect();
         roots.extend(residuals);
-        let found = find_zero(guess, |at| {
+        let evaluate = |at: &[f64]| {
             let (mut values, jacobian) = linearised(system, point, &roots, &symbols, at)?;
             for (value, given) in values.iter_mut().zip(&given) {
                 *value -= given;
@@ -430,8 +434,22 @@ impl StartSearch {
             let rows = values.len().max(symbols.len());
             values.resize(rows, 0.0);
             Some((values, jacobian.resize_vertically(rows, 0.0)))
-        })
-        .map_err(|stuck| stuck.at)?;
+        };
+        let found = find_zero(guess, evaluate).map_err(|stuck| stuck.at)?;
+        let size = symbols.len();
+        let jacobian = |at: &[f64]| evaluate(at).map_or_else(|| DMatrix::zeros(size, size), |found| found.1);
+        // Where solutions meet, as at a dead centre, an angle is known to the root of rounding, and a velocity that is divided by it not at all.
+        if found.free.is_empty() && undetermined(&found.at, jacobian).is_some() {
+            let beside = found.at.iter().map(|at| at + BESIDE * at.abs().max(1.0)).collect();
+            let again = find_zero(beside, evaluate).map_err(|stuck| stuck.at)?;
+            let pairs = found.at.iter().zip(&again.at);
+            if pairs
+                .clone()
+                .any(|(a, b)| (a - b).abs() > BESIDE * a.abs().max(b.abs()).max(1.0))
+            {
+                return Err(found.at);
+            }
+        }
         for (symbol, value) in symbols.iter().zip(&found.at) {
             point.insert(*symbol, (*value, 0.0));
         }

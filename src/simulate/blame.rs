@@ -17,7 +17,14 @@ impl Motion<'_> {
                 Some((words, blame)) => (FailureKind::LeftDomain(words), Some(blame)),
                 None => (FailureKind::LeftDomain("a value beyond all bounds".into()), None),
             },
-            FaultKind::Loop(unknown) => (FailureKind::LoopNotSolved, self.unknown(unknown)),
+            FaultKind::Loop(unknown) => {
+                let kind = match self.held_unknowns()[unknown] {
+                    true => FailureKind::ChainNotClosed,
+                    false => FailureKind::LoopNotSolved,
+                };
+                let seen = self.second_look(fault.time, &fault.states).unwrap_or_default();
+                (kind, self.unknown(unknown).map(|blame| Blame { seen, ..blame }))
+            }
             FaultKind::Mass(column) => (FailureKind::SingularMass, column.and_then(|at| self.state(at))),
         };
         let blame = blame.map(|blame| {

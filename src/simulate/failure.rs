@@ -32,6 +32,8 @@ pub enum FailureKind {
     DeadCentre,
     /// Newton's iteration on an algebraic loop did not converge.
     LoopNotSolved,
+    /// The equations of position of a closed chain have no solution that was found.
+    ChainNotClosed,
     /// A value is not finite: what was computed of what, such as `log(-0.5)`.
     LeftDomain(String),
     /// Starts contradict each other with these parameters: what was given and what follows.
@@ -45,6 +47,8 @@ pub enum FailureKind {
     StartsNotFound,
     /// There is no state in which all derivatives are zero, or it was not found.
     NoEquilibrium,
+    /// There are states in which all derivatives are zero, but what the equations keep constant is different there: in words.
+    RestNotReached(String),
     /// A condition changes again and again within no time.
     Chatter,
     /// The steps that were allowed are used up.
@@ -66,6 +70,8 @@ pub struct Blame {
     pub expression: String,
     /// The first few states at the failure: `theta = 1.5, crank.w = 3`.
     pub states: String,
+    /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
+    pub seen: String,
     /// Where the element, or the variable itself, is declared.
     pub span: Option<Span>,
 }

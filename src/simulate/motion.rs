@@ -242,6 +242,11 @@ impl<'a> Motion<'a> {
         to.copy_from_slice(&self.work.borrow().unknowns);
     }
 
+    /// Which unknowns of the loops have first values, as the displacements of closed chains.
+    pub fn held_unknowns(&self) -> &[bool] {
+        &self.is_held
+    }
+
     /// Where the next solution of the loops is looked for.
     pub fn guess_unknowns(&self, from: &[f64]) {
         self.work.borrow_mut().unknowns.copy_from_slice(from);
@@ -395,8 +400,12 @@ impl<'a> Motion<'a> {
             let guesses = self.system.first_unknowns(guess);
             self.work.borrow_mut().unknowns.copy_from_slice(&guesses);
             if self.solve_loops(time, states) {
-                break;
+                return;
             }
+        }
+        if let Some(found) = self.solution_elsewhere(time, states) {
+            self.guess_unknowns(&found);
+            self.solve_loops(time, states);
         }
     }
 

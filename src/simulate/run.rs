@@ -4,7 +4,7 @@ use super::diffsol_solver::{Equations, Library};
 use super::events::Events;
 use super::failure::{Blame, Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
-use super::motion::Motion;
+use super::motion::{Fault, FaultKind, Motion};
 use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
 use super::signals::{Corner, Signals};
 use super::singular::{ChainWatch, Position};
@@ -81,6 +81,9 @@ impl Run<'_> {
         self.motion.find_loops(start, &self.states);
         self.first = self.motion.position(start, &self.states);
         self.chains = self.motion.watch_chains(&self.first);
+        self.summary
+            .notes
+            .extend(self.motion.other_solutions(start, &self.states));
         if self.plan.from_equilibrium {
             self.states = starts::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
         } else {
@@ -521,6 +524,11 @@ impl Run<'_> {
 
     /// What is told where one of some points is a position at which the equations are singular.
     fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
+        // Where a run begins without a solution of the loops, there was no position before.
+        let is_unsolved = |fault: Fault| matches!(fault.kind, FaultKind::Loop(_)) && fault.time <= self.first.time;
+        if self.motion.fault().is_some_and(is_unsolved) {
+            return None;
+        }
         ends.into_iter().flatten().find_map(|(time, states)| {
             let end = self.motion.position(time, states);
             let (kind, blame) = self.motion.singular_position(&self.first, &end)?;

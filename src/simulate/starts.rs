@@ -1,11 +1,13 @@
 //! The states that a run begins with.
 
 use super::failure::{Blame, Failure, FailureKind};
-use super::motion::Motion;
+use super::motion::{Mass, Motion, pattern};
+use crate::algebra::conserved::{conserved, not_kept};
 use crate::algebra::newton::find_zero;
+use crate::algebra::search::scattered;
 use crate::diagnostic::Diagnostic;
 use crate::equations::search_starts;
-use crate::kernels::{Arguments, KernelOptions, Layout, SparseKernel, expression};
+use crate::kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use nalgebra::DMatrix;
 
 /// Relative agreement of starts that depend on each other, as where the equations are formulated.
@@ -64,7 +66,8 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
 
 /// A steady state: all derivatives are zero with the inputs of the first instant, held.
 ///
-/// Newton's iteration over states and loop unknowns together, beginning at the starts. Where states are not
+/// Newton's iteration over states and loop unknowns together, beginning at the starts. Combinations of states that the equations keep
+/// constant, as the whole volume of two tanks that are joined, keep their values at the starts. Where states are still not
 /// determined (a free integrator), the nearest steady state to the starts is taken, and a remark says so.
 pub(super) fn steady(
     motion: &Motion<'_>,
@@ -89,8 +92,9 @@ pub(super) fn steady(
     motion.solve_loops(time, starts);
     motion.copy_unknowns(&mut y[n..]);
     let still = vec![0.0; motion.system.inputs.len()];
-    let mut value = vec![0.0; size];
-    let found = find_zero(y, |y| {
+    let kept = constant_combinations(motion, time, &y, &still);
+    let linearised = |y: &[f64]| {
+        let mut value = vec![0.0; size];
         let (states, unknowns) = y.split_at(n);
         motion.call(
             &kernels.derivatives,
@@ -123,7 +127,20 @@ pub(super) fn steady(
         fill(&jacobians.residuals_by_states, n, 0);
         fill(&jacobians.residuals_by_unknowns, n, n);
         let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
-        is_finite.then(|| (value.clone(), jacobian))
+        is_finite.then_some((value, jacobian))
+    };
+    // A state of rest that the starts lead to keeps what the equations keep.
+    let found = find_zero(y.clone(), |at| {
+        let (mut value, jacobian) = linearised(at)?;
+        let mut whole = jacobian.insert_rows(size, kept.len(), 0.0);
+        for (row, combination) in kept.iter().enumerate() {
+            let moved = combination.iter().zip(at).zip(starts);
+            value.push(moved.map(|((part, at), start)| part * (at - start)).sum());
+            for (column, part) in combination.iter().enumerate() {
+                whole[(size + row, column)] = *part;
+            }
+        }
+        Some((value, whole))
     });
     match found {
         Ok(zero) => {
@@ -132,7 +149,43 @@ pub(super) fn steady(
             states.truncate(n);
             Ok(states)
         }
-        Err(stuck) => Err(failure(stuck.worst.and_then(|(row, _)| motion.state(row)))),
+        Err(stuck) => {
+            let names = || motion.system.states.iter().map(|state| &*state.name);
+            let whole = find_zero(y, linearised).ok();
+            match whole.and_then(|zero| not_kept(&kept, starts, &zero.at, names)) {
+                Some(words) => Err(Failure::new(time, FailureKind::RestNotReached(words))),
+                None => Err(failure(stuck.worst.and_then(|(row, _)| motion.state(row)))),
+            }
+        }
+    }
+}
+
+/// The combinations of states that the equations keep constant with the inputs held: of `M x' = f` those of `M x` whose
+/// combination of f vanishes everywhere. A matrix that changes keeps none that are looked for.
+fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[f64]) -> Vec<Vec<f64>> {
+    let n = motion.states;
+    let combinations = |rates: &Kernel| {
+        conserved(n, |set| {
+            let there: Vec<f64> = near.iter().enumerate().map(|(k, at)| at + scattered(k, set)).collect();
+            let (states, unknowns) = there.split_at(n);
+            let mut found = vec![0.0; n];
+            motion.call(rates, time, states, unknowns, Some(still), &mut found);
+            Some(found)
+        })
+    };
+    match (&motion.mass, &motion.kernels.mass) {
+        (Mass::Identity, _) => combinations(&motion.kernels.derivatives),
+        (Mass::Constant { values, .. }, Some(mass)) => combinations(&motion.kernels.derivatives)
+            .into_iter()
+            .map(|of_forces| {
+                let mut of_states = vec![0.0; n];
+                for (row, column, at) in pattern(mass).entries() {
+                    of_states[column] += of_forces[row] * values[at];
+                }
+                of_states
+            })
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

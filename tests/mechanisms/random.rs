@@ -26,11 +26,16 @@ pub struct Mechanism {
 
 const GRAVITY: f64 = 9.81;
 
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
+    /// The throws of one mechanism.
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(77) + 5)
+    }
+
     /// A number of two decimals between the bounds.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -42,7 +47,7 @@ impl Dice {
 
 impl Mechanism {
     pub fn new(seed: u64) -> Mechanism {
-        let mut dice = Dice(seed.wrapping_mul(77) + 5);
+        let mut dice = Dice::new(seed);
         let mut inertia = [None, None];
         for each in &mut inertia {
             if dice.between(0.0, 1.0) < 0.5 {

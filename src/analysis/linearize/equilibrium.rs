@@ -1,17 +1,15 @@
 //! Points that equations determine: solutions of algebraic loops, and equilibria by Newton's method.
 
 use super::{Fault, Work};
-use crate::algebra::PrimeField;
+use crate::algebra::conserved::conserved;
 use crate::algebra::newton::{Linearised, Stuck, find_zero};
+use crate::algebra::search::scattered;
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, GradientRow, SymbolId};
 use nalgebra::DMatrix;
 
 /// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
 const DENSE: usize = 600;
-
-/// A combination of derivatives that is this small beside them vanishes.
-const INVARIANT: f64 = 1e-11;
 
 impl Work<'_> {
     /// Values and dense Jacobian of some roots by some symbols, which are set first.
@@ -119,6 +117,7 @@ impl Work<'_> {
             }
             Some((values, whole))
         };
+        let unkept_guess = guess.clone();
         match find_zero(guess, evaluate) {
             Ok(zero) => {
                 let free: Vec<usize> = zero.free.into_iter().filter(|at| *at < states.len()).collect();
@@ -139,17 +138,17 @@ impl Work<'_> {
                 self.point.values.extend(symbols.into_iter().zip(zero.at));
                 Ok(())
             }
-            Err(stuck) => Err(self.no_equilibrium(&stuck)),
+            Err(stuck) => {
+                let whole = find_zero(unkept_guess, |at| self.linearised(&roots, &rows, &symbols, at));
+                let fault = whole.ok().and_then(|zero| self.not_kept(&kept, &starts, &zero.at));
+                Err(fault.unwrap_or_else(|| self.no_equilibrium(&stuck)))
+            }
         }
     }
 
     /// Combinations of states that the equations keep constant, one vector each: an angle and the moment of the spring that it
     /// winds, where both are states. An equilibrium that the starts can lead to keeps them.
-    ///
-    /// They are the combinations of derivatives that vanish at random points.
     fn invariants(&self, derivatives: &[ExprId]) -> Vec<Vec<f64>> {
-        let count = derivatives.len();
-        let mut samples: Vec<Vec<f64>> = Vec::new();
         let symbols: Vec<SymbolId> = self
             .system
             .states
@@ -157,44 +156,30 @@ impl Work<'_> {
             .map(|state| state.symbol)
             .chain(self.roots.unknowns.iter().copied())
             .collect();
-        for set in 0..(2 * count + 8) as u64 {
+        conserved(derivatives.len(), |set| {
             let mut values = self.point.values.clone();
             for (k, symbol) in symbols.iter().enumerate() {
-                let uniform = (PrimeField.sample(k as u64, set + 400) % 9_973) as f64 / 9_973.0;
-                *values.entry(*symbol).or_default() += 2.0 * uniform - 1.0;
+                *values.entry(*symbol).or_default() += scattered(k, set);
             }
-            let found = self
-                .system
-                .exprs
-                .evaluate_unchecked(derivatives, self.point.time, &|symbol| values.get(&symbol).copied());
-            if found.iter().all(|value| value.is_finite()) {
-                samples.push(found);
-            }
-        }
-        if samples.len() < count + 4 || count == 0 {
-            return Vec::new();
-        }
-        let mut matrix = DMatrix::from_fn(samples.len(), count, |row, column| samples[row][column]);
-        let sizes: Vec<f64> = matrix.column_iter().map(|column| column.amax()).collect();
-        for (column, size) in sizes.iter().enumerate() {
-            if *size > 0.0 {
-                matrix.column_mut(column).scale_mut(1.0 / size);
-            }
-        }
-        let decomposition = matrix.svd(false, true);
-        let Some(v) = &decomposition.v_t else { return Vec::new() };
-        let largest = decomposition.singular_values.max();
-        let singular = decomposition.singular_values.iter().enumerate();
-        let vanishing = singular.filter(|(_, value)| **value <= INVARIANT * largest);
-        vanishing
-            .map(|(at, _)| {
-                let scaled = (0..count).map(|column| match sizes[column] {
-                    size if size > 0.0 => v[(at, column)] / size,
-                    _ => v[(at, column)],
-                });
-                scaled.collect()
-            })
-            .collect()
+            let value = |symbol: SymbolId| values.get(&symbol).copied();
+            Some(
+                self.system
+                    .exprs
+                    .evaluate_unchecked(derivatives, self.point.time, &value),
+            )
+        })
+    }
+
+    /// What is told where equilibria are there, but the starts lead to none of them.
+    fn not_kept(&self, kept: &[Vec<f64>], starts: &[f64], at: &[f64]) -> Option<Fault> {
+        let names = || self.system.states.iter().map(|state| &*state.name);
+        let words = crate::algebra::conserved::not_kept(kept, starts, at, names)?;
+        Some(Box::new(
+            Diagnostic::error("LGM0704", "no equilibrium can be reached from the starts")
+                .label(self.model.span, "in this model")
+                .note(words)
+                .help("give the states other starts, or hold what runs away with a spring or a source"),
+        ))
     }
 
     fn no_equilibrium(&mut self, stuck: &Stuck) -> Fault {

@@ -61,6 +61,11 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             ),
             "look at the laws of the loop: they may contradict each other at this point",
         ),
+        FailureKind::ChainNotClosed => (
+            "LGM1003",
+            of("no position closes the chain of", "no position closes the chain"),
+            "give the parts lengths with which they reach each other, or start the mechanism where they do",
+        ),
         FailureKind::LeftDomain(words) => (
             "LGM1004",
             format!(
@@ -92,6 +97,11 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
                 "there is no state of rest",
             ),
             "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
+        ),
+        FailureKind::RestNotReached(words) => (
+            "LGM1006",
+            format!("no state of rest can be reached from the starts: {words}"),
+            "give the states other starts, or start from them, without `--from-equilibrium`",
         ),
         FailureKind::Chatter => (
             "LGM1007",
@@ -161,6 +171,9 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
         }
         if !blame.expression.is_empty() {
             diagnostic = diagnostic.note(format!("the expression is `{}`", blame.expression));
+        }
+        if !blame.seen.is_empty() {
+            diagnostic = diagnostic.note(blame.seen.clone());
         }
         // Beside an input without a value, the states of a trial step say nothing.
         if !blame.states.is_empty() && endless.is_empty() {

@@ -6,20 +6,34 @@
 //! and nothing has to be stabilised. What the user says of positions and what the graph says of velocities are compared here.
 
 use crate::algebra::PrimeField;
-use crate::algebra::newton::{Stuck, find_zero, undetermined};
+use crate::algebra::newton::{Linearised, Stuck, find_zero_within, undetermined};
+use crate::algebra::search::{TRIES, closest, is_same, scattered, zeros};
 use crate::diagnostic::{Diagnostic, six_digits};
 use crate::elaborate::model::{Integral, Model};
-use crate::equations::system::{AlgebraicLoop, StateSystem};
+use crate::equations::system::{AlgebraicLoop, State, StateSystem};
 use crate::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
 use crate::source::Span;
 use nalgebra::DMatrix;
 use rustc_hash::FxHashMap;
+use std::f64::consts::{PI, TAU};
 
 /// Rates that add up to less than this, beside the largest, are none.
 const ROUNDING: f64 = 1e-7;
 
 /// Points at which positions and velocities are compared.
 const POINTS: u64 = 6;
+
+/// How far a displacement goes in one step of a search, as a share of its size or of 1.
+const LEAP: f64 = 1.0;
+
+/// Other positions are looked for of chains with at most so many displacements that follow.
+const SEARCHED: usize = 12;
+
+/// An equation of position that is this small beside its derivatives is satisfied after a whole turn too.
+const TURNED: f64 = 1e-9;
+
+/// A second position is told of where it is at most this much farther from the starts than the first one.
+const ABOUT_AS_NEAR: f64 = 1.5;
 
 /// One displacement that follows.
 struct Follower {
@@ -54,15 +68,18 @@ pub(super) fn close(
     let guess: Vec<f64> = chain.followers.iter().map(|follower| follower.guess).collect();
     values.extend(unknowns.iter().copied().zip(guess.iter().copied()));
     let mut closed: FxHashMap<SymbolId, f64> = FxHashMap::default();
-    match chain.solve(system, &values, guess) {
+    let found = chain.solve(system, &values, guess.clone());
+    let positions = chain.positions(system, &values, &guess, found.as_ref().ok());
+    match found.map(|at| positions.first().cloned().unwrap_or(at)) {
         Ok(at) => {
+            diagnostics.extend(chain.ambiguity(system, &guess, &positions));
             closed = unknowns.iter().copied().zip(at.iter().copied()).collect();
             match undetermined(&at, |at| chain.residuals(system, &values, at).1) {
                 Some(first) => diagnostics.push(chain.dead_centre(system, first, &at)),
                 None => diagnostics.extend(chain.contradiction(system, &values, &at)),
             }
         }
-        Err(stuck) => diagnostics.push(chain.not_closed(system, &stuck)),
+        Err(stuck) => diagnostics.push(chain.not_closed(system, &values, &stuck, &positions)),
     }
     let loops = chain.loops(system, &closed);
     if let Some(form) = &mut system.mass_form {
@@ -205,12 +222,75 @@ impl Chain {
         values: &FxHashMap<SymbolId, f64>,
         guess: Vec<f64>,
     ) -> Result<Vec<f64>, Stuck> {
-        let found = find_zero(guess, |at| {
-            let (values, jacobian) = self.residuals(system, values, at);
-            let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
-            is_finite.then_some((values, jacobian))
-        })?;
+        let found = find_zero_within(guess, LEAP, |at| self.linearised(system, values, at))?;
         Ok(found.at)
+    }
+
+    fn linearised(&self, system: &StateSystem, values: &FxHashMap<SymbolId, f64>, at: &[f64]) -> Linearised {
+        let (values, jacobian) = self.residuals(system, values, at);
+        let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+        is_finite.then_some((values, jacobian))
+    }
+
+    /// The positions of the mechanism that are found from a guess and from others around it, the nearest to the guess first; angles
+    /// are turned to it by whole turns.
+    fn positions(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        guess: &[f64],
+        first: Option<&Vec<f64>>,
+    ) -> Vec<Vec<f64>> {
+        let count = guess.len();
+        if count > SEARCHED {
+            return Vec::new();
+        }
+        let evaluate = |at: &[f64]| self.linearised(system, values, at);
+        let around = (0..TRIES).map(|attempt| {
+            let moved = guess.iter().enumerate();
+            moved.map(|(k, at)| at + PI * scattered(k, attempt)).collect()
+        });
+        let found = zeros(first.cloned().into_iter().chain(around), LEAP, &evaluate);
+        let is_closed = |at: &[f64]| {
+            let (residuals, jacobian) = self.residuals(system, values, at);
+            let sizes = jacobian.row_iter().map(|row| row.amax());
+            residuals
+                .iter()
+                .zip(sizes)
+                .all(|(value, size)| value.abs() <= TURNED * size)
+        };
+        let mut positions: Vec<Vec<f64>> = Vec::new();
+        for mut at in found {
+            for k in 0..count {
+                let known = at[k];
+                at[k] -= TAU * ((known - guess[k]) / TAU).round();
+                if !is_closed(&at) {
+                    at[k] = known;
+                }
+            }
+            if !positions.iter().any(|known| is_same(known, &at)) {
+                positions.push(at);
+            }
+        }
+        positions.sort_by(|a, b| distance(guess, a).total_cmp(&distance(guess, b)));
+        positions
+    }
+
+    /// Tells of a second position that is meant by the starts about as well as the one that is taken.
+    fn ambiguity(&self, system: &StateSystem, guess: &[f64], positions: &[Vec<f64>]) -> Option<Diagnostic> {
+        let [taken, other, ..] = positions else { return None };
+        let (near, far) = (distance(guess, taken), distance(guess, other));
+        (far < ABOUT_AS_NEAR * near).then(|| {
+            let first = &self.followers[0];
+            Diagnostic::information(
+                "LGM0435",
+                "the chain closes in two positions that are about as near to its starts",
+            )
+            .label(first.span, "both make this zero")
+            .note(format!("taken: {}", self.words(system, taken)))
+            .note(format!("the other one: {}", self.words(system, other)))
+            .help("give the displacements that follow starts that are near to the position that is meant")
+        })
     }
 
     /// Compares the rate of each equation of position, with the velocities that the graph gives, with zero.
@@ -226,12 +306,11 @@ impl Chain {
             for (k, state) in system.states.iter().enumerate() {
                 let uniform = (PrimeField.sample(k as u64, set + 900) % 9_973) as f64 / 9_973.0;
                 // Positions stay near the start, where the chain can be closed; velocities are anything.
-                let is_position = self
-                    .rows
-                    .iter()
-                    .flatten()
-                    .any(|entry| self.columns[entry.0 as usize] == state.symbol);
-                let reach = if is_position { 0.02 * set as f64 } else { 1.0 };
+                let reach = if self.is_position(state) {
+                    0.02 * set as f64
+                } else {
+                    1.0
+                };
                 *values.entry(state.symbol).or_default() += reach * (2.0 * uniform - 1.0);
             }
             let Ok(at) = self.solve(system, &values, closed.to_vec()) else {
@@ -283,27 +362,78 @@ impl Chain {
             .iter()
             .zip(at)
             .map(|(follower, value)| of(&follower.name, *value));
-        let positions = system.states.iter().filter(|state| {
-            let mut entries = self.rows.iter().flatten();
-            entries.any(|entry| self.columns[entry.0 as usize] == state.symbol)
-        });
+        let positions = system.states.iter().filter(|state| self.is_position(state));
         let positions = positions.map(|state| of(&state.name, state.start_value));
         positions.chain(followers).collect::<Vec<_>>().join(", ")
     }
 
-    fn not_closed(&self, system: &StateSystem, stuck: &Stuck) -> Diagnostic {
+    /// What is told of a chain that was not closed: whether it can be, or how near it comes.
+    fn not_closed(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        stuck: &Stuck,
+        positions: &[Vec<f64>],
+    ) -> Diagnostic {
         let (row, value) = stuck.worst.unwrap_or((0, f64::NAN));
-        let follower = &self.followers[row];
-        Diagnostic::error("LGM0431", "the chain does not close at the start")
-            .label(
+        let ended = |row: usize, value: f64, at: &[f64]| {
+            let follower = &self.followers[row];
+            let fault = Diagnostic::error("LGM0431", "the chain does not close at the start").label(
                 follower.span,
                 format!("no value of `{}` was found that makes this zero", follower.name),
-            )
-            .note(format!(
-                "it is {value:.3e} where the search from the start values ended: {}",
-                self.words(system, &stuck.at)
+            );
+            fault.note(format!(
+                "it is {} where the search from the start values ended: {}",
+                six_digits(value),
+                self.words(system, at)
             ))
-            .help("give the displacements starts that are nearer to a position of the mechanism, and check its lengths")
+        };
+        if let Some(position) = positions.first() {
+            return ended(row, value, &stuck.at)
+                .note(format!("from elsewhere it closes at {}", self.words(system, position)))
+                .help("give the displacements that follow these values, or others that are nearer to the position that is meant, as their starts");
+        }
+        let evaluate = |at: &[f64]| self.linearised(system, values, at);
+        let others = self.free_positions(system);
+        match closest(&stuck.at, &evaluate) {
+            Some(nearest) => {
+                let follower = &self.followers[nearest.row];
+                Diagnostic::error("LGM0431", "the chain cannot be closed at the start")
+                    .label(
+                        follower.span,
+                        format!(
+                            "this does not become zero: it comes no nearer than {}",
+                            six_digits(nearest.value)
+                        ),
+                    )
+                    .note(format!("that is at {}", self.words(system, &nearest.at)))
+                    .note(format!(
+                        "{TRIES} other starts of what follows lead to no position either"
+                    ))
+                    .help(match others.is_empty() {
+                        true => "change its lengths so that the parts reach each other".to_string(),
+                        false => format!(
+                            "change its lengths so that the parts reach each other, or start {others} where they do"
+                        ),
+                    })
+            }
+            None => ended(row, value, &stuck.at).help(
+                "give the displacements starts that are nearer to a position of the mechanism, and check its lengths",
+            ),
+        }
+    }
+
+    /// The displacements that the others follow.
+    fn free_positions(&self, system: &StateSystem) -> String {
+        let positions = system.states.iter().filter(|state| self.is_position(state));
+        let names = positions.map(|state| format!("`{}`", state.name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether an equation of position holds the state.
+    fn is_position(&self, state: &State) -> bool {
+        let mut entries = self.rows.iter().flatten();
+        entries.any(|entry| self.columns[entry.0 as usize] == state.symbol)
     }
 
     fn dead_centre(&self, system: &StateSystem, first: usize, at: &[f64]) -> Diagnostic {
@@ -358,6 +488,11 @@ impl Chain {
         }
         loops
     }
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 fn evaluate(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>, time: f64) -> Vec<f64> {

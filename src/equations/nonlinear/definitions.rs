@@ -127,6 +127,17 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
 }
 
 impl Definitions {
+    /// The nodes of the largest definition as it is written, and of all that there are, shared parts counted once.
+    pub(super) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
+        let values = self.map.values().map(|definition| match definition.value {
+            Value::Explicit(id) | Value::Implicit(id) => id,
+        });
+        let all: Vec<ExprId> = values.chain(self.roots.iter().copied()).collect();
+        let sizes = exprs.written_sizes(&all);
+        let largest = all.iter().map(|id| sizes[id]).max().unwrap_or(0);
+        (largest, exprs.reachable(&all).len())
+    }
+
     /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
     pub(super) fn build<F: Present>(
         prepared: &Prepared,

@@ -9,6 +9,7 @@ mod linear;
 mod tearing;
 
 use super::definitions::{Blame, Definition, Definitions, Value};
+use super::shorten::is_large;
 use super::varies;
 use crate::algebra::{self, ExactValues, Field, FromExpression, RationalFunctions};
 use crate::equations::assemble::Obstacle;
@@ -358,11 +359,27 @@ impl Resolver<'_> {
             }),
             _ => Err(Ok(0)),
         };
-        let solved = if field.exhausted() || members.len() > WRITTEN_OUT {
+        let is_long = |exprs: &Exprs, values: &[ExprId]| values.iter().any(|id| is_large(exprs, *id));
+        // Lowest terms of sines and cosines may be longer than the products that they were expanded from.
+        let expanded = solved
+            .as_ref()
+            .ok()
+            .filter(|values| is_long(self.exprs, values))
+            .cloned();
+        let solved = if field.exhausted() || members.len() > WRITTEN_OUT || expanded.is_some() {
             let mut field = SharedArena::new(5, FxHashMap::default());
-            solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
+            let shared = solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
                 field.export(exprs, value)
-            })
+            });
+            match (expanded, shared) {
+                (Some(expanded), Ok(shared))
+                    if self.exprs.reachable(&expanded).len() <= self.exprs.reachable(&shared).len() =>
+                {
+                    Ok(expanded)
+                }
+                (Some(expanded), Err(_)) => Ok(expanded),
+                (_, shared) => shared,
+            }
         } else {
             solved
         };

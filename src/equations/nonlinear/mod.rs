@@ -45,7 +45,7 @@ use crate::equations::shared::SharedArena;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use definitions::Definitions;
 use prepare::Prepared;
-use shorten::Shortening;
+use shorten::{LARGE, Shortening};
 
 pub(crate) use shorten::{is_large, lowest_terms};
 pub(super) use verify::{power, verify};
@@ -180,25 +180,12 @@ fn equations(
     let started = prepare::started_columns(prepared);
     let asked = columns.len();
     columns.extend(started.iter().map(|entry| entry.1));
-    // Exact and cancelled where that is not too large, shared elsewhere (design 2.7).
-    let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
     let mut frame_notes = Vec::new();
-    let mut system = frame(prepared, states, &mut frame_notes);
-    let attempt = Definitions::build(prepared, states, &mut field, &mut system, &columns);
-    let exhausted = crate::algebra::Field::exhausted(&field);
-    let (definitions, cancelled) = match attempt {
-        Ok(definitions) if !exhausted => (definitions, true),
-        Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
-        _ => {
-            system = frame(prepared, states, &mut frame_notes);
-            let given = parameter_values(&prepared.model)
-                .into_iter()
-                .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-            let mut field = SharedArena::new(3, given.collect());
-            let found = Definitions::build(prepared, states, &mut field, &mut system, &columns)?;
-            (found, false)
-        }
-    };
+    let Defined {
+        definitions,
+        mut system,
+        cancelled,
+    } = defined(prepared, states, size_limit, &columns, &mut frame_notes)?;
     diagnostics.append(&mut frame_notes);
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     let mut shortening = match is_read {
@@ -210,6 +197,68 @@ fn equations(
     let starts = columns.split_off(asked);
     system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
     Ok(Built { system, columns })
+}
+
+/// Definitions, with the system that holds their symbols.
+struct Defined {
+    definitions: Definitions,
+    system: StateSystem,
+    /// Whether coefficients are in lowest terms.
+    cancelled: bool,
+}
+
+impl Defined {
+    /// The nodes of the largest definition as it is written, and of all of them with shared parts counted once.
+    fn sizes(&self) -> (u64, usize) {
+        self.definitions.sizes(&self.system.exprs)
+    }
+}
+
+/// The definitions: exact and cancelled where that is not too large, shared elsewhere (design 2.7).
+fn defined(
+    prepared: &Prepared,
+    states: StateRequest,
+    size_limit: u64,
+    columns: &[u32],
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Defined, Failure> {
+    let mut system = frame(prepared, states, notes);
+    let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
+    let attempt = Definitions::build(prepared, states, &mut field, &mut system, columns);
+    let exhausted = crate::algebra::Field::exhausted(&field);
+    let cancelled = match attempt {
+        Ok(definitions) if !exhausted => {
+            let found = Defined {
+                definitions,
+                system,
+                cancelled: true,
+            };
+            if found.sizes().0 <= LARGE {
+                return Ok(found);
+            }
+            Some(found)
+        }
+        Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
+        _ => None,
+    };
+    let mut system = frame(prepared, states, notes);
+    let given = parameter_values(&prepared.model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut field = SharedArena::new(3, given.collect());
+    let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
+    let shared = shared.map(|definitions| Defined {
+        definitions,
+        system,
+        cancelled: false,
+    });
+    // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer than the
+    // products that they were expanded from, and lose digits where their terms cancel.
+    match (cancelled, shared) {
+        (Some(cancelled), Ok(shared)) if shared.sizes().1 < cancelled.sizes().1 => Ok(shared),
+        (Some(cancelled), _) => Ok(cancelled),
+        (None, shared) => shared,
+    }
 }
 
 /// The system without its equations.
