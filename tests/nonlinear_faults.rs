@@ -123,6 +123,17 @@ model M {
   wheel  : Inertia(0.02) crank -> gnd;
   slider : Mass(0.8) wrist[1] -> gnd;
 }";
+    units_behind_the_names_of_outputs_signals_and_states: "
+model M {
+  node x : translational;
+  mass : Mass(1) x -> gnd;
+  state s [m] = int(across(mass));
+  signal drive [N] = 2 - across(mass);
+  push : ForceSource(drive) gnd -> x;
+  output v [m/s] = across(mass);
+  output torque [N.m^2/1] = 3;
+  output plain[k] = across(mass);
+}";
     a_rate_that_depends_on_itself: "
 model M {
   zero a;

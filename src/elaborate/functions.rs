@@ -88,7 +88,13 @@ impl<'a> Elaborator<'a> {
     pub(super) fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {
         let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes {wanted}", name.text))
             .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
-            .help(format!("give it {wanted}: `{}`", call_example(&name.text)));
+            .help(match (&*name.text, given) {
+                ("int", 2) => {
+                    "give it one argument; where it starts stands behind a state: `state z = int(x), start = 0.5;`"
+                        .to_string()
+                }
+                _ => format!("give it {wanted}: `{}`", call_example(&name.text)),
+            });
         self.report(diagnostic);
         Value::Error
     }

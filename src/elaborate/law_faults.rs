@@ -119,7 +119,10 @@ impl<'a> Elaborator<'a> {
                     "LGM0311",
                     format!("the equations of `{name}` do not fix one variable of each port"),
                 )
-                .help("one equation follows from the others, or contradicts them"),
+                .help(
+                    "write an equation with `across` or `through` for each port; one of these holds neither, follows from the \
+                     others, or contradicts them",
+                ),
                 whole,
             ),
             Fault::Form(words) => (

@@ -6,6 +6,7 @@ use super::names::Checker;
 use super::nearest::{did_you_mean, suggestion};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+use crate::units::{UnitPower, unit_of};
 use rustc_hash::FxHashSet;
 
 /// The names of a body.
@@ -111,7 +112,9 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Output(indexed) => {
-                    self.brackets(&indexed.declared);
+                    if !self.tells_unit(&indexed.declared) {
+                        self.brackets(&indexed.declared);
+                    }
                     self.value(&indexed.value);
                     self.attributes(&indexed.attributes);
                 }
@@ -143,6 +146,47 @@ impl<'a> Walk<'_, 'a> {
 
     fn brackets(&mut self, declared: &'a ast::Declared) {
         declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
+    }
+
+    /// Whether a unit stands in the brackets behind a name, where an index belongs; it is told of then.
+    fn tells_unit(&mut self, declared: &'a ast::Declared) -> bool {
+        let [bracket] = &declared.brackets[..] else {
+            return false;
+        };
+        let [inside] = &bracket[..] else { return false };
+        let mut names = Vec::new();
+        if !unit_names(inside, &mut names) || names.is_empty() || !self.checker.is_looking() {
+            return false;
+        }
+        let is_unit = |name: &&Name| {
+            let factor = UnitPower {
+                name: &name.text,
+                exponent: (1, 1),
+                span: name.span,
+            };
+            !self.knows(&name.text) && unit_of([factor]).is_ok()
+        };
+        if !names.iter().all(is_unit) {
+            return false;
+        }
+        let name = &declared.name.text;
+        self.checker.report(
+            Diagnostic::error("LGM0155", format!("`{name}` is followed by a unit"))
+                .label(inside.span, "an index belongs here")
+                .help(format!(
+                    "write `{name}` alone: its unit follows from its value; a number in another unit is divided by that one, \
+                     as in `x/1 [mm]`"
+                )),
+        );
+        true
+    }
+
+    /// Whether a name means something here.
+    fn knows(&self, text: &str) -> bool {
+        matches!(text, "time" | "pi" | "gnd")
+            || self.indices.contains(&text)
+            || self.scope.values.contains(text)
+            || self.scope.things.contains(text)
     }
 
     fn attributes(&mut self, attributes: &'a [Attribute]) {
@@ -254,11 +298,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn name(&mut self, name: &'a Name) {
         let text = &*name.text;
-        let known = matches!(text, "time" | "pi" | "gnd")
-            || self.indices.contains(&text)
-            || self.scope.values.contains(text)
-            || self.scope.things.contains(text);
-        if known || !self.checker.is_looking() {
+        if self.knows(text) || !self.checker.is_looking() {
             return;
         }
         let names = self
@@ -300,18 +340,54 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
+/// Collects the names of what may be a unit, `N.m/s^2`; false where it is anything else.
+fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            names.push(name);
+            true
+        }
+        ExprKind::Member(of, name) => {
+            names.push(name);
+            unit_names(of, names)
+        }
+        ExprKind::Product(list) => list.iter().all(|(_, factor)| unit_names(factor, names)),
+        ExprKind::Power(list) => list.first().is_some_and(|base| unit_names(base, names)),
+        ExprKind::Number(_, None) => true,
+        _ => false,
+    }
+}
+
+/// What people who come from other languages look for, and what there is instead.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("limit", "`min(max(x, low), high)` keeps a value within limits"),
+    ("clamp", "`min(max(x, low), high)` keeps a value within limits"),
+    ("saturate", "`min(max(x, low), high)` keeps a value within limits"),
+    ("ln", "`log(x)` is the natural logarithm"),
+    ("log10", "write `log(x)/log(10)`"),
+    ("pow", "write `x^n`"),
+    ("sgn", "write `sign(x)`"),
+    ("integrate", "write `int(x)`"),
+];
+
 pub(super) fn check_function(checker: &mut Checker, name: &Name) {
     if is_function(&name.text) || !checker.is_looking() {
         return;
     }
     let mut diagnostic =
         Diagnostic::error("LGM0145", format!("there is no function `{}`", name.text)).label(name.span, "not known");
-    diagnostic.help = Some(match suggestion(&name.text, function_names()) {
+    let elsewhere = ELSEWHERE.iter().find(|entry| entry.0 == &*name.text);
+    let suggested = match elsewhere {
+        Some(_) => None,
+        None => suggestion(&name.text, function_names()),
+    };
+    diagnostic.help = Some(match (elsewhere, suggested) {
+        (Some(entry), _) => entry.1.to_string(),
         _ if &*name.text == super::modal::TABLE => {
             "a table of modes stands in `modes = table(\"modes.csv\")` of a modal block".to_string()
         }
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => format!(
             "the functions are `{}`",
             function_names().collect::<Vec<_>>().join("`, `")
         ),

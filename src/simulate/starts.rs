@@ -144,7 +144,15 @@ pub(super) fn steady(
     });
     match found {
         Ok(zero) => {
-            tell_free(motion, &zero.free, notes);
+            // A state that never changes is where it starts, and nothing else holds it there.
+            let alone = kept.iter().filter_map(|combination| {
+                let mut parts = (0..n).filter(|at| combination[*at] != 0.0);
+                parts.next().filter(|_| parts.next().is_none())
+            });
+            let mut free: Vec<usize> = zero.free.iter().copied().chain(alone).collect();
+            free.sort_unstable();
+            free.dedup();
+            tell_free(motion, &free, notes);
             let mut states = zero.at;
             states.truncate(n);
             Ok(states)
