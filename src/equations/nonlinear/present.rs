@@ -92,10 +92,22 @@ fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
     let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
     let all: Vec<SymbolId> = assigned.chain(unknowns).collect();
     let numbered: FxHashSet<SymbolId> = numbered.iter().copied().collect();
+    // A parameter or a state of the user's may be called w1 too.
+    let symbols = (0..system.exprs.symbol_count()).map(|k| SymbolId(k as u32));
+    let others = symbols.filter(|symbol| !numbered.contains(symbol));
+    let taken: FxHashSet<Arc<str>> = others
+        .map(|symbol| system.exprs.symbol_info(symbol).name.clone())
+        .filter(|name| name.starts_with('w'))
+        .collect();
     let mut known: FxHashSet<SymbolId> = FxHashSet::default();
+    let mut number = 0;
     for symbol in all {
         if numbered.contains(&symbol) && known.insert(symbol) {
-            system.exprs.rename(symbol, format!("w{}", known.len()));
+            number += 1;
+            while taken.contains(format!("w{number}").as_str()) {
+                number += 1;
+            }
+            system.exprs.rename(symbol, format!("w{number}"));
         }
     }
 }
