@@ -116,7 +116,7 @@ model Divider {
 const CONDITIONS: &str = "
 element Stop(k) : translational {
   through = if not (int(across) < 0.3) then k*(int(across) - 0.3)
-    else if not (int(across) == 9) and int(across) > -0.2 then 0.1*int(across)
+    else if not (int(across) == 0) and int(across) > -0.2 then 0.1*int(across)
     else if int(across) <= -3.14 or not (int(across) > -9) then -1 else 6.28*int(across);
 }
 model Conditions {
