@@ -133,7 +133,14 @@ fn run(
         && let Some(system) = &system
     {
         let retained = equations::retained(&model, &request.equations, &mut Vec::new());
-        let verification = equations::verify(&model, &graph, system, &retained, request.equations.states);
+        let verification = equations::verify(
+            &model,
+            &graph,
+            system,
+            &retained,
+            request.equations.states,
+            request.equations.symbolic,
+        );
         diagnostics.extend(verification.into_diagnostics(&model));
     }
     match (system, &request.linearize) {

@@ -40,7 +40,7 @@ fn said(text: &str, change: impl Fn(&mut StateSystem)) -> Vec<Diagnostic> {
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");
     let mut system = system.unwrap();
     change(&mut system);
-    verify(&model, &graph, &system, &[], StateRequest::default()).into_diagnostics(&model)
+    verify(&model, &graph, &system, &[], StateRequest::default(), true).into_diagnostics(&model)
 }
 
 fn codes(diagnostics: &[Diagnostic]) -> Vec<&str> {

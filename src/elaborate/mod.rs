@@ -81,11 +81,12 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, largest);
     let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
-    // A component that holds itself, or a model too large, is not even begun.
-    let endless = diagnostics
+    // A component that holds itself, or a model too large, is not even begun; and with a unit for an index, whatever needs the
+    // name would be told as a fault too.
+    let hopeless = diagnostics
         .iter()
-        .any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130"));
-    let Some(chosen) = chosen.filter(|_| !endless) else {
+        .any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130" | "LGM0155"));
+    let Some(chosen) = chosen.filter(|_| !hopeless) else {
         in_source_order(&mut diagnostics);
         return (None, diagnostics);
     };

@@ -164,9 +164,10 @@ impl<'a> Walk<'_, 'a> {
                 exponent: (1, 1),
                 span: name.span,
             };
-            !self.knows(&name.text) && unit_of([factor]).is_ok()
+            unit_of([factor]).is_ok()
         };
-        if !names.iter().all(is_unit) {
+        // Of `m/s` one may be a name of the model too; where all are, an index is meant.
+        if !names.iter().all(is_unit) || names.iter().all(|name| self.knows(&name.text)) {
             return false;
         }
         let name = &declared.name.text;

@@ -176,7 +176,7 @@ impl Builder {
         let (system, diagnostics) = formulate(&self.model, &graph, options);
         assert!(!crate::diagnostic::has_errors(&diagnostics), "{diagnostics:#?}");
         let system = system.expect("no errors, so equations");
-        let found = verify(&self.model, &graph, &system, &[], options.states);
+        let found = verify(&self.model, &graph, &system, &[], options.states, options.symbolic);
         assert!(found.diagnostics.is_empty(), "{found:#?}");
         assert!(found.equations > 0);
         system

@@ -80,7 +80,7 @@ impl Verification {
 
 /// Verifies a state system against the flat graph that it came from.
 ///
-/// `retain` and `states` must be those that the system was made with. Symbolic equations are checked at the given
+/// `retain`, `states` and `symbolic` must be those that the system was made with. Symbolic equations are checked at the given
 /// parameter values and at two random sets around them; numeric ones at the given values.
 pub fn verify(
     model: &Model,
@@ -88,6 +88,7 @@ pub fn verify(
     system: &StateSystem,
     retain: &[ElementId],
     states: StateRequest,
+    symbolic: bool,
 ) -> Verification {
     if super::nonlinear::applies(model) {
         return super::nonlinear::verify(model, system, retain, states);
@@ -106,7 +107,7 @@ pub fn verify(
     };
     // Numeric equations are rounded to doubles, so only symbolic ones can hold exactly.
     let exact = system.symbolic.is_some() && is_small(model, &causality);
-    let sets: u64 = if system.symbolic.is_some() && general { 3 } else { 1 };
+    let sets: u64 = if symbolic && general { 3 } else { 1 };
     for set in 0..sets {
         let values = parameter_set(model, set);
         let done = if exact {
