@@ -1,6 +1,10 @@
 //! Expressions of outputs as they are printed: trigonometric identities where they shorten, common factors taken out, and always the
 //! same values.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::Request;
 use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
@@ -122,9 +126,12 @@ fn many_angles_are_no_trouble() {
     assert!((value(&system, at) - wanted).abs() < 1e-10);
 }
 
+/// What a factor is at the angles a, b and c.
+type ValueAt = fn([f64; 3]) -> f64;
+
 /// A factor of a random term, as it is written, and what it is.
-fn factor() -> impl Strategy<Value = (String, fn([f64; 3]) -> f64)> {
-    let all: Vec<(&str, fn([f64; 3]) -> f64)> = vec![
+fn factor() -> impl Strategy<Value = (String, ValueAt)> {
+    let all: Vec<(&str, ValueAt)> = vec![
         ("m", |_| 1.3),
         ("l", |_| 0.7),
         ("c", |at| at[2]),
@@ -145,7 +152,7 @@ fn factor() -> impl Strategy<Value = (String, fn([f64; 3]) -> f64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     /// Sums of random products of sines, cosines, parameters and fractions keep their values.
     #[test]
@@ -153,7 +160,7 @@ proptest! {
         terms in prop::collection::vec((-4i32..=4, prop::collection::vec(factor(), 1..5)), 1..6),
         at in [0.1f64..1.4, 0.1f64..1.4, 0.1f64..1.4],
     ) {
-        let written = |factors: &[(String, fn([f64; 3]) -> f64)]| -> String {
+        let written = |factors: &[(String, ValueAt)]| -> String {
             factors.iter().map(|factor| format!("*{}", factor.0)).collect()
         };
         let output: String = terms

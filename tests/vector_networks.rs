@@ -4,6 +4,10 @@
 //! The scalar network of a stiffness `C' D C` has a spring for each entry of D; its across variable is the sum of those of the
 //! nodes, weighted by a row of C, which scalar transformers in series add up. Masses, dampers and transformers go the same way.
 
+#[path = "support/cases.rs"]
+mod cases;
+
+use cases::cases;
 use lgm::analysis::{ResponseRequest, response};
 use lgm::diagnostic::render;
 use lgm::emit::{MatrixOptions, TextOptions};
@@ -291,7 +295,7 @@ fn same_a(system: &StateSystem) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn vector_networks_equal_their_scalar_expansion(network in network()) {

@@ -374,7 +374,7 @@ fn difference(system: &StateSystem, found: &[f64], wanted: &[(String, f64)]) -> 
         let at = system.outputs.iter().position(|output| *output.name == **name);
         let at = at.unwrap_or_else(|| panic!("no output `{name}`"));
         let off = (found[at] - value).abs() / scale;
-        if !(off <= worst.0) {
+        if off.is_nan() || off > worst.0 {
             worst = (off, format!("{name} is {} instead of {value}", found[at]));
         }
     }

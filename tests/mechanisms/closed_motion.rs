@@ -154,7 +154,8 @@ impl Closed {
         }
         let (value, matrix) = system(&q);
         let singular = matrix.singular_values();
-        if value.amax() > 1e-12 || !(singular.max() < SINGULAR * singular.min()) {
+        let is_regular = singular.max() < SINGULAR * singular.min();
+        if value.amax() > 1e-12 || !is_regular {
             return None;
         }
         let mut right = DVector::zeros(n);
