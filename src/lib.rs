@@ -124,7 +124,7 @@ fn run(
     };
     let mut found = bond::split_singular_stiffness(&mut model);
     let graph = bond::lower(&model);
-    let (system, more) = equations::formulate(&model, &graph, &request.equations);
+    let (system, more) = equations::formulate_with_time(&mut model, &graph, &request.equations);
     found.extend(more);
     model.show_instances(&mut found);
     diagnostics.extend(found);

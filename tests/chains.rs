@@ -173,13 +173,13 @@ fn a_slider_crank_accelerates_as_lagrange_says() {
         for assignment in &system.assignments {
             let found = system
                 .exprs
-                .evaluate_f64(&[assignment.value], 0.0, &|symbol| values.get(&symbol).copied());
+                .evaluate_f64(&[assignment.value], &|symbol| values.get(&symbol).copied());
             values.insert(assignment.symbol, found.unwrap()[0]);
         }
         let row = state(&system, "wheel.w");
         let found = system
             .exprs
-            .evaluate_f64(&[system.derivatives[row]], 0.0, &|symbol| values.get(&symbol).copied())
+            .evaluate_f64(&[system.derivatives[row]], &|symbol| values.get(&symbol).copied())
             .unwrap()[0];
         // Kinetic energy is w^2 times half the mass, and what is left without w is the potential.
         let mass = |at: f64| 2.0 * (slider_crank_energy(at, 1.0) - slider_crank_energy(at, 0.0));

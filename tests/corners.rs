@@ -48,15 +48,16 @@ impl Times {
 fn steps_pulses_and_ramps_are_where_they_say() {
     let mut times = Times::new();
     let (at, width) = (times.number(1, 10), times.number(1, 1_000_000));
+    let time = times.time;
     let exprs = &mut times.builder.system.exprs;
-    let step = exprs.call(Function::Step, [at]);
+    let step = exprs.call(Function::Step, [at, time]);
     let twice = exprs.add(times.period, times.period);
-    let pulse = exprs.call(Function::Pulse, [twice, width]);
-    let ramp = exprs.call(Function::Ramp, [times.period]);
+    let pulse = exprs.call(Function::Pulse, [twice, width, time]);
+    let ramp = exprs.call(Function::Ramp, [times.period, time]);
     let beyond = exprs.integer(100);
-    let late = exprs.call(Function::Step, [beyond]);
+    let late = exprs.call(Function::Step, [beyond, time]);
     let zero = exprs.zero();
-    let first = exprs.call(Function::Step, [zero]);
+    let first = exprs.call(Function::Step, [zero, time]);
     let root = exprs.sum([step, pulse, ramp, late, first]);
     assert_eq!(times.found(root, 0.0, 2.0), [0.0, 0.1, 0.7, 1.4, 1.4 + 1e-6]);
     assert_eq!(times.found(root, 0.1, 0.7), [0.1, 0.7]);

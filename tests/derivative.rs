@@ -52,8 +52,8 @@ proptest! {
     fn of_rational_expressions(steps in random_expressions::steps(10), x in 1i64..5000, y in -4000i64..4000) {
         let mut symbols = Symbols::new();
         let leaves = [symbols.x, symbols.y, symbols.time].map(|symbol| symbols.exprs.symbol(symbol));
-        let roots = random_expressions::build(&mut symbols.exprs, &leaves, &steps, true);
-        let mut gradient = Gradient::new(&mut symbols.exprs, &[symbols.x, symbols.y], symbols.time);
+        let roots = random_expressions::build(&mut symbols.exprs, &leaves, symbols.time, &steps, true);
+        let mut gradient = Gradient::new(&mut symbols.exprs, &[symbols.x, symbols.y]);
         let (x, y) = (rational(x, 997), rational(y, 1009));
         let step = BigRational::new(BigInt::one(), BigInt::from(10).pow(60));
         for root in roots {
@@ -78,7 +78,7 @@ proptest! {
                 prop_assert!(jumps || ((&quotient - &exact) / size).abs() < rational(1, 1_000_000_000_000_000_000), "{} by column {column}", lgm::expr::text(&symbols.exprs, root));
             }
             // One symbol at a time gives the same entries.
-            let alone = symbols.exprs.differentiate(root, symbols.x, symbols.time).unwrap();
+            let alone = symbols.exprs.differentiate(root, symbols.x).unwrap();
             let entry = row.iter().find(|entry| entry.0 == 0).map(|entry| entry.1);
             prop_assert_eq!(alone, entry.unwrap_or_else(|| symbols.exprs.zero()));
         }
@@ -113,17 +113,21 @@ fn of_every_function() {
         let quarter = exprs.number(rational(1, 4));
         let second = exprs.sub(x, quarter);
         let arguments = [first, second, half];
-        let root = exprs.call(function, arguments[..arity.unwrap_or(3)].iter().copied());
+        let mut arguments = arguments[..arity.unwrap_or(3)].to_vec();
+        if function.is_of_time() {
+            arguments.push(time);
+        }
+        let root = exprs.call(function, arguments);
         for (wanted, at_x, at_time) in [
             (symbols.x, 0.8, 0.9),
             (symbols.x, -0.6, 1.1),
             (symbols.time, 0.7, 0.6),
             (symbols.time, 0.9, 1.7),
         ] {
-            let derivative = symbols.exprs.differentiate(root, wanted, symbols.time).unwrap();
+            let derivative = symbols.exprs.differentiate(root, wanted).unwrap();
             let evaluate = |root: ExprId, x: f64, time: f64| {
                 let value = |symbol| Some(if symbol == symbols.x { x } else { time });
-                symbols.exprs.evaluate_f64(&[root], time, &value).unwrap()[0]
+                symbols.exprs.evaluate_f64(&[root], &value).unwrap()[0]
             };
             let quotient = if wanted == symbols.x {
                 extrapolated(&|x| evaluate(root, x, at_time), at_x)
@@ -145,11 +149,11 @@ fn of_powers_with_variable_exponents() {
     let exprs = &mut symbols.exprs;
     let (x, y) = (exprs.symbol(symbols.x), exprs.symbol(symbols.y));
     let root = exprs.power(x, y);
-    let by_x = symbols.exprs.differentiate(root, symbols.x, symbols.time).unwrap();
-    let by_y = symbols.exprs.differentiate(root, symbols.y, symbols.time).unwrap();
+    let by_x = symbols.exprs.differentiate(root, symbols.x).unwrap();
+    let by_y = symbols.exprs.differentiate(root, symbols.y).unwrap();
     let value = |root: ExprId| {
         let at = |symbol| Some(if symbol == symbols.x { 1.7 } else { 2.3 });
-        symbols.exprs.evaluate_f64(&[root], 0.0, &at).unwrap()[0]
+        symbols.exprs.evaluate_f64(&[root], &at).unwrap()[0]
     };
     assert!((value(by_x) - 2.3 * 1.7f64.powf(1.3)).abs() < 1e-14);
     assert!((value(by_y) - 1.7f64.powf(2.3) * 1.7f64.ln()).abs() < 1e-14);
@@ -164,14 +168,14 @@ fn the_branch_in_force_decides() {
     let two = exprs.integer(2);
     let (a, b) = (exprs.power(x, two), exprs.mul(two, x));
     let root = exprs.if_else(condition, a, b);
-    let rate = symbols.exprs.differentiate(root, symbols.x, symbols.time).unwrap();
+    let rate = symbols.exprs.differentiate(root, symbols.x).unwrap();
     assert_eq!(symbols.at(rate, &rational(3, 1), &rational(4, 1)), Some(rational(6, 1)));
     assert_eq!(symbols.at(rate, &rational(3, 1), &rational(3, 1)), Some(rational(2, 1)));
     // What does not differ in the branches needs no condition.
     let constant = symbols.exprs.one();
     let shifted = symbols.exprs.add(a, constant);
     let root = symbols.exprs.if_else(condition, a, shifted);
-    let rate = symbols.exprs.differentiate(root, symbols.x, symbols.time).unwrap();
+    let rate = symbols.exprs.differentiate(root, symbols.x).unwrap();
     assert_eq!(lgm::expr::text(&symbols.exprs, rate), "2*x");
 }
 
@@ -180,11 +184,8 @@ fn integrals_have_none() {
     let mut symbols = Symbols::new();
     let x = symbols.exprs.symbol(symbols.x);
     let root = symbols.exprs.call(Function::Int, [x]);
-    assert_eq!(symbols.exprs.differentiate(root, symbols.x, symbols.time), None);
-    assert_eq!(
-        symbols.exprs.differentiate(root, symbols.y, symbols.time),
-        Some(symbols.exprs.zero())
-    );
+    assert_eq!(symbols.exprs.differentiate(root, symbols.x), None);
+    assert_eq!(symbols.exprs.differentiate(root, symbols.y), Some(symbols.exprs.zero()));
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn a_sum_of_many_terms_takes_linear_time() {
         })
         .collect();
     let root = symbols.exprs.sum(terms);
-    let mut gradient = Gradient::new(&mut symbols.exprs, &names, symbols.time);
+    let mut gradient = Gradient::new(&mut symbols.exprs, &names);
     let row = gradient.row(&mut symbols.exprs, root).unwrap();
     assert_eq!(row.len(), names.len());
     assert_eq!(lgm::expr::text(&symbols.exprs, row[99_999].1), "3*x99999^2");

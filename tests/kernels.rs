@@ -122,7 +122,7 @@ proptest! {
         parameters in numbers(2), states in numbers(3), inputs in numbers(1), rates in numbers(1), unknowns in numbers(1),
     ) {
         let (mut system, leaves) = some_symbols();
-        let roots = random_expressions::build(&mut system.exprs, &leaves, &steps, false);
+        let roots = random_expressions::build(&mut system.exprs, &leaves, system.time, &steps, false);
         let layout = Layout::new(&system);
         let point = Point { time, spaces: [parameters, states, inputs, rates, unknowns] };
         let value = |symbol| point.value(&layout, symbol);
@@ -139,7 +139,7 @@ proptest! {
                 let agrees = found == *value || (found - value).abs() <= *error || error.is_infinite();
                 prop_assert!(agrees, "{} is {found}, not {value} within {error}, {options:?}", lgm::expr::text(&system.exprs, *root));
                 // Inside the library itself nothing may go further away either.
-                if error.is_finite() && let Ok(plain) = system.exprs.evaluate_f64(&[*root], time, &|symbol| Some(point.value(&layout, symbol))) {
+                if error.is_finite() && let Ok(plain) = system.exprs.evaluate_f64(&[*root], &|symbol| Some(point.value(&layout, symbol))) {
                     prop_assert!((plain[0] - found).abs() <= 2.0 * error);
                 }
             }
@@ -222,7 +222,7 @@ fn default_signals_come_with_their_rates() {
     let angle = system.exprs.mul(p, time);
     let sine = system.exprs.call(lgm::expr::Function::Sin, [angle]);
     let one = system.exprs.one();
-    let ramp = system.exprs.call(lgm::expr::Function::Ramp, [one]);
+    let ramp = system.exprs.call(lgm::expr::Function::Ramp, [one, time]);
     system.inputs[0].signal = Some(system.exprs.add(sine, ramp));
     for options in evaluators() {
         let kernels = Kernels::new(system, &options);
@@ -370,7 +370,7 @@ proptest! {
             let number = exprs.integer(if order == 0 { 3 } else { lane as i64 - 40 });
             let time = exprs.symbol(builder.system.time);
             let leaves = [names[place], names[(place + 1) % 450], names[449 - place], entries[0], entries[lane % 7], number, time];
-            roots.extend(random_expressions::build(exprs, &leaves, &steps, false));
+            roots.extend(random_expressions::build(exprs, &leaves, builder.system.time, &steps, false));
             if lane % 60 == 59 {
                 roots.push(names[place]);
             }

@@ -354,10 +354,9 @@ fn the_two_link_arm_about_its_equilibrium_is_that_of_the_record() {
 type Values = HashMap<SymbolId, f64>;
 
 fn evaluate(system: &StateSystem, roots: &[ExprId], values: &Values) -> Vec<f64> {
-    let time = values[&system.time];
     system
         .exprs
-        .evaluate_unchecked(roots, time, &|symbol| values.get(&symbol).copied())
+        .evaluate_unchecked(roots, &|symbol| values.get(&symbol).copied())
 }
 
 fn assign(system: &StateSystem, values: &mut Values) {

@@ -44,7 +44,7 @@ fn value(system: &StateSystem, at: [f64; 3]) -> f64 {
     let evaluate = |id, values: &HashMap<SymbolId, f64>| {
         let found = system
             .exprs
-            .evaluate_unchecked(&[id], 0.0, &|symbol| values.get(&symbol).copied());
+            .evaluate_unchecked(&[id], &|symbol| values.get(&symbol).copied());
         found[0]
     };
     for assignment in &system.assignments {

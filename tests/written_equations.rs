@@ -28,7 +28,7 @@ type Values = HashMap<SymbolId, f64>;
 fn evaluate(system: &StateSystem, roots: &[ExprId], values: &Values) -> Vec<f64> {
     system
         .exprs
-        .evaluate_unchecked(roots, 0.3, &|symbol| values.get(&symbol).copied())
+        .evaluate_unchecked(roots, &|symbol| values.get(&symbol).copied())
 }
 
 /// Values of everything at some point; unknowns of loops have any values, for no equation here asks that they solve anything.

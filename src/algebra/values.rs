@@ -97,17 +97,14 @@ impl Field for ExactValues {
 pub struct DoubleValues {
     /// The values; changing one does not change what was already read.
     pub values: FxHashMap<SymbolId, f64>,
-    /// The time at which functions of time are evaluated.
-    pub time: f64,
     memo: FxHashMap<ExprId, f64>,
 }
 
 impl DoubleValues {
-    /// The field with these values at time 0.
+    /// The field with these values.
     pub fn new(values: FxHashMap<SymbolId, f64>) -> DoubleValues {
         DoubleValues {
             values,
-            time: 0.0,
             memo: FxHashMap::default(),
         }
     }
@@ -169,7 +166,7 @@ impl FromExpression for DoubleValues {
         if let Some(known) = self.memo.get(&id) {
             return Ok(*known);
         }
-        let value = exprs.evaluate_f64(&[id], self.time, &|symbol| self.values.get(&symbol).copied())?[0];
+        let value = exprs.evaluate_f64(&[id], &|symbol| self.values.get(&symbol).copied())?[0];
         self.memo.insert(id, value);
         Ok(value)
     }

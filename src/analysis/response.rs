@@ -18,11 +18,11 @@ pub struct ResponseRequest {
 }
 
 impl ResponseRequest {
-    /// All inputs to all outputs.
+    /// All declared inputs to all outputs.
     pub fn all(system: &StateSystem, omega: Vec<f64>) -> ResponseRequest {
         ResponseRequest {
             omega,
-            inputs: (0..system.inputs.len()).collect(),
+            inputs: (0..system.declared_inputs().count()).collect(),
             outputs: (0..system.outputs.len()).collect(),
         }
     }

@@ -185,7 +185,7 @@ fn compile_one(model: &ModelArguments, arguments: &Arguments, name: &str, value:
     if let Some(system) = &system {
         let request = ResponseRequest {
             omega: arguments.omega.clone(),
-            inputs: (0..system.inputs.len().min(1)).collect(),
+            inputs: (0..system.declared_inputs().count().min(1)).collect(),
             outputs: (0..system.outputs.len().min(1)).collect(),
         };
         let (curves, more) = response(system, &request);

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 /// Names of the inputs and of the outputs.
 fn names(system: &StateSystem) -> (Vec<Arc<str>>, Vec<Arc<str>>) {
     (
-        system.inputs.iter().map(|input| input.name.clone()).collect(),
+        system.declared_inputs().map(|input| input.name.clone()).collect(),
         system.outputs.iter().map(|output| output.name.clone()).collect(),
     )
 }

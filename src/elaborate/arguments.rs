@@ -2,7 +2,7 @@
 
 use super::model::JunctionKind;
 use super::quantities::argument_for;
-use super::starts::is_time_function;
+use super::starts::is_measure;
 use super::state::{Elaborator, NodeShape, NodeView, Place, Thing};
 use super::values::DimId;
 use crate::diagnostic::Diagnostic;
@@ -366,7 +366,7 @@ impl<'a> Elaborator<'a> {
             let node = self.arena.exprs.node(ExprId(at as u32));
             let varies = match node {
                 Node::Symbol(symbol) => self.arena.exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
-                Node::Call(function, _) if is_time_function(*function) => true,
+                Node::Call(function, _) if is_measure(*function) => true,
                 node => node.children().any(|child| self.varying[child.0 as usize]),
             };
             self.varying.push(varies);

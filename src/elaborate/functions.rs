@@ -4,7 +4,7 @@ use super::origins::Side;
 use super::state::{Elaborator, Place};
 use super::values::{DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
-use crate::expr::Function;
+use crate::expr::{ExprId, Function};
 use crate::source::Span;
 use crate::syntax::ast::{Argument, Expr, Name};
 use crate::units::Dimension;
@@ -218,11 +218,23 @@ impl<'a> Elaborator<'a> {
         let Some(dim) = self.function_dimension(function, name, &scalars) else {
             return Value::Error;
         };
-        let expr = self
-            .arena
-            .exprs
-            .call(function, scalars.iter().map(|entry| entry.0.expr));
+        let mut list: Vec<ExprId> = scalars.iter().map(|entry| entry.0.expr).collect();
+        if function.is_of_time() {
+            let Some(time) = self.time_here() else {
+                return Value::Error;
+            };
+            list.push(time);
+        }
+        let expr = self.arena.exprs.call(function, list);
         Value::scalar(expr, dim)
+    }
+
+    /// The time as the law that is read, or the model, has it; the body of a modal block has none.
+    fn time_here(&mut self) -> Option<ExprId> {
+        match &self.law {
+            Some(scope) => scope.time,
+            None => Some(self.arena.exprs.symbol(self.model.time)),
+        }
     }
 
     /// `der` and `int`, entry by entry: per second, times second.

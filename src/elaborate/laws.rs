@@ -136,10 +136,11 @@ impl<'a> Elaborator<'a> {
                 (None, Some(default)) => {
                     // A default may use the parameters before it.
                     let names = formals.iter().map(|formal| &*formal.name.text);
+                    let time = self.arena.exprs.symbol(self.model.time);
                     self.law = Some(LawScope {
                         formals: names.zip(values.iter().cloned()).collect(),
                         ports: Vec::new(),
-                        time: None,
+                        time: Some(time),
                         table: None,
                     });
                     let value = self.eval(default, NOWHERE);

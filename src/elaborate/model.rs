@@ -68,8 +68,10 @@ pub struct Model {
     pub time: SymbolId,
     /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
-    /// Inputs in declaration order.
+    /// Inputs in declaration order; internal ones behind them.
     pub inputs: Vec<Input>,
+    /// Signals, which stand for their expressions.
+    pub signals: Vec<Signal>,
     /// Domains.
     pub domains: Vec<Domain>,
     /// Named things.
@@ -225,6 +227,23 @@ pub struct Input {
     pub unit: Option<String>,
     /// The SI value of 1 in the unit that stands after the name, 1 where none does.
     pub scale: f64,
+    /// Its name in the source.
+    pub span: Span,
+    /// Whether it is no declared input but a function of time that the equations need the rate of: nobody sets it.
+    pub is_internal: bool,
+}
+
+/// A `signal`, or an entry of it: the name of an expression.
+#[derive(Clone, Debug)]
+pub struct Signal {
+    /// `u` or `u[1]`, behind the path of the component that holds it.
+    pub name: Arc<str>,
+    /// Its value.
+    pub value: ExprId,
+    /// The SI unit as text, where it could be inferred.
+    pub unit: Option<String>,
+    /// Its dimension, where it is known.
+    pub dimension: Option<Dimension>,
     /// Its name in the source.
     pub span: Span,
 }

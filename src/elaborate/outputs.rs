@@ -1,10 +1,10 @@
 //! Outputs, and signals that nothing uses.
 
 use super::lookup::index_text;
-use super::model::{Measure, Output, Variable};
+use super::model::{Measure, Output, Signal, Variable};
 use super::quantities::entry_names;
 use super::state::{Elaborator, Place};
-use super::values::Scalar;
+use super::values::{Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{Node, SymbolId};
 use crate::source::Span;
@@ -31,13 +31,32 @@ impl<'a> Elaborator<'a> {
         let name = &declared.name;
         if let Some(slot) = self.value_slot(&name.text, place.frame) {
             let value = self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            let mut whole = self.qualified(&name.text, place.frame);
+            if let Some(at) = indices {
+                whole.push_str(&format!("[{}]", index_text(at)));
+            }
+            self.name_signal(&whole, &value, name.span);
             if !signal.attributes.is_empty() {
-                let mut whole = self.qualified(&name.text, place.frame);
-                if let Some(at) = indices {
-                    whole.push_str(&format!("[{}]", index_text(at)));
-                }
                 self.signal_start(signal, &whole, &value, place);
             }
+        }
+    }
+
+    /// Remembers what the values of a signal are called.
+    fn name_signal(&mut self, name: &str, value: &Value, span: Span) {
+        for (entry, name) in value.entries().iter().zip(entry_names(name, value)) {
+            // What is a number or another variable has a name already.
+            if matches!(self.arena.exprs.node(entry.expr), Node::Number(_) | Node::Symbol(_)) {
+                continue;
+            }
+            let dimension = self.dims.get(entry.dim);
+            self.model.signals.push(Signal {
+                name: name.into(),
+                value: entry.expr,
+                unit: dimension.map(|dimension| dimension.text()),
+                dimension,
+                span,
+            });
         }
     }
 

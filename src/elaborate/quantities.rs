@@ -299,6 +299,7 @@ impl<'a> Elaborator<'a> {
                 unit,
                 scale,
                 span: assigned.name.span,
+                is_internal: false,
             });
             entries.push(Scalar {
                 expr: self.arena.exprs.symbol(symbol),

@@ -181,7 +181,7 @@ impl<'a> Elaborator<'a> {
                 exprs_of.symbol_info(*symbol).kind,
                 SymbolKind::Parameter | SymbolKind::State | SymbolKind::Time
             ),
-            Node::Call(function, _) => !is_time_function(*function),
+            Node::Call(function, _) => !is_measure(*function),
             _ => true,
         };
         if !exprs_of.reachable(&exprs).into_iter().all(is_position) {
@@ -198,10 +198,8 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-pub(super) fn is_time_function(function: crate::expr::Function) -> bool {
+/// Whether a call stands for a variable of the graph.
+pub(super) fn is_measure(function: crate::expr::Function) -> bool {
     use crate::expr::Function;
-    matches!(
-        function,
-        Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
-    )
+    matches!(function, Function::Int | Function::Der)
 }

@@ -287,6 +287,7 @@ impl<'a> Elaborator<'a> {
                 time,
                 parameters: Vec::new(),
                 inputs: Vec::new(),
+                signals: Vec::new(),
                 domains: Vec::new(),
                 paths: Vec::new(),
                 nodes: Vec::new(),

@@ -74,7 +74,15 @@ impl Writer<'_> {
         })?;
         self.key("inputs")?;
         self.lines(&system.inputs, |writer, input| {
-            writer.name_and_unit(&input.name, input.unit.as_deref())
+            writer.raw("{\"name\": ")?;
+            writer.string(&input.name)?;
+            writer.raw(", \"unit\": ")?;
+            writer.unit(input.unit.as_deref())?;
+            if let Some(signal) = input.signal.filter(|_| input.is_internal) {
+                writer.raw(", \"follows\": ")?;
+                writer.expression(signal)?;
+            }
+            writer.raw("}")
         })?;
         self.key("outputs")?;
         self.lines(&system.outputs, |writer, output| {

@@ -116,7 +116,12 @@ impl Document<'_> {
         let inputs: Vec<String> = system
             .inputs
             .iter()
-            .map(|input| format!("${}${}", self.name(input.symbol), in_brackets(input.unit.as_deref())))
+            .map(|input| {
+                let follows = input.signal.filter(|_| input.is_internal);
+                let follows = follows.map(|signal| format!(" = {}", print::latex(&system.exprs, signal)));
+                let unit = in_brackets(input.unit.as_deref());
+                format!("${}{}${unit}", self.name(input.symbol), follows.unwrap_or_default())
+            })
             .collect();
         let outputs: Vec<String> = system
             .outputs

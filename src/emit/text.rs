@@ -213,7 +213,13 @@ fn states(system: &StateSystem, out: &mut String) {
 fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
     let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
     let inputs = system.inputs.iter();
-    let inputs = inputs.map(|input| vec![input.name.to_string(), unit(&input.unit)]);
+    let inputs = inputs.map(|input| {
+        let mut row = vec![input.name.to_string(), unit(&input.unit)];
+        if let Some(signal) = input.signal.filter(|_| input.is_internal) {
+            row.push(format!(" follows: {}", expression(&system.exprs, signal)));
+        }
+        row
+    });
     section("inputs", inputs.collect(), out);
     let outputs = system.outputs.iter();
     let outputs = outputs.map(|output| vec![output.name.to_string(), unit(&output.unit)]);

@@ -173,7 +173,7 @@ pub(crate) fn assemble<F: Field + FromExpression>(
         if !exprs.is_zero(rest) && !constant_of.contains_key(&rest) {
             constant_of.insert(rest, constants.len());
             constants.push(rest);
-            let rate = exprs.differentiate(rest, model.time, model.time).ok_or(obstacle)?;
+            let rate = exprs.differentiate(rest, model.time).ok_or(obstacle)?;
             constant_rates.push(rate);
         }
     }

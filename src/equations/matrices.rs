@@ -8,7 +8,7 @@ use super::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, SHARED};
 use crate::causality::elimination::Row;
 use crate::elaborate::model::Model;
-use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, text, to_f64};
+use crate::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use num_rational::BigRational;
 use num_traits::Signed;
 use rustc_hash::FxHashMap;
@@ -278,7 +278,7 @@ impl<F: Present> Writer<'_, F> {
             return self.exprs.zero();
         }
         if F::CANCELLED
-            && !(F::NUMBERS && factors.iter().any(|factor| depends_on_time(self.exprs, factor.0)))
+            && !(F::NUMBERS && factors.iter().any(|factor| self.exprs.changes_with_time(factor.0)))
             && let Some(id) = self.over_one_denominator(&factors, None)
         {
             return id;
@@ -307,7 +307,7 @@ impl<F: Present> Writer<'_, F> {
         }
         let rest = self.exprs.sum(terms);
         // In lowest terms, or as one number, where the field can say it.
-        if !F::CANCELLED || F::NUMBERS && depends_on_time(self.exprs, rest) {
+        if !F::CANCELLED || F::NUMBERS && self.exprs.changes_with_time(rest) {
             return rest;
         }
         match self.field.from_expression(self.exprs, rest) {
@@ -416,7 +416,7 @@ pub(crate) fn numeric(
         };
         if let Some(form) = &mut form {
             let all = written.x_offset.iter().chain(&written.y_offset);
-            steady = !all.into_iter().any(|id| depends_on_time(&system.exprs, *id));
+            steady = !all.into_iter().any(|id| system.exprs.changes_with_time(*id));
             if steady {
                 form.x_offset = offsets(&written.x_offset);
                 form.y_offset = offsets(&written.y_offset);
@@ -520,15 +520,6 @@ pub(crate) fn share(system: &mut StateSystem) {
         form.y_offset.iter_mut().flatten().for_each(now);
     }
     system.exprs = exprs;
-}
-
-/// Whether an expression changes with time, so that it is no constant of the equations.
-fn depends_on_time(exprs: &Exprs, id: ExprId) -> bool {
-    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
-        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Time,
-        Node::Call(Function::Step | Function::Pulse | Function::Ramp, _) => true,
-        _ => false,
-    })
 }
 
 /// Whether a term begins with a minus.

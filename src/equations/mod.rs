@@ -28,6 +28,7 @@ mod singular;
 mod starts;
 mod states;
 mod system;
+mod time_inputs;
 mod values;
 mod verify;
 
@@ -48,4 +49,5 @@ pub use system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
     Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
+pub use time_inputs::formulate_with_time;
 pub use verify::verify;

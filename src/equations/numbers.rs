@@ -2,7 +2,7 @@
 
 use super::decimals::shortest_decimal;
 use super::system::{MassForm, StateSystem};
-use crate::expr::{ExprId, Exprs, Node, SymbolId, to_f64};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, to_f64};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
@@ -56,20 +56,14 @@ fn constant(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     let is_constant = match exprs.node(id) {
         Node::Pi => true,
         Node::Power(base, exponent) => is_number(*base) && is_number(*exponent),
-        // Functions of time have no value.
-        Node::Call(function, list) => !is_of_time(*function) && list.iter().all(|child| is_number(*child)),
+        // Measures have no value.
+        Node::Call(function, list) => {
+            !matches!(function, Function::Int | Function::Der) && list.iter().all(|child| is_number(*child))
+        }
         _ => false,
     };
-    let value = is_constant.then(|| exprs.evaluate_unchecked(&[id], 0.0, &|_| None)[0])?;
+    let value = is_constant.then(|| exprs.evaluate_unchecked(&[id], &|_| None)[0])?;
     value.is_finite().then(|| exprs.number(shortest_decimal(value)))
-}
-
-fn is_of_time(function: crate::expr::Function) -> bool {
-    use crate::expr::Function;
-    matches!(
-        function,
-        Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
-    )
 }
 
 /// The number itself where it is a short decimal or a short fraction, else the nearest double.

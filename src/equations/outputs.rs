@@ -47,9 +47,17 @@ fn is_atom(exprs: &Exprs, id: ExprId) -> bool {
     is_call(exprs, id).is_some() || is_variable(exprs, id)
 }
 
-/// Whether an output's value is affine in the variables of the equations.
+/// An output's value as an affine form of variables, `int(..)` and `der(..)`; none where it is not, or a coefficient changes with
+/// time.
+fn affine_form(exprs: &mut Exprs, value: ExprId) -> Option<Affine> {
+    let form = exprs.affine(value, &is_atom)?;
+    let is_steady = !form.terms.iter().any(|term| exprs.changes_with_time(term.1));
+    is_steady.then_some(form)
+}
+
+/// Whether an output's value is affine in the variables of the equations, with coefficients that do not change.
 pub(crate) fn is_affine(exprs: &mut Exprs, value: ExprId) -> bool {
-    exprs.affine(value, &is_atom).is_some()
+    affine_form(exprs, value).is_some()
 }
 
 /// Whether what stands inside `int(..)` and `der(..)` of all outputs is linear in variables, and these stand in linear outputs.
@@ -60,17 +68,23 @@ pub(crate) fn integrands_are_linear(model: &Model) -> bool {
             return true;
         }
         let exprs: &mut Exprs = arena.get_or_insert_with(|| model.exprs.clone());
-        let Some(form) = exprs.affine(output.value, &is_atom) else {
-            return false;
-        };
-        form.terms.iter().all(|(atom, _)| {
-            let Some((_, inner)) = is_call(exprs, *atom) else {
-                return true;
-            };
-            exprs.affine(inner, &is_atom).is_some_and(|inner| {
-                exprs.is_zero(inner.rest) && inner.terms.iter().all(|(atom, _)| is_variable(exprs, *atom))
-            })
-        })
+        affine_form(exprs, output.value)
+            .is_some_and(|form| form.terms.iter().all(|(atom, _)| is_linear_atom(exprs, *atom)))
+    })
+}
+
+/// Whether an atom is a variable, or `int(..)` or `der(..)` of what is linear in variables and in rates of such.
+fn is_linear_atom(exprs: &mut Exprs, atom: ExprId) -> bool {
+    let Some((_, inner)) = is_call(exprs, atom) else {
+        return true;
+    };
+    let is_rate = |exprs: &Exprs, atom: ExprId| matches!(is_call(exprs, atom), Some((Function::Der, _)));
+    affine_form(exprs, inner).is_some_and(|form| {
+        exprs.is_zero(form.rest)
+            && form
+                .terms
+                .iter()
+                .all(|(atom, _)| is_variable(exprs, *atom) || is_rate(exprs, *atom) && is_linear_atom(exprs, *atom))
     })
 }
 
@@ -103,7 +117,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
     let mut holders = None;
     let mut rows = Vec::with_capacity(model.outputs.len());
     for (index, output) in model.outputs.iter().enumerate() {
-        let Some(form) = exprs.affine(output.value, &is_atom) else {
+        let Some(form) = affine_form(exprs, output.value) else {
             rows.push(OutputRow {
                 row: None,
                 rest: output.value,
@@ -119,12 +133,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
                 .map_err(|fault| OutputFault::Value(index, fault))?;
             let part = match is_call(exprs, atom) {
                 None => assembled.variable_row(exprs, field, atom),
-                Some((Function::Der, inner)) => {
-                    let inner = inner_row(exprs, field, assembled, inner, index)?;
-                    assembled
-                        .rate_of(field, &inner)
-                        .map_err(|_| OutputFault::SecondRate(index))?
-                }
+                Some((Function::Der, inner)) => rate_row(exprs, field, assembled, inner, index)?,
                 Some((_, inner)) => {
                     let known = places.get(&inner).copied();
                     let integrand = inner_row(exprs, field, assembled, inner, index)?;
@@ -173,12 +182,34 @@ fn inner_row<F: Field + FromExpression>(
     inner: ExprId,
     index: usize,
 ) -> Result<Row<F::Element>, OutputFault> {
-    let Affine { terms, .. } = exprs
-        .affine(inner, &is_atom)
+    let Affine { terms, .. } = affine_form(exprs, inner)
         .expect("invariant: models with nonlinear integrands are formulated in the room `nonlinear`");
+    let mut sum = RowSum::default();
+    for (atom, coefficient) in terms {
+        let coefficient = field
+            .from_expression(exprs, coefficient)
+            .map_err(|fault| OutputFault::Value(index, fault))?;
+        let part = match is_call(exprs, atom) {
+            Some((_, inner)) => rate_row(exprs, field, assembled, inner, index)?,
+            None => assembled.variable_row(exprs, field, atom),
+        };
+        sum.add(field, &part, &coefficient);
+    }
+    Ok(sum.total(field))
+}
+
+/// The row of `der(inner)`, which may be a rate of a rate as long as no second derivative of an input is in it.
+fn rate_row<F: Field + FromExpression>(
+    exprs: &mut Exprs,
+    field: &mut F,
+    assembled: &Assembled<F::Element>,
+    inner: ExprId,
+    index: usize,
+) -> Result<Row<F::Element>, OutputFault> {
+    let row = inner_row(exprs, field, assembled, inner, index)?;
     assembled
-        .row_of(exprs, field, &terms)
-        .map_err(|fault| OutputFault::Value(index, fault))
+        .rate_of(field, &row)
+        .map_err(|_| OutputFault::SecondRate(index))
 }
 
 /// The states by the first column and the length of their rates, so that an integrand is compared with few of them.

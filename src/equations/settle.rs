@@ -169,7 +169,6 @@ impl Settling<'_> {
                 let kind = system.exprs.symbol_info(*symbol).kind;
                 matches!(kind, SymbolKind::Parameter | SymbolKind::State)
             }
-            Node::Call(function, _) => !matches!(function, Function::Step | Function::Pulse | Function::Ramp),
             _ => true,
         };
         let known = system.exprs.reachable(&[residual]).into_iter().all(is_known);
@@ -229,13 +228,13 @@ impl Settling<'_> {
         };
         let symbol = system.states[state].symbol;
         let start = system.exprs.isolate(residual, symbol)?;
-        let slope = system.exprs.differentiate(residual, symbol, system.time)?;
+        let slope = system.exprs.differentiate(residual, symbol)?;
         let number = |id: ExprId, own: f64| {
             let of = |other: SymbolId| match other == symbol {
                 true => Some(own),
                 false => parameters.get(&other).copied(),
             };
-            system.exprs.evaluate_unchecked(&[id], 0.0, &of)[0]
+            system.exprs.evaluate_unchecked(&[id], &of)[0]
         };
         let value = number(start, f64::NAN);
         let slope = number(slope, value).abs();

@@ -28,7 +28,7 @@ pub struct StateSystem {
     pub parameters: Vec<Parameter>,
     /// States in declaration order of their storage; states added for `int(..)` outputs last.
     pub states: Vec<State>,
-    /// Inputs in declaration order.
+    /// Inputs in declaration order, then functions of time that the equations need the rates of.
     pub inputs: Vec<Input>,
     /// Symbols of the inputs' time derivatives, one an input.
     pub input_rates: Vec<SymbolId>,
@@ -98,6 +98,11 @@ pub struct PointValue {
 }
 
 impl StateSystem {
+    /// The inputs that the user declared; internal ones stand behind them.
+    pub fn declared_inputs(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().filter(|input| !input.is_internal)
+    }
+
     /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
     pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
         let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {

@@ -94,6 +94,7 @@ impl Builder {
             unit: None,
             scale: 1.0,
             span: span(),
+            is_internal: false,
         });
         self.model.exprs.symbol(symbol)
     }

@@ -366,11 +366,11 @@ fn is_in_range(value: &BigRational) -> bool {
     rounded.is_finite() && (rounded != 0.0 || value.is_zero())
 }
 
-/// Whether a node has no value for its own sake: not for a part of it, and not for being a function of time.
+/// Whether a node has no value for its own sake: not for a part of it, and not for being a measure.
 fn is_own_fault(node: &Node, fault: &Evaluated) -> bool {
-    use crate::expr::Function::{Der, Int, Pulse, Ramp, Step};
+    use crate::expr::Function::{Der, Int};
     match (node, fault) {
-        (Node::Call(Step | Pulse | Ramp | Int | Der, _), _) => false,
+        (Node::Call(Int | Der, _), _) => false,
         (Node::Call(function, _), Evaluated::NotFinite(Some(failed))) => function == failed,
         (Node::Power(..), Evaluated::DivisionByZero | Evaluated::NotFinite(None)) => true,
         _ => false,

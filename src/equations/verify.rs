@@ -245,8 +245,8 @@ impl Numbers for DoubleValues {
         BigRational::from_float(*value)
     }
 
-    fn evaluate(exprs: &Exprs, roots: &[ExprId], time: &BigRational, symbols: &Symbols) -> Result<Vec<f64>, Evaluated> {
-        exprs.evaluate_f64(roots, to_f64(time), &|symbol| symbols.get(&symbol).map(to_f64))
+    fn evaluate(exprs: &Exprs, roots: &[ExprId], _: &BigRational, symbols: &Symbols) -> Result<Vec<f64>, Evaluated> {
+        exprs.evaluate_f64(roots, &|symbol| symbols.get(&symbol).map(to_f64))
     }
 }
 

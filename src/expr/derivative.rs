@@ -22,14 +22,12 @@ pub struct NoDerivative;
 pub struct Gradient {
     symbols: FxHashMap<SymbolId, GradientRow>,
     rows: FxHashMap<ExprId, GradientRow>,
-    /// The column of time, on which `ramp` depends without naming it.
-    time: Option<u32>,
     nothing: GradientRow,
 }
 
 impl Gradient {
-    /// For columns that are these symbols in order; `time` is the symbol of time, a column or not.
-    pub fn new(exprs: &mut Exprs, columns: &[SymbolId], time: SymbolId) -> Gradient {
+    /// For columns that are these symbols in order.
+    pub fn new(exprs: &mut Exprs, columns: &[SymbolId]) -> Gradient {
         let one = exprs.one();
         let rows = columns.iter().enumerate();
         Gradient {
@@ -37,10 +35,6 @@ impl Gradient {
                 .map(|(column, symbol)| (*symbol, GradientRow::from([(column as u32, one)])))
                 .collect(),
             rows: FxHashMap::default(),
-            time: columns
-                .iter()
-                .position(|symbol| *symbol == time)
-                .map(|column| column as u32),
             nothing: GradientRow::from([]),
         }
     }
@@ -87,11 +81,8 @@ impl Gradient {
         if let Node::Symbol(symbol) = exprs.node(id) {
             return Ok(self.symbols.get(symbol).unwrap_or(&self.nothing).clone());
         }
-        let explicit = self
-            .time
-            .filter(|_| matches!(exprs.node(id), Node::Call(Function::Ramp, _)));
         let is_constant = |child: ExprId| self.rows[&child].is_empty();
-        if explicit.is_none() && exprs.node(id).children().all(is_constant) {
+        if exprs.node(id).children().all(is_constant) {
             return Ok(self.nothing.clone());
         }
         let node = exprs.node(id).clone();
@@ -115,7 +106,6 @@ impl Gradient {
                 let mut columns: Vec<u32> = node
                     .children()
                     .flat_map(|child| self.rows[&child].iter().map(|entry| entry.0))
-                    .chain(explicit)
                     .collect();
                 columns.sort_unstable();
                 columns.dedup();
@@ -127,9 +117,7 @@ impl Gradient {
                         row.binary_search_by_key(&column, |entry| entry.0)
                             .map_or(zero, |at| row[at].1)
                     };
-                    let rate = exprs
-                        .node_rate(id, &node, &rate_of, explicit == Some(column))
-                        .ok_or(NoDerivative)?;
+                    let rate = exprs.node_rate(id, &node, &rate_of).ok_or(NoDerivative)?;
                     if rate != zero {
                         entries.push((column, rate));
                     }
@@ -160,8 +148,8 @@ fn merged(exprs: &mut Exprs, mut entries: Vec<(u32, ExprId)>) -> Vec<(u32, ExprI
 impl Exprs {
     /// The derivative of an expression with respect to a symbol. Steps are taken as constant between their jumps; `None`
     /// where an `int` or `der` call depends on the symbol.
-    pub fn differentiate(&mut self, root: ExprId, symbol: SymbolId, time: SymbolId) -> Option<ExprId> {
-        let row = Gradient::new(self, &[symbol], time).row(self, root).ok()?;
+    pub fn differentiate(&mut self, root: ExprId, symbol: SymbolId) -> Option<ExprId> {
+        let row = Gradient::new(self, &[symbol]).row(self, root).ok()?;
         Some(match row.first() {
             Some(entry) => entry.1,
             None => self.zero(),
@@ -174,13 +162,7 @@ impl Exprs {
     }
 
     /// The rate of a node, other than a leaf, a sum or a product, from its children's; `None` for `int` and `der`.
-    fn node_rate(
-        &mut self,
-        id: ExprId,
-        node: &Node,
-        rate_of: &dyn Fn(ExprId) -> ExprId,
-        in_time: bool,
-    ) -> Option<ExprId> {
+    fn node_rate(&mut self, id: ExprId, node: &Node, rate_of: &dyn Fn(ExprId) -> ExprId) -> Option<ExprId> {
         let one = self.one();
         Some(match node {
             Node::Relation(..) | Node::Not(_) => self.zero(),
@@ -250,10 +232,9 @@ impl Exprs {
                     Function::Abs => self.call(Function::Sign, [x]),
                     Function::Sign | Function::Floor | Function::Step | Function::Pulse => self.zero(),
                     Function::Ramp => {
-                        let begun = self.call(Function::Step, [x]);
-                        let minus = self.neg(begun);
-                        let by_start = self.mul(minus, rate_of(x));
-                        return Some(if in_time { self.add(begun, by_start) } else { by_start });
+                        let begun = self.call(Function::Step, [x, list[1]]);
+                        let since = self.sub(rate_of(list[1]), rate_of(x));
+                        return Some(self.mul(begun, since));
                     }
                     Function::Atan2 => {
                         let y = list[1];

@@ -55,9 +55,11 @@ pub fn holds(relation: Relation, a: f64, b: f64) -> bool {
 }
 
 /// The value of a function; NaN outside its domain, of too few arguments, and of `int` and `der`, which have no value alone.
-pub fn call(function: Function, arguments: &[f64], time: f64) -> f64 {
+pub fn call(function: Function, arguments: &[f64]) -> f64 {
     let first = arguments.first().copied().unwrap_or(f64::NAN);
     let second = arguments.get(1).copied().unwrap_or(f64::NAN);
+    // Of functions of time.
+    let time = arguments.last().copied().unwrap_or(f64::NAN);
     match function {
         Function::Sin => first.sin(),
         Function::Cos => first.cos(),

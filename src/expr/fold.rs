@@ -1,6 +1,6 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
-use super::{ExprId, Exprs, Function, Node, Relation, SymbolId, doubles};
+use super::{ExprId, Exprs, Function, Node, Relation, SymbolId, SymbolKind, doubles};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -51,6 +51,14 @@ impl Exprs {
             .collect();
         list.sort_unstable();
         list
+    }
+
+    /// Whether an expression changes with time by itself, whatever its other symbols do.
+    pub fn changes_with_time(&self, root: ExprId) -> bool {
+        let symbols = self.symbols_of(&[root]);
+        symbols
+            .into_iter()
+            .any(|symbol| self.symbol_info(symbol).kind == SymbolKind::Time)
     }
 
     /// Computes a value for each root bottom-up; `visit` gets a node and a look-up of its children's values.
@@ -154,28 +162,25 @@ impl Exprs {
         found.into_iter().collect()
     }
 
-    /// Values in double precision. `time` and the time functions need a value for the time symbol, which
-    /// `value` must give for kind `Time`; `step` and its kin are evaluated at that time.
+    /// Values in double precision; `step` and its kin need one of the symbol of time.
     pub fn evaluate_f64(
         &self,
         roots: &[ExprId],
-        time: f64,
         value: &dyn Fn(SymbolId) -> Option<f64>,
     ) -> Result<Vec<f64>, Evaluated> {
-        self.evaluate_with(roots, time, value, true)
+        self.evaluate_with(roots, value, true)
     }
 
     /// The same, but a division by zero is infinite: a branch that is not taken needs no value. Symbols without a value are
     /// no number.
-    pub fn evaluate_unchecked(&self, roots: &[ExprId], time: f64, value: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
-        self.evaluate_with(roots, time, &|symbol| Some(value(symbol).unwrap_or(f64::NAN)), false)
+    pub fn evaluate_unchecked(&self, roots: &[ExprId], value: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
+        self.evaluate_with(roots, &|symbol| Some(value(symbol).unwrap_or(f64::NAN)), false)
             .expect("invariant: nothing is checked")
     }
 
     fn evaluate_with(
         &self,
         roots: &[ExprId],
-        time: f64,
         value: &dyn Fn(SymbolId) -> Option<f64>,
         checked: bool,
     ) -> Result<Vec<f64>, Evaluated> {
@@ -198,7 +203,7 @@ impl Exprs {
                         .iter()
                         .map(|id| get(*id))
                         .collect::<Result<Vec<f64>, Evaluated>>()?;
-                    doubles::call(*function, &arguments, time)
+                    doubles::call(*function, &arguments)
                 }
                 Node::Relation(relation, a, b) => f64::from(doubles::holds(*relation, get(*a)?, get(*b)?)),
                 Node::Not(a) => f64::from(get(*a)? == 0.0),
@@ -270,18 +275,20 @@ impl Exprs {
                         (Function::Floor, [only]) => only.floor(),
                         (Function::Min, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.min(b.clone())),
                         (Function::Max, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.max(b.clone())),
-                        (Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der, _) => {
-                            return Err(Evaluated::NotFinite(Some(*function)));
-                        }
+                        (Function::Int | Function::Der, _) => return Err(Evaluated::NotFinite(Some(*function))),
+                        // At the exact time, which doubles may not tell from the instant.
+                        (Function::Step, [begin, now]) => truth(begin <= now),
+                        (Function::Pulse, [begin, width, now]) => truth(begin <= now && *now < begin + width),
+                        (Function::Ramp, [begin, now]) => (now - begin).max(BigRational::zero()),
                         _ => {
                             let arguments: Vec<f64> = arguments.iter().map(to_f64).collect();
-                            exact(doubles::call(*function, &arguments, f64::NAN), Some(*function))?
+                            exact(doubles::call(*function, &arguments), Some(*function))?
                         }
                     }
                 }
                 Node::Relation(relation, a, b) => {
                     let (a, b) = (get(*a)?, get(*b)?);
-                    let truth = match relation {
+                    let holds = match relation {
                         Relation::Less => a < b,
                         Relation::LessEqual => a <= b,
                         Relation::Greater => a > b,
@@ -291,14 +298,11 @@ impl Exprs {
                         Relation::And => !a.is_zero() && !b.is_zero(),
                         Relation::Or => !a.is_zero() || !b.is_zero(),
                     };
-                    if truth { BigRational::one() } else { BigRational::zero() }
+                    truth(holds)
                 }
                 Node::Not(a) => {
-                    if get(*a)?.is_zero() {
-                        BigRational::one()
-                    } else {
-                        BigRational::zero()
-                    }
+                    let value = get(*a)?;
+                    truth(value.is_zero())
                 }
                 Node::If(c, a, b) => {
                     if get(*c)?.is_zero() {
@@ -309,6 +313,13 @@ impl Exprs {
                 }
             })
         })
+    }
+}
+
+fn truth(holds: bool) -> BigRational {
+    match holds {
+        true => BigRational::one(),
+        false => BigRational::zero(),
     }
 }
 
@@ -407,7 +418,6 @@ pub fn to_f64(value: &BigRational) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::SymbolKind;
 
     /// Sums of the one before with itself under a sine: each is twice as long as the one before when it is written out.
     fn doubled(exprs: &mut Exprs, count: usize) -> Vec<ExprId> {

@@ -205,10 +205,10 @@ mod tests {
         let inverse = exprs.isolate(residual, x).expect("there is a closed form");
         for &point in at {
             let forward = exprs
-                .evaluate_f64(&[value], 0.0, &|symbol| (symbol == x).then_some(point))
+                .evaluate_f64(&[value], &|symbol| (symbol == x).then_some(point))
                 .unwrap()[0];
             let back = exprs
-                .evaluate_f64(&[inverse], 0.0, &|symbol| (symbol == y).then_some(forward))
+                .evaluate_f64(&[inverse], &|symbol| (symbol == y).then_some(forward))
                 .unwrap()[0];
             assert!(
                 (back - point).abs() <= 1e-12 * point.abs().max(1.0),

@@ -84,7 +84,8 @@ pub enum Function {
     Min,
     Max,
     Floor,
-    /// `step(t0)`: 0 before t0, 1 from then on.
+    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this and of the two that follow is the time, which nobody
+    /// writes: what depends on it is seen to do so.
     Step,
     /// `pulse(t0, width)`
     Pulse,
@@ -97,7 +98,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// All of them with their names in the language and their numbers of arguments (`None`: one or more).
+    /// All of them with their names in the language and the numbers of arguments that are written (`None`: one or more).
     pub const ALL: [(Function, &'static str, Option<usize>); 23] = [
         (Function::Sin, "sin", Some(1)),
         (Function::Cos, "cos", Some(1)),
@@ -123,6 +124,19 @@ impl Function {
         (Function::Int, "int", Some(1)),
         (Function::Der, "der", Some(1)),
     ];
+
+    /// Whether the time is its last argument, which is not written.
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Function::Step | Function::Pulse | Function::Ramp)
+    }
+
+    /// Those of its arguments that are written.
+    pub fn written(self, arguments: &[ExprId]) -> &[ExprId] {
+        match self.is_of_time() {
+            true => &arguments[..arguments.len() - 1],
+            false => arguments,
+        }
+    }
 
     /// Its name in the language.
     pub fn name(self) -> &'static str {
@@ -495,7 +509,39 @@ impl Exprs {
             let value = [0, 1, 0, -1][(quarter + usize::from(function == Function::Cos)) % 4];
             return self.integer(value);
         }
+        if function.is_of_time() && !self.is_time(arguments[arguments.len() - 1]) {
+            return self.at_an_instant(function, &arguments);
+        }
         self.intern(Node::Call(function, arguments))
+    }
+
+    fn is_time(&self, id: ExprId) -> bool {
+        let Node::Symbol(symbol) = self.node(id) else {
+            return false;
+        };
+        // An arena that expressions are copied to may know no symbols.
+        let info = self.symbols.get(symbol.0 as usize);
+        info.is_none_or(|info| info.kind == SymbolKind::Time)
+    }
+
+    /// A function of time where the time has been replaced by something else.
+    fn at_an_instant(&mut self, function: Function, arguments: &[ExprId]) -> ExprId {
+        let (zero, one) = (self.zero(), self.one());
+        let (begin, now) = (arguments[0], arguments[arguments.len() - 1]);
+        let begun = self.relation(Relation::LessEqual, begin, now);
+        match function {
+            Function::Step => self.if_else(begun, one, zero),
+            Function::Pulse => {
+                let end = self.add(begin, arguments[1]);
+                let lasts = self.relation(Relation::Less, now, end);
+                let is_on = self.relation(Relation::And, begun, lasts);
+                self.if_else(is_on, one, zero)
+            }
+            _ => {
+                let since = self.sub(now, begin);
+                self.call(Function::Max, [since, zero])
+            }
+        }
     }
 
     /// How many times pi/2 an angle is, less whole turns, where it is a whole number of them: there sine and cosine are

@@ -216,7 +216,7 @@ fn write<'a>(exprs: &'a Exprs, id: ExprId, at_least: Level, magnitude: bool, pie
         Node::Call(function, list) => {
             pieces.push(Piece::Text(function.name()));
             pieces.push(Piece::Text("("));
-            for (index, argument) in list.iter().enumerate() {
+            for (index, argument) in function.written(list).iter().enumerate() {
                 if index > 0 {
                     pieces.push(Piece::Text(", "));
                 }

@@ -135,7 +135,7 @@ fn write_call(function: Function, list: &[ExprId], pieces: &mut Vec<Piece>) {
         Function::Ramp => ("\\operatorname{ramp}\\left(", "\\right)"),
     };
     pieces.push(Piece::Text(open));
-    for (index, argument) in list.iter().enumerate() {
+    for (index, argument) in function.written(list).iter().enumerate() {
         if index > 0 {
             pieces.push(Piece::Text(", "));
         }

@@ -63,6 +63,15 @@ struct Depends {
     others: bool,
 }
 
+impl Depends {
+    fn or(self, other: Depends) -> Depends {
+        Depends {
+            time: self.time || other.time,
+            others: self.others || other.others,
+        }
+    }
+}
+
 impl Corners {
     /// Looks through all that the roots are made of, assignments included.
     pub fn new(exprs: &Exprs, roots: &[ExprId], layout: &Layout) -> Corners {
@@ -86,13 +95,15 @@ impl Corners {
                     (None, _) => own.others = true,
                 },
                 node => {
-                    for child in node.children() {
-                        let part = known(&depends, child);
-                        own.time |= part.time;
-                        own.others |= part.others;
-                    }
-                    finder.node(&mut lowering, id, own);
-                    own.time |= matches!(node, Node::Call(Function::Step | Function::Pulse | Function::Ramp, _));
+                    let of = |children: &mut dyn Iterator<Item = ExprId>| {
+                        children.fold(Depends::default(), |all, child| all.or(known(&depends, child)))
+                    };
+                    own = of(&mut node.children());
+                    let arguments = match node {
+                        Node::Call(function, list) => of(&mut function.written(list).iter().copied()),
+                        _ => own,
+                    };
+                    finder.node(&mut lowering, id, arguments);
                 }
             }
             depends.insert(id, own);
@@ -289,7 +300,7 @@ struct Finder {
 }
 
 impl Finder {
-    /// Adds what a node has, given what its children depend on.
+    /// Adds what a node has, given what its children, as they are written, depend on.
     fn node(&mut self, lowering: &mut Lowering<'_>, id: ExprId, depends: Depends) {
         let exprs = lowering.exprs;
         match exprs.node(id) {

@@ -66,7 +66,7 @@ struct Found {
 impl Found {
     fn new(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Option<Found> {
         let mut found = Found {
-            gradient: Gradient::new(exprs, columns, system.time),
+            gradient: Gradient::new(exprs, columns),
             columns: columns.len() as u32,
             wide: Vec::new(),
         };

@@ -70,7 +70,7 @@ const KNOWN: &str = "invariant: `int` and `der` are gone from the equations";
 
 /// What differentiates with respect to these symbols, through the assignments.
 fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gradient {
-    let mut gradient = Gradient::new(exprs, columns, system.time);
+    let mut gradient = Gradient::new(exprs, columns);
     for assignment in &system.assignments {
         gradient
             .define(exprs, assignment.symbol, assignment.value)
@@ -160,7 +160,7 @@ pub(crate) fn signals(exprs: &mut Exprs, signals: &[Option<ExprId>], time: Symbo
     let mut roots: Vec<ExprId> = signals.iter().map(|signal| signal.unwrap_or(nothing)).collect();
     for signal in signals {
         let rate = match signal {
-            Some(signal) => exprs.differentiate(*signal, time, time).expect(KNOWN),
+            Some(signal) => exprs.differentiate(*signal, time).expect(KNOWN),
             None => nothing,
         };
         roots.push(rate);

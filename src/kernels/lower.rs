@@ -309,20 +309,18 @@ impl<'a> Lowering<'a> {
             Function::Min => return self.chain(Binary::Minimum, &arguments),
             Function::Max => return self.chain(Binary::Maximum, &arguments),
             Function::Step => {
-                let time = self.graph.argument(Space::Time, 0);
-                return self.graph.binary(Binary::LessEqual, x, time);
+                return self.graph.binary(Binary::LessEqual, x, arguments[1]);
             }
             Function::Pulse => {
-                let time = self.graph.argument(Space::Time, 0);
+                let time = arguments[2];
                 let end = self.graph.binary(Binary::Add, x, arguments[1]);
                 let begun = self.graph.binary(Binary::LessEqual, x, time);
                 let lasts = self.graph.binary(Binary::Less, time, end);
                 return self.graph.binary(Binary::And, begun, lasts);
             }
             Function::Ramp => {
-                let time = self.graph.argument(Space::Time, 0);
                 let zero = self.graph.number(0.0);
-                let since = self.graph.binary(Binary::Subtract, time, x);
+                let since = self.graph.binary(Binary::Subtract, arguments[1], x);
                 return self.graph.binary(Binary::Maximum, since, zero);
             }
             // Measures are gone from every system; alone in an expression they have no value.

@@ -85,7 +85,7 @@ impl Motion<'_> {
         }
         let mut first_fault: Option<ExprId> = None;
         for assignment in &system.assignments {
-            match self.evaluate_tree(assignment.value, fault.time, &values) {
+            match self.evaluate_tree(assignment.value, &values) {
                 Ok(value) => {
                     values.insert(assignment.symbol, value);
                 }
@@ -108,24 +108,24 @@ impl Motion<'_> {
             (*id, blame)
         });
         for (root, mut blame) in states.chain(residuals).chain(outputs) {
-            let Err(mut id) = self.evaluate_tree(root, fault.time, &values) else {
+            let Err(mut id) = self.evaluate_tree(root, &values) else {
                 continue;
             };
             if let (Node::Symbol(_), Some(assigned)) = (system.exprs.node(id), first_fault) {
                 id = assigned;
             }
             blame.expression = brief(&system.exprs, id);
-            return Some((self.in_words(id, fault.time, &values), blame));
+            return Some((self.in_words(id, &values), blame));
         }
         None
     }
 
     /// The value of an expression, or the first of its parts that has none though its own parts have.
-    fn evaluate_tree(&self, root: ExprId, time: f64, values: &FxHashMap<SymbolId, f64>) -> Result<f64, ExprId> {
+    fn evaluate_tree(&self, root: ExprId, values: &FxHashMap<SymbolId, f64>) -> Result<f64, ExprId> {
         let exprs = &self.system.exprs;
         let order = exprs.reachable(&[root]);
         let lookup = |symbol: SymbolId| Some(values.get(&symbol).copied().unwrap_or(f64::NAN));
-        let evaluate = |list: &[ExprId]| exprs.evaluate_f64(list, time, &lookup);
+        let evaluate = |list: &[ExprId]| exprs.evaluate_f64(list, &lookup);
         // Evaluation stops at a division by zero, which is then the last of the shortest list that has one.
         let mut count = order.len();
         if evaluate(&order).is_err() {
@@ -185,11 +185,11 @@ impl Motion<'_> {
     }
 
     /// `log(x) of -0.5`
-    fn in_words(&self, id: ExprId, time: f64, values: &FxHashMap<SymbolId, f64>) -> String {
+    fn in_words(&self, id: ExprId, values: &FxHashMap<SymbolId, f64>) -> String {
         let exprs = &self.system.exprs;
         let lookup = |symbol: SymbolId| Some(values.get(&symbol).copied().unwrap_or(f64::NAN));
         let value = |id: ExprId| {
-            let found = exprs.evaluate_f64(&[id], time, &lookup);
+            let found = exprs.evaluate_f64(&[id], &lookup);
             found.map_or_else(|_| "no number".to_string(), |list| in_digits(list[0]))
         };
         match exprs.node(id) {

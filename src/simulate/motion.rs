@@ -10,7 +10,7 @@ use super::newton::Newton;
 use super::plan::Plan;
 use super::signals::{Side, Signals};
 use crate::equations::StateSystem;
-use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
+use crate::expr::{ExprId, SymbolId, SymbolKind};
 use crate::kernels::{Arguments, Kernel, Kernels, SparseKernel};
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -107,19 +107,6 @@ pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSe
     found
 }
 
-/// Whether `step` or its kin are in the expressions, which hold no symbol of time.
-fn holds_time(system: &StateSystem, roots: &[ExprId]) -> bool {
-    let exprs = &system.exprs;
-    let mut all: Vec<ExprId> = roots.to_vec();
-    all.extend(system.assignments.iter().map(|assignment| assignment.value));
-    exprs.reachable(&all).into_iter().any(|id| {
-        let Node::Call(function, _) = exprs.node(id) else {
-            return false;
-        };
-        matches!(function, Function::Step | Function::Pulse | Function::Ramp)
-    })
-}
-
 impl<'a> Motion<'a> {
     /// Prepares the equations of a run from a time on; fails where a constant mass matrix is singular.
     pub fn new(
@@ -187,7 +174,7 @@ impl<'a> Motion<'a> {
         let changes = symbols_behind(self.system, &entries)
             .into_iter()
             .any(|symbol| exprs.symbol_info(symbol).kind != SymbolKind::Parameter && !assigned.contains(&symbol));
-        if changes || holds_time(system, &entries) {
+        if changes {
             return Ok(Mass::Changing);
         }
         let values = mass.values.values(&Arguments {

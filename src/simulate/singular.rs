@@ -107,10 +107,7 @@ impl Motion<'_> {
     fn lost_rate(&self, start: &Position, end: &Position) -> Option<usize> {
         let (before, after) = (self.values_at(start), self.values_at(end));
         self.system.rate_blocks.iter().find_map(|block| {
-            let (before, after) = (
-                self.matrix(block, start.time, &before),
-                self.matrix(block, end.time, &after),
-            );
+            let (before, after) = (self.matrix(block, &before), self.matrix(block, &after));
             let direction = lost_direction(&before, &after, false)?;
             let rates = block.states.iter().zip(&direction);
             let rates = rates.filter_map(|(state, part)| Some(((*state)? as usize, part.abs())));
@@ -156,14 +153,14 @@ impl Motion<'_> {
         values
     }
 
-    fn matrix(&self, block: &RateBlock, time: f64, values: &FxHashMap<SymbolId, f64>) -> DMatrix<f64> {
+    fn matrix(&self, block: &RateBlock, values: &FxHashMap<SymbolId, f64>) -> DMatrix<f64> {
         let mut matrix = DMatrix::zeros(block.rows.len(), block.states.len());
         for (row, entries) in block.rows.iter().enumerate() {
             let ids: Vec<_> = entries.iter().map(|entry| entry.1).collect();
             let found = self
                 .system
                 .exprs
-                .evaluate_unchecked(&ids, time, &|symbol| values.get(&symbol).copied());
+                .evaluate_unchecked(&ids, &|symbol| values.get(&symbol).copied());
             for (entry, value) in entries.iter().zip(found) {
                 matrix[(row, entry.0 as usize)] = value;
             }

@@ -78,7 +78,7 @@ impl Compiled {
                 .or(rate)
                 .or_else(|| self.parameters.get(&symbol).copied())
         };
-        self.exprs.evaluate_f64(&self.roots, 0.0, &value).unwrap()
+        self.exprs.evaluate_f64(&self.roots, &value).unwrap()
     }
 
     pub fn position(&self, name: &str) -> usize {

@@ -15,8 +15,9 @@ pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Runs the steps over given leaves; the last expressions hold most of the others. With `rational`, only operations that
-/// exact numbers have.
-pub fn build(exprs: &mut Exprs, leaves: &[ExprId], steps: &[Step], rational: bool) -> Vec<ExprId> {
+/// exact numbers have. `time` is the symbol of time.
+pub fn build(exprs: &mut Exprs, leaves: &[ExprId], time: SymbolId, steps: &[Step], rational: bool) -> Vec<ExprId> {
+    let time = exprs.symbol(time);
     let mut made = leaves.to_vec();
     for (operation, a, b, c) in steps {
         let pick = |index: u16| made[made.len() - 1 - index as usize % made.len().min(12)];
@@ -74,9 +75,9 @@ pub fn build(exprs: &mut Exprs, leaves: &[ExprId], steps: &[Step], rational: boo
             26 => exprs.call(Function::Sqrt, [a]),
             27 => exprs.call(Function::Sign, [a]),
             28 => exprs.call(Function::Floor, [a]),
-            29 => exprs.call(Function::Step, [a]),
-            30 => exprs.call(Function::Pulse, [a, b]),
-            31 => exprs.call(Function::Ramp, [a]),
+            29 => exprs.call(Function::Step, [a, time]),
+            30 => exprs.call(Function::Pulse, [a, b, time]),
+            31 => exprs.call(Function::Ramp, [a, time]),
             _ => {
                 let exponent = exprs.number(BigRational::new((i64::from(*operation) - 90).into(), 4.into()));
                 exprs.power(a, exponent)
@@ -87,7 +88,7 @@ pub fn build(exprs: &mut Exprs, leaves: &[ExprId], steps: &[Step], rational: boo
     made.split_off(leaves.len())
 }
 
-fn value_of(node: &Node, x: &[f64], time: f64, symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
+fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
     let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
     match node {
         Node::Number(value) => value.to_f64().unwrap(),
@@ -141,9 +142,9 @@ fn value_of(node: &Node, x: &[f64], time: f64, symbol: &dyn Fn(SymbolId) -> f64)
             Function::Min => x.iter().copied().min_by(f64::total_cmp).unwrap(),
             Function::Max => x.iter().copied().max_by(f64::total_cmp).unwrap(),
             Function::Floor => x[0].floor(),
-            Function::Step => truth(time >= x[0]),
-            Function::Pulse => truth(time >= x[0] && time < x[0] + x[1]),
-            Function::Ramp => (time - x[0]).max(0.0),
+            Function::Step => truth(x[1] >= x[0]),
+            Function::Pulse => truth(x[2] >= x[0] && x[2] < x[0] + x[1]),
+            Function::Ramp => (x[1] - x[0]).max(0.0),
             Function::Int | Function::Der => f64::NAN,
         },
     }
@@ -174,12 +175,12 @@ pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(Symbo
         let children: Vec<(f64, f64)> = node.children().map(get).collect();
         let middle: Vec<f64> = children.iter().map(|child| child.0).collect();
         if children.iter().any(|child| child.1.is_infinite()) {
-            return Ok((value_of(node, &middle, time, symbol), f64::INFINITY));
+            return Ok((value_of(node, &middle, symbol), f64::INFINITY));
         }
         if middle.iter().any(|value| value.is_nan()) {
             return Ok((f64::NAN, f64::INFINITY));
         }
-        let value = value_of(node, &middle, time, symbol);
+        let value = value_of(node, &middle, symbol);
         if jumps_within_reach(node, &children) {
             return Ok((value, f64::INFINITY));
         }
@@ -205,7 +206,7 @@ pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(Symbo
             let mut moved = middle.clone();
             for side in [-2.0, -1.0, 1.0, 2.0] {
                 moved[position] = child.0 + side * child.1;
-                error += (value_of(node, &moved, time, symbol) - value).abs();
+                error += (value_of(node, &moved, symbol) - value).abs();
             }
         }
         let error = if error.is_nan() || value.abs() > 1e150 || (value != 0.0 && value.abs() < 1e-150) {

@@ -117,9 +117,7 @@ pub fn expressions_fit_numbers(system: &StateSystem, linear: &Linear) -> Result<
     );
     values.extend(system.input_rates.iter().copied().zip(rates.iter().copied()));
     let evaluate = |values: &HashMap<SymbolId, f64>, roots: &[ExprId]| {
-        let found = system
-            .exprs
-            .evaluate_f64(roots, 0.0, &|symbol| values.get(&symbol).copied());
+        let found = system.exprs.evaluate_f64(roots, &|symbol| values.get(&symbol).copied());
         found.map_err(|fault| format!("an equation has no value: {fault:?}"))
     };
     for assignment in &system.assignments {

@@ -410,7 +410,7 @@ fn what_moves_again_is_given_back_to_the_explicit_method() {
     // At rest from about 150 s on, and shaken in resonance from 2000 s on.
     let shaken = vibration(100, |exprs, time| {
         let (two_thousand, five) = (exprs.integer(2000), exprs.integer(5));
-        let begun = exprs.call(Function::Step, [two_thousand]);
+        let begun = exprs.call(Function::Step, [two_thousand, time]);
         let angle = exprs.mul(five, time);
         let sine = exprs.call(Function::Sin, [angle]);
         exprs.mul(begun, sine)

@@ -114,6 +114,7 @@ impl Builder {
             unit: unit.map(str::to_string),
             scale: 1.0,
             span: nowhere(),
+            is_internal: false,
         });
         self.system.input_rates.push(rate);
         (self.exprs().symbol(symbol), self.exprs().symbol(rate))

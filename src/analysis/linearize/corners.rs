@@ -60,12 +60,11 @@ impl Ties {
         exprs: &mut Exprs,
         roots: &[ExprId],
         moving: &[SymbolId],
-        time: f64,
         value: &dyn Fn(SymbolId) -> Option<f64>,
     ) -> Ties {
         let mut ties = Ties::default();
         let all = exprs.reachable(roots);
-        let values = exprs.evaluate_unchecked(&all, time, value);
+        let values = exprs.evaluate_unchecked(&all, value);
         let at: FxHashMap<ExprId, f64> = all.iter().copied().zip(values).collect();
         let moving: FxHashSet<SymbolId> = moving.iter().copied().collect();
         let mut moves: FxHashSet<ExprId> = FxHashSet::default();

@@ -22,7 +22,7 @@ impl Work<'_> {
         let found = self
             .system
             .exprs
-            .evaluate_unchecked(&all, self.point.time, &|symbol| values.get(&symbol).copied());
+            .evaluate_unchecked(&all, &|symbol| values.get(&symbol).copied());
         if found.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -162,11 +162,7 @@ impl Work<'_> {
                 *values.entry(*symbol).or_default() += scattered(k, set);
             }
             let value = |symbol: SymbolId| values.get(&symbol).copied();
-            Some(
-                self.system
-                    .exprs
-                    .evaluate_unchecked(derivatives, self.point.time, &value),
-            )
+            Some(self.system.exprs.evaluate_unchecked(derivatives, &value))
         })
     }
 

@@ -196,7 +196,7 @@ fn undetermined_unknown(work: &Work<'_>, residuals: &[GradientRow], width: usize
             Some(place) => Some(at[place]),
             None => work.point.value(symbol),
         };
-        let values = work.system.exprs.evaluate_unchecked(&ids, work.point.time, &value);
+        let values = work.system.exprs.evaluate_unchecked(&ids, &value);
         let mut jacobian = DMatrix::zeros(unknowns.len(), unknowns.len());
         for ((row, column, _), value) in entries.iter().zip(values) {
             jacobian[(*row, *column - width)] = value;

@@ -139,8 +139,7 @@ impl Work<'_> {
     }
 
     fn rows(&mut self, roots: &[ExprId], columns: &[SymbolId]) -> Result<Vec<GradientRow>, Fault> {
-        let time = self.system.time;
-        let mut gradient = Gradient::new(&mut self.system.exprs, columns, time);
+        let mut gradient = Gradient::new(&mut self.system.exprs, columns);
         let mut rows = Vec::with_capacity(roots.len());
         for (at, root) in roots.iter().enumerate() {
             match gradient.row(&mut self.system.exprs, *root) {
@@ -231,20 +230,16 @@ impl Work<'_> {
         let point = &self.point;
         self.system
             .exprs
-            .evaluate_unchecked(roots, point.time, &|symbol| point.value(symbol))
+            .evaluate_unchecked(roots, &|symbol| point.value(symbol))
     }
 
     /// The roots on one side of everything that bends at the point; an error where the sides have different derivatives.
     fn smooth_roots(&mut self) -> Result<Vec<ExprId>, Fault> {
         let moving = self.columns();
         let point = &self.point;
-        let ties = Ties::find(
-            &mut self.system.exprs,
-            &self.roots.all,
-            &moving,
-            point.time,
-            &|symbol| point.value(symbol),
-        );
+        let ties = Ties::find(&mut self.system.exprs, &self.roots.all, &moving, &|symbol| {
+            point.value(symbol)
+        });
         let roots = self.roots.all.clone();
         let mut above = vec![true; ties.shown.len()];
         let smooth = ties.one_sided(&mut self.system.exprs, &roots, &above);

@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{Given, Model};
 use crate::elaborate::{did_you_mean, dimension_of_text};
 use crate::equations::StateSystem;
-use crate::expr::{ExprId, Function, Node, SymbolId, SymbolKind, to_f64};
+use crate::expr::{ExprId, Node, SymbolId, SymbolKind, to_f64};
 use crate::units::Dimension;
 use rustc_hash::FxHashMap;
 
@@ -59,7 +59,7 @@ impl Point {
         }
         let zero = system.exprs.zero();
         let at_time = *exact.entry(system.time).or_insert(zero);
-        let time = evaluate(system, &values, at_time, 0.0);
+        let time = evaluate(system, &values, at_time);
         values.insert(system.time, time);
         for at in 0..system.inputs.len() {
             let (symbol, signal) = (system.inputs[at].symbol, system.inputs[at].signal);
@@ -73,14 +73,14 @@ impl Point {
             let value = if steady {
                 signal
             } else {
-                let value = evaluate(system, &values, signal, time);
+                let value = evaluate(system, &values, signal);
                 decimal(&mut system.exprs, value)
             };
             exact.insert(symbol, value);
         }
         let symbols: Vec<(SymbolId, ExprId)> = exact.iter().map(|(symbol, value)| (*symbol, *value)).collect();
         for (symbol, value) in symbols {
-            let value = evaluate(system, &values, value, time);
+            let value = evaluate(system, &values, value);
             values.insert(symbol, value);
         }
         Point { values, exact, time }
@@ -92,17 +92,16 @@ impl Point {
     }
 }
 
-fn evaluate(system: &StateSystem, values: &FxHashMap<SymbolId, f64>, id: ExprId, time: f64) -> f64 {
+fn evaluate(system: &StateSystem, values: &FxHashMap<SymbolId, f64>, id: ExprId) -> f64 {
     system
         .exprs
-        .evaluate_unchecked(&[id], time, &|symbol| values.get(&symbol).copied())[0]
+        .evaluate_unchecked(&[id], &|symbol| values.get(&symbol).copied())[0]
 }
 
 fn is_steady(system: &StateSystem, id: ExprId) -> bool {
     let exprs = &system.exprs;
     exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
         Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Parameter,
-        Node::Call(function, _) => !matches!(function, Function::Step | Function::Pulse | Function::Ramp),
         _ => true,
     })
 }
@@ -113,7 +112,7 @@ fn symbol_of(system: &StateSystem, name: &str) -> Option<(SymbolId, Option<Strin
         return Some((system.time, Some("s".to_string())));
     }
     let state = system.states.iter().find(|state| &*state.name == name);
-    let input = system.inputs.iter().find(|input| &*input.name == name);
+    let input = system.declared_inputs().find(|input| &*input.name == name);
     state
         .map(|state| (state.symbol, state.unit.clone()))
         .or_else(|| input.map(|input| (input.symbol, input.unit.clone())))
@@ -128,7 +127,7 @@ fn worded(dimension: Dimension) -> String {
 
 fn unknown(system: &StateSystem, entry: &Given) -> Diagnostic {
     let states = system.states.iter().map(|state| &*state.name);
-    let names = states.chain(system.inputs.iter().map(|input| &*input.name));
+    let names = states.chain(system.declared_inputs().map(|input| &*input.name));
     let fault = Diagnostic::error(
         "LGM0929",
         format!("`{}` has no state and no input `{}`", system.model, entry.name),

@@ -47,8 +47,8 @@ impl InputOptions {
         let mut tables: Vec<Option<Table>> = vec![None; system.inputs.len()];
         for (target, reference, source) in &self.tables {
             let name = target.text();
-            let Some(at) = system.inputs.iter().position(|input| *input.name == *name) else {
-                let names = system.inputs.iter().map(|input| &*input.name);
+            let Some(at) = system.declared_inputs().position(|input| *input.name == *name) else {
+                let names = system.declared_inputs().map(|input| &*input.name);
                 diagnostics.push(no_such_input(&system.model, target, names));
                 continue;
             };

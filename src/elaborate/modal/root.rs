@@ -68,7 +68,7 @@ impl Steps {
                 Step::Power(a, b) => doubles::power(values[*a], values[*b]),
                 Step::Call(function, list) => {
                     let arguments: Vec<f64> = list.iter().map(|at| values[*at]).collect();
-                    doubles::call(*function, &arguments, 0.0)
+                    doubles::call(*function, &arguments)
                 }
                 Step::Relation(relation, a, b) => {
                     f64::from(u8::from(doubles::holds(*relation, values[*a], values[*b])))

@@ -407,6 +407,11 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
                 .label(name.span, "a measure of the graph")
                 .help("the values of a mode follow from the parameters of the block and the index of the mode"),
         ),
+        ExprKind::Call(name, _) if matches!(&*name.text, "step" | "pulse" | "ramp") => checker.report(
+            Diagnostic::error("LGM0440", format!("`{}(..)` cannot stand in a modal block", name.text))
+                .label(name.span, "a function of time")
+                .help("the modes of a block do not change with time"),
+        ),
         ExprKind::Call(name, _) if &*name.text == TABLE && of_position => {}
         ExprKind::Call(name, _) if &*name.text == TABLE => checker.report(
             Diagnostic::error("LGM0440", "a table gives parameters and functions of the position")

@@ -162,7 +162,7 @@ impl Chain {
         let mut columns: Vec<SymbolId> = followers.iter().map(|follower| follower.unknown).collect();
         columns.extend(system.states.iter().map(|state| state.symbol));
         columns.push(system.time);
-        let mut gradient = Gradient::new(&mut system.exprs, &columns, system.time);
+        let mut gradient = Gradient::new(&mut system.exprs, &columns);
         let rows = followers
             .iter()
             .map(|follower| {
@@ -197,9 +197,8 @@ impl Chain {
         let count = self.followers.len();
         let mut values = values.clone();
         values.extend(self.columns.iter().copied().zip(at.iter().copied()));
-        let time = values[&system.time];
         let roots: Vec<ExprId> = self.followers.iter().map(|follower| follower.residual).collect();
-        let found = evaluate(&system.exprs, &roots, &values, time);
+        let found = evaluate(&system.exprs, &roots, &values);
         let mut jacobian = DMatrix::zeros(count, count);
         for (row, list) in self.rows.iter().enumerate() {
             let entries: Vec<(u32, ExprId)> = list
@@ -208,7 +207,7 @@ impl Chain {
                 .copied()
                 .collect();
             let ids: Vec<ExprId> = entries.iter().map(|entry| entry.1).collect();
-            for ((column, _), value) in entries.iter().zip(evaluate(&system.exprs, &ids, &values, time)) {
+            for ((column, _), value) in entries.iter().zip(evaluate(&system.exprs, &ids, &values)) {
                 jacobian[(row, *column as usize)] = value;
             }
         }
@@ -318,16 +317,16 @@ impl Chain {
             };
             values.extend(self.columns.iter().copied().zip(at));
             for assignment in &system.assignments {
-                let value = evaluate(&system.exprs, &[assignment.value], &values, 0.0)[0];
+                let value = evaluate(&system.exprs, &[assignment.value], &values)[0];
                 values.insert(assignment.symbol, value);
             }
             let followers: Vec<ExprId> = self.followers.iter().map(|follower| follower.rate).collect();
-            let mut rates = evaluate(&system.exprs, &followers, &values, 0.0);
-            rates.extend(evaluate(&system.exprs, &system.derivatives, &values, 0.0));
+            let mut rates = evaluate(&system.exprs, &followers, &values);
+            rates.extend(evaluate(&system.exprs, &system.derivatives, &values));
             rates.push(1.0);
             for (row, list) in self.rows.iter().enumerate() {
                 let partials: Vec<ExprId> = list.iter().map(|entry| entry.1).collect();
-                let partials = evaluate(&system.exprs, &partials, &values, 0.0);
+                let partials = evaluate(&system.exprs, &partials, &values);
                 let terms = list
                     .iter()
                     .zip(partials)
@@ -495,6 +494,6 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
-fn evaluate(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>, time: f64) -> Vec<f64> {
-    exprs.evaluate_unchecked(roots, time, &|symbol| values.get(&symbol).copied())
+fn evaluate(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>) -> Vec<f64> {
+    exprs.evaluate_unchecked(roots, &|symbol| values.get(&symbol).copied())
 }

@@ -73,6 +73,7 @@ pub(super) struct Definitions {
 }
 
 /// Rates and drifts that are still to be written down.
+#[derive(Clone, Copy)]
 enum Waiting {
     /// The rate of a defined symbol.
     Rate(SymbolId, SymbolId),
@@ -99,6 +100,8 @@ struct Builder<'a, F: Present> {
     rates: FxHashMap<SymbolId, ExprId>,
     /// Symbols that are rates already.
     of_first_order: FxHashSet<SymbolId>,
+    /// The output that is read: it may ask for rates of rates.
+    asking: Option<Blame>,
     waiting: Vec<Waiting>,
 }
 
@@ -202,6 +205,7 @@ impl Definitions {
             drifts,
             rates: FxHashMap::default(),
             of_first_order: FxHashSet::default(),
+            asking: None,
             waiting: Vec::new(),
         };
         let found = builder.define(prepared, system, &is_energy, conjugates, others);
@@ -308,19 +312,29 @@ impl<F: Present> Builder<'_, F> {
             self.insert(derivatives[first + k], Value::Explicit(value), Blame::Output(*output));
         }
         let mut roots: Vec<ExprId> = derivatives.iter().map(|symbol| self.exprs.symbol(*symbol)).collect();
+        self.write_waiting()?;
         for (index, output) in model.outputs.iter().enumerate() {
+            self.asking = Some(Blame::Output(index));
             let value = self.without_calls(output.value, &held, Blame::Output(index))?;
             roots.push(value);
+            self.write_waiting()?;
         }
+        self.asking = None;
         for index in others..self.reduced.wanted.len() {
             let row = self.reduced.wanted[index].clone();
             let value = self.row(&row)?;
             roots.push(value);
         }
+        self.write_waiting()?;
+        Ok(roots)
+    }
+
+    /// Writes all rates that were asked for.
+    fn write_waiting(&mut self) -> Result<(), Failure> {
         while let Some(waiting) = self.waiting.pop() {
             self.write(waiting)?;
         }
-        Ok(roots)
+        Ok(())
     }
 
     fn insert(&mut self, symbol: SymbolId, value: Value, blame: Blame) {

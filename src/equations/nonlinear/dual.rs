@@ -1,6 +1,6 @@
 //! Values with their rates: forward differentiation of expressions, independent of their symbolic derivatives.
 
-use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, doubles, to_f64};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, doubles, to_f64};
 use rustc_hash::FxHashMap;
 
 /// A value with its rate.
@@ -13,7 +13,6 @@ pub(in crate::equations) type Point = FxHashMap<SymbolId, Dual>;
 ///
 /// None where a symbol has no value at the point.
 pub(in crate::equations) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point) -> Option<Vec<Dual>> {
-    let clock = clock(exprs, point);
     let found: Result<Vec<Dual>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Dual| {
         Ok(match node {
             Node::Number(number) => (to_f64(number), 0.0),
@@ -30,7 +29,7 @@ pub(in crate::equations) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point
             Node::Power(base, exponent) => power(get(*base), get(*exponent)),
             Node::Call(function, list) => {
                 let arguments: Vec<Dual> = list.iter().map(|id| get(*id)).collect();
-                call(*function, &arguments, clock).ok_or(())?
+                call(*function, &arguments).ok_or(())?
             }
             Node::Relation(relation, a, b) => (f64::from(doubles::holds(*relation, get(*a).0, get(*b).0)), 0.0),
             Node::Not(a) => (f64::from(get(*a).0 == 0.0), 0.0),
@@ -46,14 +45,6 @@ pub(in crate::equations) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point
     found.ok()
 }
 
-/// The time at a point, for the functions of time.
-fn clock(exprs: &Exprs, point: &Point) -> f64 {
-    point
-        .iter()
-        .find(|(symbol, _)| exprs.symbol_info(**symbol).kind == SymbolKind::Time)
-        .map_or(0.0, |(_, value)| value.0)
-}
-
 fn power(base: Dual, exponent: Dual) -> Dual {
     let value = doubles::power(base.0, exponent.0);
     let mut rate = 0.0;
@@ -66,10 +57,10 @@ fn power(base: Dual, exponent: Dual) -> Dual {
     (value, rate)
 }
 
-fn call(function: Function, arguments: &[Dual], time: f64) -> Option<Dual> {
+fn call(function: Function, arguments: &[Dual]) -> Option<Dual> {
     let (x, rate) = *arguments.first()?;
     let values: Vec<f64> = arguments.iter().map(|argument| argument.0).collect();
-    let value = doubles::call(function, &values, time);
+    let value = doubles::call(function, &values);
     let along = |slope: f64| if rate == 0.0 { 0.0 } else { slope * rate };
     let rate = match function {
         Function::Sin => along(x.cos()),
@@ -95,11 +86,8 @@ fn call(function: Function, arguments: &[Dual], time: f64) -> Option<Dual> {
             .find(|argument| argument.0 == value)
             .map_or(f64::NAN, |argument| argument.1),
         Function::Ramp => {
-            if time >= x {
-                1.0 - rate
-            } else {
-                0.0
-            }
+            let now = arguments.get(1)?;
+            if now.0 >= x { now.1 - rate } else { 0.0 }
         }
         Function::Sign | Function::Floor | Function::Step | Function::Pulse => 0.0,
         Function::Int | Function::Der => return None,

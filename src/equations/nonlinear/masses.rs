@@ -145,5 +145,5 @@ fn near_the_start(system: &StateSystem) -> FxHashMap<SymbolId, f64> {
 /// Whether a mass is negative as it is written, where symbols have these values and others a small one.
 fn is_below_zero(exprs: &Exprs, values: &FxHashMap<SymbolId, f64>, id: ExprId) -> bool {
     let value = |symbol| Some(values.get(&symbol).copied().unwrap_or(0.01));
-    exprs.evaluate_unchecked(&[id], 0.0, &value)[0] < 0.0
+    exprs.evaluate_unchecked(&[id], &value)[0] < 0.0
 }

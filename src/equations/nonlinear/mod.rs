@@ -57,10 +57,7 @@ fn varies(exprs: &Exprs, id: ExprId) -> bool {
     }
     exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
         Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
-        Node::Call(function, _) => matches!(
-            function,
-            Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
-        ),
+        Node::Call(function, _) => matches!(function, Function::Int | Function::Der),
         _ => false,
     })
 }

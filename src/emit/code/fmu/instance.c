@@ -14,7 +14,7 @@ const char *const @name@_instance_token = "@token@";
 /* Without a stop, corners are looked for so far ahead. */
 static const double look_ahead = @look_ahead@;
 
-/* Which inputs have a default signal; the others are at zero until they are set. */
+/* Which inputs have a default signal; the others are at zero until they are set. Those with a 2 always follow theirs. */
 static const int has_signal[@NAME@_ROOM(@NAME@_INPUTS)] = {@has_signal@};
 
 static void forget_values(@name@_instance *instance) {
@@ -210,6 +210,9 @@ void @name@_instance_nominals(double nominals[]) {
         instance->are_parameters_new = 1;
     } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
         const int input = (at - REFERENCE_INPUTS) % @NAME@_ROOM(@NAME@_INPUTS);
+        if (has_signal[input] == 2) {
+            return RESULT_NO_SUCH_VARIABLE;
+        }
         if (at >= REFERENCE_INPUT_RATES) {
             /* From where the input is now. */
             (void)@name@_run_inputs(run, run->t);

@@ -89,8 +89,11 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
     let variables = Variables::new(subject, &sensitivities);
     let identifier = values.get("name").to_string();
     let (start, stop, _) = subject.plan();
-    let has_signal = subject.system.inputs.iter().map(|input| input.signal.is_some());
-    let has_signal: Vec<String> = has_signal.map(|has| u8::from(has).to_string()).collect();
+    let has_signal = subject.system.inputs.iter().map(|input| {
+        let kind = u8::from(input.signal.is_some()) + u8::from(input.is_internal);
+        kind.to_string()
+    });
+    let has_signal: Vec<String> = has_signal.collect();
     values
         .set(
             "look_ahead",

@@ -103,6 +103,13 @@ impl Pattern<'_> {
     }
 }
 
+impl Variable {
+    /// Whether derivatives may be asked for by it: a state, or an input that is set.
+    fn is_known(&self) -> bool {
+        self.causality == Causality::Input || self.nominal.is_some()
+    }
+}
+
 /// Hands out names, each once.
 #[derive(Default)]
 struct Names {
@@ -246,14 +253,18 @@ impl Variables {
             entry.description = "changes its sign where the equations jump".into();
             variables.list.push(entry);
         }
+        // What nobody sets is no known of a derivative.
+        let is_known = |place: &usize| variables.list.get(*place).is_some_and(|entry| entry.is_known());
         let placed = |columns: &[usize]| -> Vec<usize> {
-            let mut list: Vec<usize> = columns.iter().map(|column| places[*column]).collect();
+            let mut list: Vec<usize> = columns.iter().map(|column| places[*column]).filter(is_known).collect();
             list.sort_unstable();
             list
         };
-        variables.rate_dependencies = rate_columns.iter().map(|columns| placed(columns)).collect();
+        let rate_dependencies = rate_columns.iter().map(|columns| placed(columns)).collect();
         let outputs = output_places.iter().zip(&output_columns);
-        variables.outputs = outputs.map(|(place, columns)| (*place, placed(columns))).collect();
+        let outputs = outputs.map(|(place, columns)| (*place, placed(columns))).collect();
+        variables.rate_dependencies = rate_dependencies;
+        variables.outputs = outputs;
         variables
     }
 
@@ -277,22 +288,25 @@ impl Variables {
         let finite = |value: f64| Some(if value.is_finite() { value } else { 0.0 });
         for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
             places[states + at] = self.list.len();
-            let mut entry = variable(
-                name.clone(),
-                references.inputs + at,
-                Causality::Input,
-                input.unit.clone(),
-            );
-            entry.start = finite(values[at]);
-            if let Some(signal) = subject.system.inputs[at].signal {
+            let of = &subject.system.inputs[at];
+            let causality = match of.is_internal {
+                true => Causality::Local,
+                false => Causality::Input,
+            };
+            let mut entry = variable(name.clone(), references.inputs + at, causality, input.unit.clone());
+            entry.start = finite(values[at]).filter(|_| !of.is_internal);
+            if let Some(signal) = of.signal {
                 let signal = print::text(&subject.system.exprs, signal);
-                entry.description = format!("until it is set: {signal}");
+                entry.description = match of.is_internal {
+                    true => format!("follows: {signal}"),
+                    false => format!("until it is set: {signal}"),
+                };
             }
             self.list.push(entry);
         }
         for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
             let column = states + subject.inputs.len() + at;
-            if !read.contains(&column) {
+            if !read.contains(&column) || subject.system.inputs[at].is_internal {
                 continue;
             }
             places[column] = self.list.len();

@@ -309,7 +309,7 @@ fn shifted(system: &StateSystem) -> Shifted {
     let options = KernelOptions { native: false };
     let layout = Layout::new(system);
     let mut exprs = system.exprs.clone();
-    let mut gradient = Gradient::new(&mut exprs, &system.input_rates, system.time);
+    let mut gradient = Gradient::new(&mut exprs, &system.input_rates);
     let known = "invariant: `int` and `der` are gone from the equations";
     for assignment in &system.assignments {
         gradient

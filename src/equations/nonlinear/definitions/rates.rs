@@ -1,7 +1,8 @@
 //! Rates: total time derivatives of whatever is defined, the drift of dependent storage, and `der(..)` and `int(..)` in expressions.
 //!
 //! A rate is a symbol as soon as it is asked for; it is written down later, when all definitions are there. So the rates of symbols
-//! that depend on each other need no order. Second rates are refused here: nothing else knows that a symbol is a rate.
+//! that depend on each other need no order. Laws have no second rates, which would be further states; outputs may, as long as no second
+//! rate of an input is in them.
 
 use super::{Blame, Builder, Value, Waiting};
 use crate::equations::matrices::Present;
@@ -27,8 +28,12 @@ impl<F: Present> Builder<'_, F> {
                 self.insert(symbol, Value::Explicit(value), blame);
             }
             Waiting::Rate(symbol, of) => {
-                let definition = self.definitions[&of];
-                let blame = definition.blame;
+                let Some(definition) = self.definitions.get(&of).copied() else {
+                    // A rate itself, which is written first.
+                    self.waiting.insert(0, waiting);
+                    return Ok(());
+                };
+                let blame = self.asking.unwrap_or(definition.blame);
                 let value = match definition.value {
                     Value::Explicit(value) => self.rate(value, blame)?,
                     Value::Implicit(residual) => {
@@ -52,10 +57,7 @@ impl<F: Present> Builder<'_, F> {
     }
 
     fn partial(&mut self, id: ExprId, symbol: SymbolId, blame: Blame) -> Result<ExprId, Failure> {
-        let time = self.time;
-        self.exprs
-            .differentiate(id, symbol, time)
-            .ok_or_else(|| blame.no_rate(false))
+        self.exprs.differentiate(id, symbol).ok_or_else(|| blame.no_rate(false))
     }
 
     /// The total time derivative of an expression.
@@ -82,7 +84,7 @@ impl<F: Present> Builder<'_, F> {
             return Ok(*rate);
         }
         let is_rate = self.exprs.symbol_info(symbol).kind == SymbolKind::InputRate;
-        if is_rate || self.of_first_order.contains(&symbol) {
+        if is_rate || self.asking.is_none() && self.of_first_order.contains(&symbol) {
             return Err(blame.no_rate(true));
         }
         let name = format!("der({})", self.exprs.symbol_info(symbol).name);
