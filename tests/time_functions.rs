@@ -143,9 +143,9 @@ const MOVED: [(&str, &str); 6] = [
     ),
     (
         "nonlinear",
-        "model M { @declaration@ node a, b : electrical;
+        "model M { @declaration@ param k = 1; node a, b : electrical;
           s : VoltageSource(@value@) a -> gnd; c1 : Capacitor(1) a -> b; c2 : Capacitor(3) b -> gnd;
-          g : CurrentSource(across(c2)^3) b -> gnd;
+          g : CurrentSource(k*across(c2)^3) b -> gnd;
           output v = across(c2); output twice = across(c2)*@value@;
           experiment { stop = 2; points = 9; rtol = 1e-9; atol = 1e-12; } }",
     ),
@@ -225,9 +225,9 @@ fn a_step_of_a_signal_moves_states_as_charge_asks_for() {
 #[test]
 fn second_rates_are_given_where_no_second_rate_of_an_input_is_in_them() {
     // A resistor of 1 ohm and 1 F at sin(t): v' = u - v, v'' = u' - v'.
-    for law in ["", "g : CurrentSource(0*across(c)^2) b -> gnd;"] {
+    for law in ["", "g : CurrentSource(k*across(c)^2) b -> gnd;"] {
         let text = format!(
-            "model M {{ input u = sin(time); node a, b : electrical; s : VoltageSource(u) a -> gnd; r : Resistor(1) a -> b;
+            "model M {{ param k = 0; input u = sin(time); node a, b : electrical; s : VoltageSource(u) a -> gnd; r : Resistor(1) a -> b;
               c : Capacitor(1) b -> gnd; {law} output v = across(c); output dd = der(der(across(c)));
               experiment {{ stop = 2; points = 5; rtol = 1e-9; atol = 1e-12; }} }}"
         );

@@ -561,8 +561,20 @@ impl Exprs {
         if rest.is_integer() { rest.to_usize() } else { None }
     }
 
-    /// A relation of two values.
+    /// A relation of two values; a comparison of two numbers is decided at once.
     pub fn relation(&mut self, relation: Relation, a: ExprId, b: ExprId) -> ExprId {
+        if let (Some(a), Some(b)) = (self.as_number(a), self.as_number(b)) {
+            let holds = match relation {
+                Relation::Less => Some(a < b),
+                Relation::LessEqual => Some(a <= b),
+                Relation::Greater => Some(a > b),
+                Relation::GreaterEqual => Some(a >= b),
+                _ => None,
+            };
+            if let Some(holds) = holds {
+                return self.integer(i64::from(holds));
+            }
+        }
         self.intern(Node::Relation(relation, a, b))
     }
 
