@@ -96,8 +96,8 @@ fn matrices_leave_out_what_steps_and_linearised_ones_are_those_of_the_time() {
         let json: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
         json["A"].to_string()
     };
-    assert_eq!(at("time=0.5"), "[[\"-1/2\"]]");
-    assert_eq!(at("time=1.5"), "[[\"-1/4\"]]");
+    assert_eq!(at("time=0.5"), "[[\"-0.5\"]]");
+    assert_eq!(at("time=1.5"), "[[\"-0.25\"]]");
 }
 
 /// A model with the function of time as an input, as a signal, in the place of use, and as an argument of a component; the marks are
