@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{Rows, compile, emit, for_each, must};
 use support::program::example;
@@ -60,13 +60,16 @@ fn with_signals(text: &str, inputs: &[(String, String)]) -> String {
     written
 }
 
+/// The models of records.
+fn models(records: &[Record]) -> Vec<PathBuf> {
+    let file = |record: &Record| example(&format!("seeds/{}.lgm", record.name));
+    records.iter().map(file).collect()
+}
+
 #[test]
 fn time_responses_of_emitted_c_are_those_of_the_records() {
     let records = Record::with_responses();
-    let files: Vec<_> = records
-        .iter()
-        .map(|record| example(&format!("seeds/{}.lgm", record.name)))
-        .collect();
+    let files = models(&records);
     for_each(&files, |file| {
         let at = files.iter().position(|other| other == file).unwrap();
         let (record, linear) = (&records[at], &records[at].json["linear"]);
@@ -96,10 +99,7 @@ fn trajectories_of_emitted_c_are_those_of_the_records() {
     let mut records = Record::all();
     records.retain(|record| !record.trajectories().is_empty());
     assert!(records.len() >= 8, "{} records", records.len());
-    let files: Vec<_> = records
-        .iter()
-        .map(|record| example(&format!("seeds/{}.lgm", record.name)))
-        .collect();
+    let files = models(&records);
     for_each(&files, |file| {
         let at = files.iter().position(|other| other == file).unwrap();
         for run in records[at].trajectories() {

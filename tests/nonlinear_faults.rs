@@ -4,6 +4,27 @@
 #[macro_use]
 mod faulty;
 
+/// A crank, a rod and a slider on a guide, which start at these angles and close where that is zero.
+fn slider_crank(theta: &str, phi: &str, close: &str) -> String {
+    format!(
+        "
+model M {{
+  param r = 0.1;
+  param l = 0.3;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;
+  node wrist[2] vector : translational;
+  state theta = int(across(crank)), start = {theta};
+  state phi = int(across(rod)), start = {phi}, close = {close};
+  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
+  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
+  guide : AcrossSource(0) wrist[2] -> gnd;
+  wheel  : Inertia(0.02) crank -> gnd;
+  slider : Mass(0.8) wrist[1] -> gnd;
+}}"
+    )
+}
+
 cases! {
     a_state_that_is_no_integral: "
 model M {
@@ -78,51 +99,9 @@ model M {
   wheel  : Inertia(0.02) crank -> gnd;
   slider : Mass(0.8) wrist[1] -> gnd;
 }";
-    a_chain_that_begins_at_its_dead_centre: "
-model M {
-  param r = 0.1;
-  param l = 0.3;
-  node crank, rod : rotational;
-  node pin[2] vector : translational;
-  node wrist[2] vector : translational;
-  state theta = int(across(crank)), start = pi/2;
-  state phi = int(across(rod)), start = pi/2, close = r*sin(theta) + l*sin(phi) - 0.4;
-  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
-  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
-  guide : AcrossSource(0) wrist[2] -> gnd;
-  wheel  : Inertia(0.02) crank -> gnd;
-  slider : Mass(0.8) wrist[1] -> gnd;
-}";
-    a_chain_between_its_two_positions: "
-model M {
-  param r = 0.1;
-  param l = 0.3;
-  node crank, rod : rotational;
-  node pin[2] vector : translational;
-  node wrist[2] vector : translational;
-  state theta = int(across(crank)), start = 0.5;
-  state phi = int(across(rod)), start = -1.5, close = r*sin(theta) + l*sin(phi);
-  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
-  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
-  guide : AcrossSource(0) wrist[2] -> gnd;
-  wheel  : Inertia(0.02) crank -> gnd;
-  slider : Mass(0.8) wrist[1] -> gnd;
-}";
-    a_chain_whose_guess_leads_nowhere: "
-model M {
-  param r = 0.1;
-  param l = 0.3;
-  node crank, rod : rotational;
-  node pin[2] vector : translational;
-  node wrist[2] vector : translational;
-  state theta = int(across(crank)), start = 0.5;
-  state phi = int(across(rod)), start = -pi/2, close = r*sin(theta) + l*sin(phi);
-  arm   : Transformer([[-r*sin(theta)], [r*cos(theta)]]) crank -> gnd, pin -> gnd;
-  whole : Transformer([[-l*sin(phi)], [l*cos(phi)]]) rod -> gnd, wrist -> pin;
-  guide : AcrossSource(0) wrist[2] -> gnd;
-  wheel  : Inertia(0.02) crank -> gnd;
-  slider : Mass(0.8) wrist[1] -> gnd;
-}";
+    a_chain_that_begins_at_its_dead_centre: &slider_crank("pi/2", "pi/2", "r*sin(theta) + l*sin(phi) - 0.4");
+    a_chain_between_its_two_positions: &slider_crank("0.5", "-1.5", "r*sin(theta) + l*sin(phi)");
+    a_chain_whose_guess_leads_nowhere: &slider_crank("0.5", "-pi/2", "r*sin(theta) + l*sin(phi)");
     units_behind_the_names_of_outputs_signals_and_states: "
 model M {
   node x : translational;

@@ -17,6 +17,10 @@ const BESIDE: f64 = 1e-6;
 /// A singular value below this share of those beside it is zero; and how far beside that is.
 const MULTIPLE: f64 = 1e-3;
 
+/// How far a displacement goes in one step of a search for a position, as a share of its size or of 1: where sines and cosines have
+/// zeros at every turn, a long step would end turns away from the guess.
+pub const LEAP: f64 = 1.0;
+
 /// Values and their Jacobian at a point; none where either is not finite.
 pub type Linearised = Option<(Vec<f64>, DMatrix<f64>)>;
 
@@ -45,8 +49,7 @@ pub fn find_zero(guess: Vec<f64>, evaluate: impl FnMut(&[f64]) -> Linearised) ->
     find_zero_within(guess, f64::INFINITY, evaluate)
 }
 
-/// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller: where sines and cosines
-/// have zeros at every turn, a long step would end turns away from the guess.
+/// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller ([`LEAP`]).
 pub fn find_zero_within(
     guess: Vec<f64>,
     leap: f64,

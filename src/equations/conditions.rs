@@ -93,12 +93,7 @@ fn is_atom(exprs: &Exprs, node: &Node) -> bool {
 
 /// Leaves out assignments that nothing reads any more, now that the further outputs are gone.
 fn drop_unused(system: &mut StateSystem) {
-    let mut roots: Vec<ExprId> = system
-        .derivatives
-        .iter()
-        .chain(&system.output_values)
-        .copied()
-        .collect();
+    let mut roots: Vec<ExprId> = system.right_sides().collect();
     roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
     roots.extend(system.start_constraints.iter().map(|constraint| constraint.follows));
     if let Some(mass) = &system.mass_matrix {

@@ -103,6 +103,11 @@ impl StateSystem {
         self.inputs.iter().filter(|input| !input.is_internal)
     }
 
+    /// The right sides: the derivatives, then the outputs.
+    pub fn right_sides(&self) -> impl Iterator<Item = ExprId> + '_ {
+        self.derivatives.iter().chain(&self.output_values).copied()
+    }
+
     /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
     pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
         let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {

@@ -319,12 +319,7 @@ pub(super) fn emitted<F: Numbers>(
     symbols: &Symbols,
 ) -> Result<Vec<F::Element>, Failure> {
     let mut exprs = system.exprs.clone();
-    let mut roots: Vec<ExprId> = system
-        .derivatives
-        .iter()
-        .chain(&system.output_values)
-        .copied()
-        .collect();
+    let mut roots: Vec<ExprId> = system.right_sides().collect();
     // An assignment holds earlier ones only, so that replacing them in order leaves none.
     let mut assigned: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for assignment in &system.assignments {

@@ -2,13 +2,11 @@
 
 use super::linear::{Factor, Singular};
 use super::motion::pattern;
+use crate::algebra::newton::LEAP;
 use crate::kernels::{Arguments, Kernel, SparseKernel};
 
 /// The most iterations on a loop.
 const ITERATIONS: usize = 50;
-
-/// How far the displacement of a closed chain goes in one step, as a share of its size (or of 1).
-const LEAP: f64 = 1.0;
 
 /// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
 /// correction smaller than this one (which no scaling of residuals or unknowns changes).
@@ -62,7 +60,7 @@ impl Newton<'_> {
             };
             self.step.copy_from_slice(self.residuals);
             factor.solve(self.step);
-            let size = self.size_of_step(unknowns);
+            let size = self.size(unknowns, self.step);
             // At round-off the steps stop shrinking.
             if size <= 1.0 || (last < 1e4 && size > 0.5 * last) {
                 for (unknown, step) in unknowns.iter_mut().zip(self.step.iter()) {
@@ -78,12 +76,17 @@ impl Newton<'_> {
         Err(self.worst(unknowns))
     }
 
-    /// The largest correction in units of what does not matter.
-    fn size_of_step(&self, unknowns: &[f64]) -> f64 {
-        let sizes = unknowns.iter().zip(self.step.iter());
-        sizes
-            .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
+    /// The largest of some corrections in units of what does not matter.
+    fn size(&self, unknowns: &[f64], corrections: &[f64]) -> f64 {
+        let pairs = unknowns.iter().zip(corrections);
+        pairs
+            .map(|(unknown, step)| self.share(*unknown, *step))
             .fold(0.0, f64::max)
+    }
+
+    /// A correction in units of what does not matter.
+    fn share(&self, unknown: f64, correction: f64) -> f64 {
+        correction.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE)
     }
 
     /// How much of the step may be taken. At a dead centre of a chain the step points to infinity, and the sine of a number so large
@@ -98,7 +101,7 @@ impl Newton<'_> {
     }
 
     fn worst(&self, unknowns: &[f64]) -> usize {
-        let share = |at: usize| self.step[at].abs() / (1e-13 * unknowns[at].abs() + self.small);
+        let share = |at: usize| self.share(unknowns[at], self.step[at]);
         let worst = (0..unknowns.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
         worst.unwrap_or(0)
     }
@@ -117,11 +120,7 @@ impl Newton<'_> {
             self.equations.call(&there, self.scratch, self.residuals);
             if self.residuals.iter().all(|value| value.is_finite()) {
                 factor.solve(self.residuals);
-                let next = unknowns
-                    .iter()
-                    .zip(self.residuals.iter())
-                    .map(|(unknown, step)| step.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE))
-                    .fold(0.0, f64::max);
+                let next = self.size(unknowns, self.residuals);
                 if next <= (1.0 - 0.25 * length) * size {
                     unknowns.copy_from_slice(self.trial);
                     return Some(next / size);

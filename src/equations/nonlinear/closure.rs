@@ -6,7 +6,7 @@
 //! and nothing has to be stabilised. What the user says of positions and what the graph says of velocities are compared here.
 
 use crate::algebra::PrimeField;
-use crate::algebra::newton::{Linearised, Stuck, find_zero_within, undetermined};
+use crate::algebra::newton::{LEAP, Linearised, Stuck, find_zero_within, undetermined};
 use crate::algebra::search::{TRIES, closest, is_same, scattered, zeros};
 use crate::diagnostic::{Diagnostic, six_digits};
 use crate::elaborate::model::{Integral, Model};
@@ -22,9 +22,6 @@ const ROUNDING: f64 = 1e-7;
 
 /// Points at which positions and velocities are compared.
 const POINTS: u64 = 6;
-
-/// How far a displacement goes in one step of a search, as a share of its size or of 1.
-const LEAP: f64 = 1.0;
 
 /// Other positions are looked for of chains with at most so many displacements that follow.
 const SEARCHED: usize = 12;

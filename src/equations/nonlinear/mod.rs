@@ -186,7 +186,7 @@ fn equations(
     diagnostics.append(&mut frame_notes);
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     let mut shortening = match is_read {
-        true => Shortening::new(cancelled),
+        true => Shortening::new(cancelled, resolved.states + resolved.outputs),
         false => Shortening::unread(),
     };
     let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);

@@ -75,10 +75,12 @@ pub(super) fn present(
     if let Some(form) = form.filter(|_| system.loops.is_empty()) {
         set_form(system, form);
     }
-    let long = |id: &ExprId| system.exprs.is_written_beyond(*id, LARGE / 4);
-    if system.derivatives.iter().chain(&system.output_values).any(long)
-        || system.assignments.iter().any(|assignment| long(&assignment.value))
-    {
+    let assigned = system.assignments.iter().map(|assignment| assignment.value);
+    let is_long = system
+        .right_sides()
+        .chain(assigned)
+        .any(|id| system.exprs.is_written_beyond(id, LARGE / 4));
+    if is_long {
         share(system, &mut numbered);
     }
     renumber(system, &numbered);
@@ -483,7 +485,7 @@ fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
     let old = std::mem::take(&mut system.assignments);
     let mut roots: Vec<ExprId> = old.iter().map(|assignment| assignment.value).collect();
     roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
-    roots.extend(system.derivatives.iter().chain(&system.output_values));
+    roots.extend(system.right_sides());
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
     for id in exprs.reachable(&roots) {
         for child in exprs.node(id).children() {

@@ -15,11 +15,15 @@ pub(super) const LARGE: u64 = 4_000;
 /// Lowest terms of more nodes than this are not rewritten.
 const WRITTEN: u64 = 16_000;
 
-/// Lowest terms of so few nodes are always rewritten.
+/// Lowest terms of so few nodes are rewritten whatever was rewritten before.
 const SHORT: u64 = 200;
 
-/// How many nodes of longer ones are rewritten in one system, so that large systems take no longer than they have to.
+/// How many nodes of longer ones are rewritten in one system, so that it takes no longer than it has to.
 const EFFORT: u64 = 250_000;
+
+/// Systems of more equations than this are not read through: theirs stay as they are, all of them alike, so that what repeats in
+/// them goes on to repeat.
+const READ: usize = 500;
 
 /// Term operations for the lowest terms of one equation.
 const OPERATIONS: u64 = 400_000;
@@ -30,18 +34,19 @@ pub(super) struct Shortening {
     is_read: bool,
     /// Whether coefficients are in lowest terms, so that these may be looked for in the whole; nothing is done otherwise.
     cancelled: bool,
-    /// How many nodes of long expressions may still be rewritten.
-    effort: u64,
+    /// How many nodes of long expressions may still be rewritten; none where nothing is.
+    effort: Option<u64>,
     /// The expressions that were looked at, and their shorter forms.
     known: FxHashMap<ExprId, ExprId>,
 }
 
 impl Shortening {
-    pub(super) fn new(cancelled: bool) -> Shortening {
+    /// For this many equations.
+    pub(super) fn new(cancelled: bool, equations: usize) -> Shortening {
         Shortening {
             is_read: true,
             cancelled,
-            effort: EFFORT,
+            effort: (equations <= READ).then_some(EFFORT),
             known: FxHashMap::default(),
         }
     }
@@ -50,7 +55,7 @@ impl Shortening {
     pub(super) fn unread() -> Shortening {
         Shortening {
             is_read: false,
-            ..Shortening::new(false)
+            ..Shortening::new(false, 0)
         }
     }
 
@@ -67,7 +72,7 @@ impl Shortening {
         match self.known.get(&id) {
             Some(short) => *short,
             None => {
-                let short = shorter(exprs, id, &mut self.effort);
+                let short = shorter(exprs, id, self.effort.as_mut());
                 self.known.insert(id, short);
                 short
             }
@@ -76,11 +81,12 @@ impl Shortening {
 }
 
 /// An expression as a person would write it, where that is shorter than in lowest terms.
-fn shorter(exprs: &mut Exprs, id: ExprId, effort: &mut u64) -> ExprId {
+fn shorter(exprs: &mut Exprs, id: ExprId, effort: Option<&mut u64>) -> ExprId {
     let Some(lowest) = over_one_denominator(exprs, id) else {
         return id;
     };
     let mut best = in_lowest_terms(exprs, id, lowest);
+    let Some(effort) = effort else { return best };
     let size = exprs.written_size(&[lowest]);
     let cost = if size <= SHORT { 0 } else { size };
     if size > WRITTEN || cost > *effort {
