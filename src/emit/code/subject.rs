@@ -133,6 +133,34 @@ impl<'a> Subject<'a> {
         self.bounds_steps() || (self.corners.switches().outputs() > 0 && self.corners.phases().outputs() > 0)
     }
 
+    /// The element whose algebraic loop each unknown belongs to; the unknown itself if it is no single element's.
+    pub(crate) fn loop_elements(&self) -> impl Iterator<Item = &str> {
+        self.system.loops.iter().flat_map(|each| {
+            each.unknowns
+                .iter()
+                .enumerate()
+                .map(|(at, unknown)| match each.owners.get(at).and_then(Option::as_ref) {
+                    Some((element, _)) => &**element,
+                    None => &*self.system.exprs.symbol_info(*unknown).name,
+                })
+        })
+    }
+
+    /// The elements of the algebraic loops, each of them once, as a sentence names them.
+    pub(crate) fn loops_in_words(&self) -> String {
+        let mut elements: Vec<&str> = Vec::new();
+        for element in self.loop_elements() {
+            if !elements.contains(&element) && elements.len() < 4 {
+                elements.push(element);
+            }
+        }
+        elements
+            .iter()
+            .map(|element| format!("`{element}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
     /// All entries of all parameters.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &ParameterEntry> {
         self.parameters.iter().flat_map(|parameter| &parameter.entries)

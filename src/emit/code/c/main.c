@@ -30,6 +30,9 @@ static real row_time(int row) {
 static @name@_run run;
 static real between[@NAME@_ROOM(@NAME@_STATES)];
 static real outputs[@NAME@_ROOM(@NAME@_OUTPUTS)];
+/* Where the run was last: the time and states that a failure is reported for. */
+static real last_time;
+static const real *last_states;
 
 /* In as few digits as read back the same number. */
 static void print_number(real value) {
@@ -49,6 +52,8 @@ static void print_number(real value) {
 
 static @name@_status print_row(real t, const real x[]) {
     const @name@_status status = @name@_run_outputs(&run, t, x, outputs);
+    last_time = t;
+    last_states = x;
     if (status != @NAME@_OK) {
         return status;
     }
@@ -72,6 +77,8 @@ static @name@_status simulate(void) {
         status = print_row(run.t, run.x);
     }
     while (status == @NAME@_OK && run.t < plan_stop) {
+        last_time = run.t;
+        last_states = run.x;
         status = @name@_run_step(&run, plan_stop);
         while (status == @NAME@_OK && row < plan_points && row_time(row) < run.t - @rounding@ * @fabs@(run.t)) {
             @name@_dopri5_dense(&run.solver, row_time(row), between);
@@ -158,14 +165,16 @@ int main(int count, char **arguments) {
         (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
     }
     (void)fputc('\n', stdout);
+    last_time = plan_start;
+    last_states = run.x;
     status = @name@_init(&run.model, &parameters, run.x);
     if (status == @NAME@_OK) {
         status = simulate();
     }
     if (status != @NAME@_OK) {
-        static const char *const words[4] = {"", "a value is not finite", "an algebraic loop has no solution",
-            "the starts of dependent storage contradict"};
-        (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)run.solver.t, words[(int)status]);
+        char cause[256];
+        @name@_run_cause(&run, status, last_time, last_states, cause, sizeof cause);
+        (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)last_time, cause);
         return 1;
     }
     return (fflush(stdout) == 0) ? 0 : 1;

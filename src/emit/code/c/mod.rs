@@ -99,8 +99,10 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     for (path, text) in library_files(subject, &c, &common, None) {
         package.add(path, text);
     }
+    let mut programs = common.clone();
+    programs.flag("fixed", options.fixed_step.is_some());
     for (path, template) in PROGRAMS {
-        package.add(file_name(path, &common), fill(template, &common));
+        package.add(file_name(path, &common), fill(template, &programs));
     }
     let mut readme = common.clone();
     readme_values(subject, &members(subject), &mut readme);
@@ -484,15 +486,26 @@ fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
     if cases.is_empty() {
         cases.push_str("    case -1:\n        return &parameters->none;\n");
     }
-    let entries = match subject.parameters.is_empty() {
-        true => "    \"\"".to_string(),
-        false => lines(&mut subject.entries().map(|entry| entry.name.as_str())),
+    // C has no empty arrays.
+    let names = |list: &mut dyn Iterator<Item = &str>| match lines(list) {
+        none if none.is_empty() => "    \"\"".to_string(),
+        some => some,
     };
+    let entries = names(&mut subject.entries().map(|entry| entry.name.as_str()));
     values
         .set("state_columns", states.len().to_string())
         .set("column_names", lines(&mut fields.iter().map(String::as_str)))
         .set("column_states", integers(&states))
         .set("parameter_names", entries)
+        .set(
+            "state_names",
+            names(&mut subject.states.iter().map(|state| state.name.as_str())),
+        )
+        .set(
+            "output_names",
+            names(&mut subject.outputs.iter().map(|output| output.name.as_str())),
+        )
+        .set("loop_names", names(&mut subject.loop_elements()))
         .set("parameter_cases", cases);
     values
 }

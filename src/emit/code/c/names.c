@@ -14,6 +14,15 @@ const int @name@_column_states[@NAME@_ROOM(@NAME@_STATE_COLUMNS)] = {@column_sta
 const char *const @name@_parameter_names[@NAME@_ROOM(@NAME@_PARAMETERS)] = {
 @parameter_names@};
 
+const char *const @name@_state_names[@NAME@_ROOM(@NAME@_STATES)] = {
+@state_names@};
+
+const char *const @name@_output_names[@NAME@_ROOM(@NAME@_OUTPUTS)] = {
+@output_names@};
+
+const char *const @name@_loop_names[@NAME@_ROOM(@NAME@_UNKNOWNS)] = {
+@loop_names@};
+
 @name@_real *@name@_parameter(@name@_parameters *parameters, int entry) {
     switch (entry) {
 @parameter_cases@    default:

@@ -21,6 +21,11 @@ extern const int @name@_column_states[@NAME@_ROOM(@NAME@_STATE_COLUMNS)];
 /* The name of each entry of each parameter, in order of declaration. */
 extern const char *const @name@_parameter_names[@NAME@_ROOM(@NAME@_PARAMETERS)];
 
+/* The names of the states and of the outputs, and the element whose algebraic loop each unknown belongs to. */
+extern const char *const @name@_state_names[@NAME@_ROOM(@NAME@_STATES)];
+extern const char *const @name@_output_names[@NAME@_ROOM(@NAME@_OUTPUTS)];
+extern const char *const @name@_loop_names[@NAME@_ROOM(@NAME@_UNKNOWNS)];
+
 /* An entry of the parameters by its place in that order. */
 @name@_real *@name@_parameter(@name@_parameters *parameters, int entry);
 

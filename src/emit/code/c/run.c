@@ -4,9 +4,11 @@
  * @origin@
  */
 #include "@name@_run.h"
+#include "@name@_names.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef @name@_real real;
 
@@ -321,4 +323,84 @@ static real first_change(@name@_run *run, real until) {
         }
     }
     return status;
+}
+
+/* The first value that is not finite, or `count` where all are. */
+static int first_not_finite(const real values[], int count) {
+    int at = 0;
+    while (at < count && isfinite(values[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* The state that changes most for what is allowed of its error. */
+static int fastest_state(const @name@_run *run, const real x[], const real dx[]) {
+    int fastest = 0;
+    real most = @zero@;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const real share = @fabs@(dx[at]) / (run->solver.atol + run->solver.rtol * @fabs@(x[at]));
+        if (share > most) {
+            most = share;
+            fastest = at;
+        }
+    }
+    return fastest;
+}
+
+static void not_finite_cause(@name@_run *run, real t, const real x[], char text[], size_t size) {
+    const real inside = @name@_run_inputs(run, t);
+    real y[@NAME@_ROOM(@NAME@_OUTPUTS)];
+    int at;
+    (void)@name@_rates(&run->model, inside, x, run->u, run->du, run->probe);
+    at = first_not_finite(run->probe, @NAME@_STATES);
+    if (at < @NAME@_STATES) {
+        (void)snprintf(text, size, "the rate of `%s` is not finite", @name@_state_names[at]);
+        return;
+    }
+    (void)@name@_outputs(&run->model, inside, x, run->u, run->du, y);
+    at = first_not_finite(y, @NAME@_OUTPUTS);
+    if (at < @NAME@_OUTPUTS) {
+        (void)snprintf(text, size, "the output `%s` is not finite", @name@_output_names[at]);
+        return;
+    }
+    at = fastest_state(run, x, run->probe);
+    (void)snprintf(text, size, "no step is small enough, or the next one leaves the domain of the equations; `%s` changes fastest",
+        @name@_state_names[at]);
+}
+
+/* The unknown of the algebraic loops that was furthest from a solution last. */
+static int worst_unknown(const @name@_model *model) {
+    int worst = 0;
+@if loops@
+    real most = @zero@;
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        const real share = @fabs@(model->step[at]) / (@fabs@(model->w[at]) + @loop_absolute@);
+        if (share > most) {
+            most = share;
+            worst = at;
+        }
+    }
+@else@
+    (void)model;
+@end@
+    return worst;
+}
+
+void @name@_run_cause(@name@_run *run, @name@_status status, real t, const real x[], char text[], size_t size) {
+    switch (status) {
+    case @NAME@_NOT_FINITE:
+        not_finite_cause(run, t, x, text, size);
+        break;
+    case @NAME@_LOOP_NOT_SOLVED:
+        (void)snprintf(text, size, "the algebraic loop of `%s` has no solution that Newton's iteration finds",
+            @name@_loop_names[worst_unknown(&run->model)]);
+        break;
+    case @NAME@_STARTS_DISAGREE:
+        (void)snprintf(text, size, "the starts of storage elements that depend on each other contradict");
+        break;
+    default:
+        (void)snprintf(text, size, "nothing is wrong");
+        break;
+    }
 }

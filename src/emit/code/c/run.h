@@ -11,6 +11,8 @@
 #include "@name@_dopri5.h"
 #include "@name@_signals.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -84,6 +86,9 @@ void @name@_run_hold(@name@_run *run);
 @name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]);
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]);
 void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]);
+
+/* Writes why a call failed at time t with states x, which element or variable is at fault, into text of `size` characters. */
+void @name@_run_cause(@name@_run *run, @name@_status status, @name@_real t, const @name@_real x[], char text[], size_t size);
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,7 @@ static component *enter(fmi2Component c, int phases, const char *function) {
     return own;
 }
 
-static fmi2Status answer(const component *c, @name@_result result) {
+static fmi2Status answer(component *c, @name@_result result) {
     switch (result) {
     case RESULT_OK:
         return fmi2OK;

@@ -35,7 +35,7 @@ static component *enter(fmi3Instance instance, int phases, const char *function)
     return own;
 }
 
-static fmi3Status answer(const component *c, @name@_result result) {
+static fmi3Status answer(component *c, @name@_result result) {
     switch (result) {
     case RESULT_OK:
         return fmi3OK;

@@ -6,6 +6,7 @@
 #include "@name@_instance.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -391,15 +392,10 @@ int @name@_instance_read(const char bytes[], size_t size, void **kept) {
     return 1;
 }
 
-const char *@name@_instance_words(const @name@_instance *instance) {
-    switch (instance->status) {
-    case @NAME@_NOT_FINITE:
-        return "a value is not finite: the point is outside the domain of the equations, or no step is small enough";
-    case @NAME@_LOOP_NOT_SOLVED:
-        return "an algebraic loop has no solution that Newton's iteration finds";
-    case @NAME@_STARTS_DISAGREE:
-        return "the starts of storage elements that depend on each other contradict";
-    default:
-        return "nothing is wrong";
-    }
+const char *@name@_instance_words(@name@_instance *instance) {
+    @name@_run *const run = &instance->run;
+    char cause[sizeof instance->words - 32];
+    @name@_run_cause(run, instance->status, run->t, run->x, cause, sizeof cause);
+    (void)snprintf(instance->words, sizeof instance->words, "at %g s: %s", run->t, cause);
+    return instance->words;
 }

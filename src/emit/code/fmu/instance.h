@@ -71,6 +71,8 @@ typedef struct {
     instance_phase phase;
     /* Why there was no value. */
     @name@_status status;
+    /* What it says in words. */
+    char words[320];
     /* Working memory. */
     double seed[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS)];
     double dx_change[@NAME@_ROOM(@NAME@_STATES)];
@@ -128,6 +130,6 @@ void @name@_instance_write(const @name@_instance *kept, char bytes[]);
 int @name@_instance_read(const char bytes[], size_t size, void **kept);
 
 /* In words, why there was no value. */
-const char *@name@_instance_words(const @name@_instance *instance);
+const char *@name@_instance_words(@name@_instance *instance);
 
 #endif

@@ -89,6 +89,10 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("description", subject.description.replace(['\\', '"'], " "))
         .set("origin_markdown", subject.origin.sentence())
         .set("model", &*system.model)
+        .set(
+            "loops_words",
+            subject.loops_in_words().replace(['\\', '"', '{', '}'], " "),
+        )
         .set("library", legal(&system.model, RULES))
         .set("states_list", listed(&subject.states))
         .set("inputs_list", listed(&subject.inputs))

@@ -184,6 +184,10 @@ fn name_values(subject: &Subject<'_>, values: &mut Values) {
         defaults.push_str("            none: core::marker::PhantomData,\n");
     }
     let text = |name: &str| format!("    {name:?}");
+    let names = |list: &[Named]| -> String {
+        let names: Vec<String> = list.iter().map(|each| text(&each.name)).collect();
+        names.join(",\n")
+    };
     let table = subject.columns.table();
     let columns: Vec<String> = table
         .iter()
@@ -200,7 +204,10 @@ fn name_values(subject: &Subject<'_>, values: &mut Values) {
         .set("column_names", columns.join(",\n"))
         .set("state_columns", states.len().to_string())
         .set("column_states", integers(&states))
-        .set("parameter_names", entries.join(",\n"));
+        .set("parameter_names", entries.join(",\n"))
+        .set("state_names", names(&subject.states))
+        .set("output_names", names(&subject.outputs))
+        .set("loops_text", format!("{:?}", subject.loops_in_words()));
 }
 
 /// The arguments of a call in the methods of the model; `own` is how the model itself is called.
