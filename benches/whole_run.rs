@@ -90,7 +90,7 @@ fn by_run(family: &Family, system: &StateSystem, kernels: &Kernels) -> Ran {
         stop: family.stop,
         points: 2,
         rtol: RTOL,
-        atol: 1e-3 * RTOL,
+        atol: Some(1e-3 * RTOL),
         method: Method::Tsit45,
         ..Plan::default()
     };

@@ -71,7 +71,7 @@ fn run(system: &StateSystem, stop: f64, points: usize, rtol: f64) -> Rows {
         stop,
         points,
         rtol,
-        atol: rtol,
+        atol: Some(rtol),
         ..Plan::default()
     };
     let mut rows = Rows::default();

@@ -58,7 +58,7 @@ fn run(system: &StateSystem) -> Rows {
         stop: 3.0,
         points: 501,
         rtol: 1e-11,
-        atol: 1e-14,
+        atol: Some(1e-14),
         method: Method::Tsit45,
         ..Plan::default()
     };

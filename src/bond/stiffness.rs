@@ -185,13 +185,14 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
         ports: first_outer..first_storage,
         start: Vec::new(),
         start_span: None,
+        nominal: Vec::new(),
         ..element.clone()
     });
-    let start = if element.start.is_empty() {
-        Vec::new()
-    } else {
-        kept.iter().map(|entry| element.start[*entry]).collect()
+    let of_kept = |given: &[Option<ExprId>]| match given.is_empty() {
+        true => Vec::new(),
+        false => kept.iter().map(|entry| given[*entry]).collect(),
     };
+    let (start, nominal) = (of_kept(&element.start), of_kept(&element.nominal));
     model.elements[index] = Element {
         law: Law::Storage {
             co_energy: *co_energy,
@@ -200,6 +201,7 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
         },
         ports: first_storage..first_storage + r as u32,
         start,
+        nominal,
         ..element.clone()
     };
     retarget(model, old, first_outer);

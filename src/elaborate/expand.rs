@@ -393,6 +393,7 @@ impl<'a> Elaborator<'a> {
             law_span,
             start: Vec::new(),
             start_span: None,
+            nominal: Vec::new(),
             state_choice: if is_bond {
                 StateChoice::Energy
             } else {

@@ -87,28 +87,36 @@ impl<'a> Elaborator<'a> {
         for attribute in attributes {
             let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
             let name = &attribute.name.text;
-            if &**name != "start" {
+            if !matches!(&**name, "start" | "nominal") {
                 let diagnostic = Diagnostic::error("LGM0136", format!("an element takes no `{name}`"))
-                    .label(attribute.name.span, "only `start` can stand here")
-                    .help("write `start = ..`, or leave it out");
+                    .label(attribute.name.span, "only `start` and `nominal` can stand here")
+                    .help("write `start = ..` for the state's value at the start, `nominal = ..` for its size, or leave it out");
                 self.report(diagnostic);
             } else if !is_storage {
-                let diagnostic = Diagnostic::error("LGM0136", "only a storage element has a start value")
-                    .label(attribute.name.span, "a start value is given here")
+                let value = if &**name == "start" {
+                    "start value"
+                } else {
+                    "nominal value"
+                };
+                let diagnostic = Diagnostic::error("LGM0136", format!("only a storage element has a {value}"))
+                    .label(attribute.name.span, format!("a {value} is given here"))
                     .label(record.instance.kind.span, "this stores no energy")
                     .help("leave it out, or give it to the storage that carries the state");
                 self.report(diagnostic);
             }
         }
-        let given = attributes.iter().find(|attribute| &*attribute.name.text == "start");
-        if let Some(attribute) = given {
+        for attribute in attributes {
             let dimensions = match &law {
                 Law::Nonlinear(_) => self.integral_dimensions(ports, &states),
                 _ => self.start_dimensions(id, &law),
             };
-            if let Some(start) = self.start_of(attribute, ports, &dimensions, record.place) {
-                self.model.elements[id.index()].start = start;
-                self.model.elements[id.index()].start_span = Some(attribute.value.span);
+            let Some(values) = self.start_of(attribute, ports, &dimensions, record.place) else {
+                continue;
+            };
+            let element = &mut self.model.elements[id.index()];
+            match &*attribute.name.text {
+                "nominal" => element.nominal = values,
+                _ => (element.start, element.start_span) = (values, Some(attribute.value.span)),
             }
         }
         self.start_integrals(id, &states);

@@ -398,6 +398,8 @@ pub struct Element {
     pub start: Vec<Option<ExprId>>,
     /// Place of `start = ..`.
     pub start_span: Option<Span>,
+    /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
+    pub nominal: Vec<Option<ExprId>>,
     /// Which variable is the state of this storage, unless the user forces one (design 2.8).
     pub state_choice: StateChoice,
     /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
@@ -456,6 +458,8 @@ pub struct Integral {
     pub start_span: Option<Span>,
     /// Whether `start` is only where the start is looked for at first: `guess = ..`.
     pub is_guess: bool,
+    /// Of what size it is: `nominal = ..`.
+    pub nominal: Option<ExprId>,
     /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
     /// `start` is where it is looked for at first.
     pub closure: Option<(ExprId, Span)>,

@@ -407,6 +407,7 @@ impl<'a> Elaborator<'a> {
                 start: None,
                 start_span: None,
                 is_guess: false,
+                nominal: None,
                 closure: None,
                 unit,
                 written: written.into(),
@@ -435,13 +436,15 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// Gives the states of a nonlinear law the starts of their element.
+    /// Gives the states of a nonlinear law the starts and sizes of their element.
     pub fn start_integrals(&mut self, id: ElementId, states: &[LawState]) {
         let start = self.model.elements[id.index()].start.clone();
+        let nominal = self.model.elements[id.index()].nominal.clone();
         let span = self.model.elements[id.index()].start_span;
         for integral in &mut self.model.integrals {
             if let Some(state) = states.iter().find(|state| state.symbol == integral.symbol) {
                 integral.start = start.get(state.port).copied().flatten();
+                integral.nominal = nominal.get(state.port).copied().flatten();
                 integral.start_span = span;
             }
         }

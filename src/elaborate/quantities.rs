@@ -468,6 +468,8 @@ impl<'a> Elaborator<'a> {
             let named = |word: &str| indexed.attributes.iter().find(|found| &*found.name.text == word);
             let given = named("start").or(named("guess"));
             let start = given.and_then(|given| self.start_of(given, dims.len(), &dims, place));
+            let sized = named("nominal");
+            let nominal = sized.and_then(|sized| self.start_of(sized, dims.len(), &dims, place));
             let closure = self.closure_of(&indexed.attributes, rate.shape().0, place);
             let written = self.written(indexed.value.span);
             let list = indices.map_or(Vec::new(), |(i, j)| if j == 0 { vec![i] } else { vec![i, j] });
@@ -489,7 +491,9 @@ impl<'a> Elaborator<'a> {
                     continue;
                 };
                 let dim = dims[k];
-                let start = start.as_ref().and_then(|list| list.get(k).copied().flatten());
+                let of_entry =
+                    |list: &Option<Vec<Option<ExprId>>>| list.as_ref().and_then(|list| list.get(k).copied().flatten());
+                let (start, nominal) = (of_entry(&start), of_entry(&nominal));
                 self.model.integrals.push(Integral {
                     path,
                     symbol,
@@ -498,6 +502,7 @@ impl<'a> Elaborator<'a> {
                     start,
                     start_span: given.map(|given| given.value.span),
                     is_guess,
+                    nominal,
                     closure: closure.as_ref().map(|(list, span)| (list[k], *span)),
                     unit: self.dims.get(dim).map(|dimension| dimension.text()),
                     written: written.clone(),

@@ -10,7 +10,8 @@ use crate::source::Span;
 use crate::syntax::ast::{Attribute, Indexed};
 
 impl<'a> Elaborator<'a> {
-    /// The start values of a storage or a state, one an entry, in the dimensions given (the last one holds for all that follow).
+    /// The values of `start = ..` (or `guess`, or `nominal`) of a storage or a state, one an entry, in the dimensions given (the last one
+    /// holds for all that follow).
     pub fn start_of(
         &mut self,
         attribute: &'a Attribute,
@@ -19,15 +20,25 @@ impl<'a> Elaborator<'a> {
         place: Place,
     ) -> Option<Vec<Option<ExprId>>> {
         let value = self.eval(&attribute.value, place);
+        let word = match &*attribute.name.text {
+            "nominal" => "nominal value",
+            _ => "start",
+        };
         let entries = value.entries().to_vec();
         if value.is_error() {
             return None;
         }
         let exprs: Vec<ExprId> = entries.iter().map(|entry| entry.expr).collect();
         if exprs.iter().any(|expr| self.varies(*expr)) {
-            let diagnostic = Diagnostic::error("LGM0409", "a start value may depend on parameters only")
-                .label(attribute.value.span, "this changes with time")
-                .help("write a number or an expression of parameters");
+            let diagnostic = Diagnostic::error(
+                "LGM0409",
+                format!(
+                    "a {} may depend on parameters only",
+                    if word == "start" { "start value" } else { word }
+                ),
+            )
+            .label(attribute.value.span, "this changes with time")
+            .help("write a number or an expression of parameters");
             self.report(diagnostic);
             return None;
         }
@@ -38,10 +49,13 @@ impl<'a> Elaborator<'a> {
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
                 let diagnostic = Diagnostic::error(
                     "LGM0201",
-                    format!("the start is given in {given}, but what starts is in {wanted}"),
+                    match word {
+                        "start" => format!("the start is given in {given}, but what starts is in {wanted}"),
+                        _ => format!("the {word} is given in {given}, but the state is in {wanted}"),
+                    },
                 )
                 .label(attribute.value.span, format!("this is in {given}"))
-                .help(format!("give the start in {wanted}"));
+                .help(format!("give the {word} in {wanted}"));
                 let diagnostic = self.explain_dimension(diagnostic, Some(&attribute.value));
                 self.report(diagnostic);
                 return None;
@@ -53,7 +67,7 @@ impl<'a> Elaborator<'a> {
             _ => {
                 let diagnostic = Diagnostic::error(
                     "LGM0202",
-                    format!("{} starts a state of width {width}", value.shape_text()),
+                    format!("{} is the {word} of a state of width {width}", value.shape_text()),
                 )
                 .label(attribute.value.span, format!("this is {}", value.shape_text()))
                 .help(format!(
@@ -137,7 +151,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The equations of position of a state that closes a chain, one an entry, and where they stand. Other attributes than
-    /// this one, `start` and `guess` are faults.
+    /// this one, `start`, `guess` and `nominal` are faults.
     pub fn closure_of(
         &mut self,
         attributes: &'a [Attribute],
@@ -147,12 +161,12 @@ impl<'a> Elaborator<'a> {
         let mut found = None;
         for attribute in attributes {
             match &*attribute.name.text {
-                "start" | "guess" => {}
+                "start" | "guess" | "nominal" => {}
                 "close" => found = Some(attribute),
                 name => {
                     let diagnostic = Diagnostic::error("LGM0136", format!("a state takes no `{name}`"))
-                        .label(attribute.name.span, "only `start`, `guess` and `close` can stand here")
-                        .help("write `start = ..` for its value at the beginning, `guess = ..` where that follows from other starts, or `close = ..` for the \
+                        .label(attribute.name.span, "only `start`, `guess`, `nominal` and `close` can stand here")
+                        .help("write `start = ..` for its value at the beginning, `guess = ..` where that follows from other starts, `nominal = ..` for its size, or `close = ..` for the \
                              equation of position of a closed chain");
                     self.report(diagnostic);
                 }

@@ -5,7 +5,7 @@ use super::states::StateRequest;
 use super::system::{Quantity, State, StateSystem, StateVariable};
 use crate::causality::Causality;
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm, Variable};
+use crate::elaborate::model::{Element, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use crate::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use crate::units::Dimension;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub(crate) fn frame(
             start_value: 0.0,
             start_given: integral.start.is_some() && !integral.is_guess,
             start_span: integral.start_span,
+            nominal: integral.nominal,
             span: model.paths[integral.path.index()].span,
         });
     }
@@ -55,6 +56,7 @@ pub(crate) fn frame(
             start_value: 0.0,
             start_given: false,
             start_span: None,
+            nominal: None,
             span: output.span,
         });
     }
@@ -170,6 +172,7 @@ fn storage_state(
         name.push_str(&format!("[{entry}]"));
     }
     let start = start_of(model, exprs, port, choice, diagnostics);
+    let nominal = nominal_of(model, exprs, port, choice);
     State {
         element: path,
         variable,
@@ -186,8 +189,36 @@ fn storage_state(
             element.start.iter().any(Option::is_some)
         },
         start_span: element.start_span,
+        nominal,
         span: model.paths[element.path.index()].span,
     }
+}
+
+/// Of what size the state that was chosen is, from what was said of the one that the storage naturally carries.
+fn nominal_of(model: &Model, exprs: &mut Exprs, port: PortId, choice: StateChoice) -> Option<ExprId> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let given: Option<Vec<ExprId>> = element.nominal.iter().copied().collect();
+    let at = (port.0 - element.ports.start) as usize;
+    converted(exprs, element, at, choice, &given.filter(|given| !given.is_empty())?)
+}
+
+/// An entry of what is given of the states that a storage naturally carries, as one of the states that were chosen; none where a
+/// matrix would have to be inverted.
+fn converted(exprs: &mut Exprs, element: &Element, at: usize, choice: StateChoice, given: &[ExprId]) -> Option<ExprId> {
+    if choice == element.state_choice {
+        return Some(given[at]);
+    }
+    let Law::Storage { value, form, .. } = &element.law else {
+        unreachable!("invariant: only storage has states")
+    };
+    let multiplies = (choice == StateChoice::Energy) == (*form == StorageForm::Direct);
+    if multiplies {
+        let terms: Vec<ExprId> = (0..given.len())
+            .map(|column| exprs.mul(value.get(at, column), given[column]))
+            .collect();
+        return Some(exprs.sum(terms));
+    }
+    (given.len() == 1).then(|| exprs.div(given[0], value.get(0, 0)))
 }
 
 /// The start of the state that was chosen, from the start of the state that the storage naturally carries.
@@ -205,21 +236,8 @@ fn start_of(
     }
     let at = (port.0 - element.ports.start) as usize;
     let starts: Vec<ExprId> = element.start.iter().map(|start| start.unwrap_or(zero)).collect();
-    if choice == element.state_choice {
-        return starts[at];
-    }
-    let Law::Storage { value, form, .. } = &element.law else {
-        unreachable!("invariant: only storage has states")
-    };
-    let multiplies = (choice == StateChoice::Energy) == (*form == StorageForm::Direct);
-    if multiplies {
-        let terms: Vec<ExprId> = (0..starts.len())
-            .map(|column| exprs.mul(value.get(at, column), starts[column]))
-            .collect();
-        return exprs.sum(terms);
-    }
-    if starts.len() == 1 {
-        return exprs.div(starts[0], value.get(0, 0));
+    if let Some(start) = converted(exprs, element, at, choice, &starts) {
+        return start;
     }
     diagnostics.push(
         Diagnostic::error(

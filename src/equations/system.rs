@@ -167,6 +167,8 @@ pub struct State {
     pub start_given: bool,
     /// Where the user gave it.
     pub start_span: Option<Span>,
+    /// Of what size it is as the user said, over the parameters.
+    pub nominal: Option<ExprId>,
     /// Where the element, or the declared state itself, stands in the source.
     pub span: Span,
 }

@@ -142,6 +142,7 @@ impl Builder {
             law_span: span(),
             start: Vec::new(),
             start_span: None,
+            nominal: Vec::new(),
             state_choice: StateChoice::CoEnergy,
             mode: None,
         });

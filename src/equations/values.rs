@@ -30,7 +30,11 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     for integral in &model.integrals {
         let path = &model.paths[integral.path.index()];
         let name = model.path_name(integral.path);
-        for (value, what) in [(Some(integral.rate), "the integrand"), (integral.start, "the start")] {
+        for (value, what) in [
+            (Some(integral.rate), "the integrand"),
+            (integral.start, "the start"),
+            (integral.nominal, "the nominal value"),
+        ] {
             if let Some(value) = value {
                 work.value(value, &format!("{what} of `{name}`"), path.span);
             }
@@ -147,6 +151,10 @@ impl Work<'_> {
         for start in element.start.iter().flatten() {
             let name = format!("the start of `{}`", self.blame.model.element_name(id));
             self.value(*start, &name, element.start_span.unwrap_or(span));
+        }
+        for nominal in element.nominal.iter().flatten() {
+            let name = format!("the nominal value of `{}`", self.blame.model.element_name(id));
+            self.value(*nominal, &name, span);
         }
     }
 

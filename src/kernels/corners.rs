@@ -1,6 +1,7 @@
 //! Where expressions step or bend: instants that are known beforehand, and conditions to be watched.
 
 use super::graph::{Graph, ValueId};
+use super::looks::Looks;
 use super::lower::{Layout, Lowering};
 use super::operation::{Binary, Space, Unary};
 use super::walk::{ById, Walk};
@@ -54,6 +55,7 @@ pub struct Corners {
     phases: Kernel,
     conditions: Vec<Condition>,
     crossings: Kernel,
+    looks: Looks,
 }
 
 /// What an expression depends on.
@@ -75,6 +77,12 @@ impl Depends {
 impl Corners {
     /// Looks through all that the roots are made of, assignments included.
     pub fn new(exprs: &Exprs, roots: &[ExprId], layout: &Layout) -> Corners {
+        Corners::with_instants(exprs, roots, layout, &[])
+    }
+
+    /// The same, with further instants at which a solver is to begin anew: what [`Corners::looks`] found, for a program that cannot
+    /// look itself.
+    pub fn with_instants(exprs: &Exprs, roots: &[ExprId], layout: &Layout, further: &[f64]) -> Corners {
         let mut walk = Walk::new(exprs, layout, roots.len());
         let mut order = Vec::new();
         for root in roots {
@@ -108,6 +116,9 @@ impl Corners {
             }
             depends.insert(id, own);
         }
+        finder
+            .instants
+            .extend(further.iter().map(|time| lowering.graph.number(*time)));
         let graph = &lowering.graph;
         let kernel = |values: &[ValueId]| Kernel::new(reroll::program(graph, values), &KernelOptions { native: false });
         Corners {
@@ -116,7 +127,21 @@ impl Corners {
             phases: kernel(&finder.phases),
             crossings: kernel(&finder.crossings),
             conditions: finder.conditions,
+            looks: Looks::new(exprs, roots, layout),
         }
+    }
+
+    /// Instants between two times at which a solver is to look at what depends on time alone, in order, since its own steps may
+    /// pass over what happens there: a narrow pulse in a long rest. A rate that is larger than what is met at such instants by an
+    /// order of magnitude is nowhere in between.
+    pub fn looks(&self, parameters: &[f64], from: f64, to: f64) -> Vec<f64> {
+        if self.looks.is_empty() || from >= to {
+            return Vec::new();
+        }
+        let mut ends = self.times(parameters, from, to);
+        ends.extend([from, to]);
+        sort(&mut ends);
+        self.looks.times(parameters, &ends)
     }
 
     /// The conditions that depend on more than time and parameters, one for each output of [`Corners::crossings`].

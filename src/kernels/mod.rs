@@ -12,7 +12,9 @@ mod corners;
 mod factored;
 mod fuse;
 mod graph;
+mod interval;
 mod jacobian;
+mod looks;
 mod lower;
 #[cfg(feature = "native")]
 mod native;

@@ -2,6 +2,7 @@
 
 use super::implicit::Implicit;
 use super::motion::Motion;
+use super::scales::Scales;
 use super::solver::{Reached, Solver, SolverFault, Work};
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
 use diffsol::{
@@ -10,6 +11,7 @@ use diffsol::{
     Vector, VectorCommon,
 };
 use faer::sparse::SymbolicSparseColMat;
+use std::sync::Arc;
 
 type V = FaerVec<f64>;
 type M = FaerSparseMat<f64>;
@@ -57,9 +59,9 @@ impl<'a> Equations<'a> {
         self.implicit.as_ref().map_or(self.motion.states, |form| form.size)
     }
 
-    /// The whole problem from a time on, with tolerances and the length of the run.
-    pub fn problem(self, time: f64, rtol: f64, atol: f64, span: f64) -> OdeSolverProblem<Equations<'a>> {
-        let size = self.size();
+    /// The whole problem from a time on, with the tolerances of now and the length of the run.
+    pub fn problem(self, time: f64, scales: &mut Scales, span: f64) -> OdeSolverProblem<Equations<'a>> {
+        let atol = scales.absolutes(&self.first);
         let ode_options = OdeSolverOptions {
             // Relative to the run: what is far below the resolution of time has its own limit.
             min_timestep: 1e-20 * span,
@@ -69,9 +71,9 @@ impl<'a> Equations<'a> {
             ..OdeSolverOptions::default()
         };
         OdeSolverProblem {
-            atol: V::from_element(size, atol, self.context),
+            atol: V::from_vec(atol, self.context),
             eqn: self,
-            rtol,
+            rtol: scales.rtol(),
             t0: time,
             h0: 1.0,
             integrate_out: false,
@@ -243,6 +245,8 @@ pub(super) struct Library<'p, 'a, S> {
     stop: f64,
     /// No step is longer.
     longest: f64,
+    /// No step leaps over one of these instants.
+    looks: Arc<[f64]>,
     /// Whether the library was told an earlier stop, so that its step is no longer than that.
     is_held: bool,
     /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
@@ -256,7 +260,11 @@ impl<'p, 'a, S> Library<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
-    pub fn new(problem: &'p OdeSolverProblem<Equations<'a>>, solver: S, longest: f64) -> Library<'p, 'a, S> {
+    pub fn new(
+        problem: &'p OdeSolverProblem<Equations<'a>>,
+        solver: S,
+        (longest, looks): (f64, Arc<[f64]>),
+    ) -> Library<'p, 'a, S> {
         Library {
             within: V::zeros(problem.eqn.size(), problem.eqn.context),
             first_order: solver.order() as u32,
@@ -265,6 +273,7 @@ where
             previous: 0.0,
             stop: f64::INFINITY,
             longest,
+            looks,
             is_held: false,
             work: Work::default(),
         }
@@ -275,15 +284,22 @@ impl<'p, 'a, S> Library<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
-    /// Keeps the next step from being too long. The library has no limit of its own, but makes a step shorter that would go beyond a
-    /// stop; a stop is not set so near the last one that nothing is left between them.
+    /// Keeps the next step from being too long, and from leaping over an instant that is to be looked at. The library has no limit of
+    /// its own, but makes a step shorter that would go beyond a stop; a stop is not set so near the last one that nothing is left
+    /// between them.
     fn hold(&mut self) -> Result<(), SolverFault> {
         let (time, step) = (self.solver.state().t, self.solver.state().h);
         let too_long = step > self.longest && self.stop - time > 1.5 * self.longest;
-        if too_long || self.is_held {
-            let stop = if too_long { time + self.longest } else { self.stop };
-            self.is_held = too_long;
-            self.solver.set_stop_time(stop).map_err(|error| fault(&error))?;
+        let reach = if too_long { time + self.longest } else { self.stop };
+        let near = 1e-10 * time.abs().max(self.stop.abs());
+        let next = self.looks.partition_point(|look| *look <= time + near);
+        let look = self.looks.get(next).filter(|look| **look < reach - near).copied();
+        let is_held = too_long || look.is_some();
+        if is_held || self.is_held {
+            self.is_held = is_held;
+            self.solver
+                .set_stop_time(look.unwrap_or(reach))
+                .map_err(|error| fault(&error))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! were rejected is asked for a second opinion: whether its solution moves, halfway, as the equations say.
 
 use super::motion::Motion;
-use super::plan::Plan;
+use super::scales::Scales;
 use super::solver::{Solver, SolverFault};
 
 /// How much more than the tolerance a step may miss the slope halfway, over its length. Where the error test is right this is
@@ -14,7 +14,7 @@ use super::solver::{Solver, SolverFault};
 const DOUBT: f64 = 100.0;
 
 /// Whether the last step does not move as the equations say.
-pub(super) fn is_doubtful(motion: &Motion<'_>, solver: &mut dyn Solver, plan: &Plan) -> Result<bool, SolverFault> {
+pub(super) fn is_doubtful(motion: &Motion<'_>, solver: &mut dyn Solver, scales: &Scales) -> Result<bool, SolverFault> {
     let (from, to) = (solver.previous(), solver.time());
     let middle = from + 0.5 * (to - from);
     // Too short to be halved.
@@ -29,7 +29,7 @@ pub(super) fn is_doubtful(motion: &Motion<'_>, solver: &mut dyn Solver, plan: &P
         return Ok(true);
     }
     let share = |at: usize| {
-        let allowed = plan.atol + plan.rtol * states[at].abs();
+        let allowed = scales.allowed(at, states[at]);
         (rates[at] - slopes[at]) * (to - from) / allowed
     };
     let sum: f64 = (0..size).map(|at| share(at).powi(2)).sum();

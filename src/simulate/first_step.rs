@@ -1,6 +1,7 @@
 //! The first step that a solver tries.
 
 use super::motion::Motion;
+use super::scales::Scales;
 
 /// No first step is longer than this share of its piece.
 const LONGEST: f64 = 0.25;
@@ -13,14 +14,15 @@ pub(super) fn first_step(
     states: &[f64],
     left: f64,
     order: u32,
-    (rtol, atol): (f64, f64),
+    scales: &Scales,
 ) -> f64 {
     let size = states.len();
     let measure = |vector: &[f64]| {
         let sum: f64 = vector
             .iter()
             .zip(states)
-            .map(|(value, state)| (value / (atol + rtol * state.abs())).powi(2))
+            .enumerate()
+            .map(|(at, (value, state))| (value / scales.allowed(at, *state)).powi(2))
             .sum();
         (sum / size as f64).sqrt()
     };

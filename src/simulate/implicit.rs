@@ -68,6 +68,14 @@ impl Columns {
         }
     }
 
+    /// Its entries (row, column, value).
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.column_starts.len() - 1).flat_map(move |column| {
+            let range = self.column_starts[column]..self.column_starts[column + 1];
+            range.map(move |at| (self.rows_of[at], column, self.values[at]))
+        })
+    }
+
     /// `to = matrix * from + share * to`
     pub fn multiply(&self, from: &[f64], share: f64, to: &mut [f64]) {
         for value in to.iter_mut() {

@@ -148,6 +148,10 @@ impl Signals for Inputs {
             .collect()
     }
 
+    fn looks(&self, from: f64, to: f64) -> Vec<f64> {
+        self.shared.corners.looks(&self.parameters, from, to)
+    }
+
     fn frequency(&self, from: f64, to: f64) -> f64 {
         self.shared.corners.fastest(&self.parameters, from, to)
     }

@@ -150,6 +150,82 @@ impl Factor {
     }
 }
 
+/// A factorised matrix whose rows and columns were brought to one size before, so that no unit of an equation or an unknown decides
+/// on pivots, and on what counts as singular.
+#[derive(Debug)]
+pub(crate) struct Balanced {
+    factor: Factor,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+}
+
+impl Balanced {
+    /// From entries (row, column, value), which add up where they share a place.
+    pub fn new(size: usize, mut entries: Vec<(usize, usize, f64)>) -> Result<Balanced, Singular> {
+        let (mut rows, mut columns) = (vec![1.0; size], vec![1.0; size]);
+        for _ in 0..2 {
+            scale_to_one(&mut entries, &mut rows, |entry| entry.0);
+            scale_to_one(&mut entries, &mut columns, |entry| entry.1);
+        }
+        entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
+        let mut row_starts = vec![0; size + 1];
+        for entry in &entries {
+            row_starts[entry.0 + 1] += 1;
+        }
+        for row in 0..size {
+            row_starts[row + 1] += row_starts[row];
+        }
+        let columns_of: Vec<usize> = entries.iter().map(|entry| entry.1).collect();
+        let values: Vec<f64> = entries.iter().map(|entry| entry.2).collect();
+        let pattern = Pattern {
+            size,
+            row_starts: &row_starts,
+            columns_of: &columns_of,
+        };
+        Ok(Balanced {
+            factor: Factor::new(&pattern, &values)?,
+            rows,
+            columns,
+        })
+    }
+
+    /// Replaces a right side by the solution.
+    pub fn solve(&self, right: &mut [f64]) {
+        for (right, factor) in right.iter_mut().zip(&self.rows) {
+            *right *= factor;
+        }
+        self.factor.solve(right);
+        for (right, factor) in right.iter_mut().zip(&self.columns) {
+            *right *= factor;
+        }
+    }
+}
+
+/// Scales all rows, or all columns, to a largest entry of about one: by powers of two, which round nothing.
+fn scale_to_one(
+    entries: &mut [(usize, usize, f64)],
+    factors: &mut [f64],
+    place: impl Fn(&(usize, usize, f64)) -> usize,
+) {
+    let mut largest = vec![0.0_f64; factors.len()];
+    for entry in entries.iter() {
+        largest[place(entry)] = largest[place(entry)].max(entry.2.abs());
+    }
+    let of = |size: f64| {
+        if size.is_normal() {
+            (-size.log2().round()).exp2()
+        } else {
+            1.0
+        }
+    };
+    for entry in entries.iter_mut() {
+        entry.2 *= of(largest[place(entry)]);
+    }
+    for (factor, size) in factors.iter_mut().zip(&largest) {
+        *factor *= of(*size);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

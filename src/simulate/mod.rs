@@ -21,6 +21,7 @@ mod motion;
 mod newton;
 mod plan;
 mod run;
+mod scales;
 mod second_look;
 mod signals;
 mod simulator;

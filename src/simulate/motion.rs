@@ -8,6 +8,7 @@ use super::finite::all_finite;
 use super::linear::{Factor, Pattern, Singular};
 use super::newton::Newton;
 use super::plan::Plan;
+use super::scales::Scales;
 use super::signals::{Side, Signals};
 use crate::equations::StateSystem;
 use crate::expr::{ExprId, SymbolId, SymbolKind};
@@ -30,8 +31,8 @@ pub(super) struct Motion<'a> {
     /// Number of loop unknowns.
     pub unknowns: usize,
     pub mass: Mass,
-    /// The size of an unknown below which its value does not matter.
-    small: f64,
+    /// The size of each unknown below which its value does not matter.
+    small: RefCell<Vec<f64>>,
     /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
     is_held: Vec<bool>,
     work: RefCell<Work>,
@@ -131,7 +132,7 @@ impl<'a> Motion<'a> {
             states,
             unknowns,
             mass: Mass::Identity,
-            small: 1e-4 * plan.atol,
+            small: RefCell::new(Scales::new(plan, Vec::new()).small_unknowns(unknowns)),
             is_held: system
                 .loops
                 .iter()
@@ -183,6 +184,16 @@ impl<'a> Motion<'a> {
         });
         let factor = Factor::new(&pattern(mass), &values)?;
         Ok(Mass::Constant { values, factor })
+    }
+
+    /// The signals of the inputs.
+    pub fn signals(&self) -> &'a dyn Signals {
+        self.signals
+    }
+
+    /// From now on these sizes of the unknowns do not matter.
+    pub fn set_small(&self, small: Vec<f64>) {
+        self.small.replace(small);
     }
 
     /// From now on the solver is between these corners.
@@ -325,7 +336,7 @@ impl<'a> Motion<'a> {
             let mut newton = Newton {
                 equations: &self.kernels.residuals,
                 matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
-                small: self.small,
+                small: &self.small.borrow(),
                 scratch,
                 residuals,
                 values,
@@ -414,7 +425,7 @@ impl<'a> Motion<'a> {
         let mut newton = Newton {
             equations: &self.kernels.residuals,
             matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
-            small: self.small,
+            small: &self.small.borrow(),
             scratch: &mut work.scratch,
             residuals: &mut work.residuals,
             values: &mut work.values,

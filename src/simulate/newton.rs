@@ -15,7 +15,8 @@ pub(super) struct Newton<'a> {
     pub equations: &'a Kernel,
     /// Their partial derivatives with respect to the unknowns.
     pub matrix: &'a SparseKernel,
-    pub small: f64,
+    /// The size of each unknown below which its value does not matter.
+    pub small: &'a [f64],
     pub scratch: &'a mut [f64],
     pub residuals: &'a mut [f64],
     pub values: &'a mut Vec<f64>,
@@ -78,15 +79,15 @@ impl Newton<'_> {
 
     /// The largest of some corrections in units of what does not matter.
     fn size(&self, unknowns: &[f64], corrections: &[f64]) -> f64 {
-        let pairs = unknowns.iter().zip(corrections);
+        let pairs = unknowns.iter().zip(corrections).enumerate();
         pairs
-            .map(|(unknown, step)| self.share(*unknown, *step))
+            .map(|(at, (unknown, step))| self.share(at, *unknown, *step))
             .fold(0.0, f64::max)
     }
 
-    /// A correction in units of what does not matter.
-    fn share(&self, unknown: f64, correction: f64) -> f64 {
-        correction.abs() / (1e-13 * unknown.abs() + self.small).max(f64::MIN_POSITIVE)
+    /// A correction of an unknown in units of what does not matter of it.
+    fn share(&self, at: usize, unknown: f64, correction: f64) -> f64 {
+        correction.abs() / (1e-13 * unknown.abs() + self.small[at]).max(f64::MIN_POSITIVE)
     }
 
     /// How much of the step may be taken. At a dead centre of a chain the step points to infinity, and the sine of a number so large
@@ -101,7 +102,7 @@ impl Newton<'_> {
     }
 
     fn worst(&self, unknowns: &[f64]) -> usize {
-        let share = |at: usize| self.share(unknowns[at], self.step[at]);
+        let share = |at: usize| self.share(at, unknowns[at], self.step[at]);
         let worst = (0..unknowns.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
         worst.unwrap_or(0)
     }

@@ -13,8 +13,9 @@ pub struct Plan {
     pub points: usize,
     /// Largest local error relative to a state's size, for each step.
     pub rtol: f64,
-    /// Largest local error of a state near zero, in the state's SI unit.
-    pub atol: f64,
+    /// Largest local error of a state near zero, in the state's SI unit; without one, a thousandth of `rtol` times the scale of each
+    /// state, which is the most that the run has seen of it.
+    pub atol: Option<f64>,
     /// How the equations are solved.
     pub method: Method,
     /// Whether there are further rows at corners and events: just before and just after.
@@ -26,14 +27,14 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// One second, 501 rows, `rtol` 1e-6, `atol` 1e-9.
+    /// One second, 501 rows, `rtol` 1e-6, near zero what the scale of each state allows.
     fn default() -> Plan {
         Plan {
             start: 0.0,
             stop: 1.0,
             points: 501,
             rtol: 1e-6,
-            atol: 1e-9,
+            atol: None,
             method: Method::Auto,
             events: false,
             from_equilibrium: false,

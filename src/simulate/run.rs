@@ -6,6 +6,7 @@ use super::failure::{Blame, Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
 use super::motion::{Fault, FaultKind, Motion};
 use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
+use super::scales::{self, Scales};
 use super::signals::{Corner, Signals};
 use super::singular::{ChainWatch, Position};
 use super::solver::{Reached, Solver, SolverFault, Work};
@@ -14,6 +15,7 @@ use super::{doubt, first_step, starts};
 use diffsol::{
     BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
 };
+use std::sync::Arc;
 
 type LU = FaerSparseLU<f64>;
 
@@ -49,11 +51,14 @@ pub(super) struct Run<'r> {
     /// The next row.
     pub(super) row: usize,
     pub(super) watch: Watch,
+    pub(super) scales: Scales,
     pub(super) summary: Summary,
     /// What solvers have done that are gone.
     pub(super) done: Work,
     /// No step is longer.
     pub(super) longest: f64,
+    /// No step leaps over one of these instants.
+    pub(super) looks: Arc<[f64]>,
 }
 
 /// How a solver's part of a run ends.
@@ -97,7 +102,21 @@ impl Run<'_> {
             );
             self.tell_impulse(&corner);
         }
+        self.find_scales(start);
         self.rows_at(start)
+    }
+
+    /// Of what size the states are, as far as it can be told before the run.
+    fn find_scales(&mut self, start: f64) {
+        self.scales.see(&self.states);
+        if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
+            return;
+        }
+        let expected = scales::expected(self.motion, self.plan, &self.states);
+        self.scales.begin(expected, &self.states);
+        self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
+        self.enter_piece(start);
+        self.motion.solve_loops(start, &self.states);
     }
 
     /// Where the piece that begins now ends.
@@ -136,7 +155,7 @@ impl Run<'_> {
         loop {
             self.summary.method = method;
             let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
-            let problem = equations.problem(self.time, self.plan.rtol, self.plan.atol, span);
+            let problem = equations.problem(self.time, &mut self.scales, span);
             let outcome = match method {
                 Method::Tsit45 | Method::Auto => {
                     let make = |state: RkState<FaerVec<f64>>| problem.tsit45_solver(state);
@@ -158,7 +177,9 @@ impl Run<'_> {
             match outcome {
                 Outcome::Finished => return Ok(()),
                 Outcome::Switch(next) => {
-                    self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
+                    if next != method {
+                        self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
+                    }
                     method = next;
                 }
             }
@@ -178,7 +199,7 @@ impl Run<'_> {
     {
         let solver = State::new_without_initialise(problem).and_then(make);
         let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
-        let solver = &mut Library::new(problem, solver, self.longest);
+        let solver = &mut Library::new(problem, solver, (self.longest, self.looks.clone()));
         let result = self.pieces(solver, may_switch);
         let work = solver.work();
         self.done.steps += work.steps;
@@ -222,7 +243,7 @@ impl Run<'_> {
             &self.states,
             end - self.time,
             solver.first_order(),
-            (self.plan.rtol, self.plan.atol),
+            &self.scales,
         );
         self.watch.restart();
         if let Some(events) = &mut self.events {
@@ -237,7 +258,7 @@ impl Run<'_> {
             let reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
             let (from, to) = (solver.previous(), solver.time());
             if self.summary.method.is_explicit() && solver.work().rejected > rejected && !self.motion.system.linear {
-                let doubtful = doubt::is_doubtful(self.motion, solver, self.plan);
+                let doubtful = doubt::is_doubtful(self.motion, solver, &self.scales);
                 if doubtful.map_err(|error| self.failure(error, None))? {
                     self.make_again(solver, end)?;
                     continue;
@@ -275,14 +296,20 @@ impl Run<'_> {
             }
             self.rows_within(solver, if reached == Reached::Stop { end } else { to.min(end) })?;
             self.time = to;
+            self.scales.see(solver.states());
             if reached == Reached::Stop {
                 self.states.copy_from_slice(solver.states());
                 return Ok(Piece::AtEnd);
             }
+            if self.scales.have_outgrown(solver.work().steps) {
+                self.states.copy_from_slice(solver.states());
+                return Ok(Piece::Switch(self.summary.method));
+            }
             if may_switch
                 && let Some(method) = {
                     let left = self.plan.stop - to;
-                    self.watch.step(self.motion, (from, to), solver.states(), left)
+                    self.watch
+                        .step(self.motion, (from, to), (solver.states(), &self.scales), left)
                 }
             {
                 self.states.copy_from_slice(solver.states());
@@ -372,7 +399,7 @@ impl Run<'_> {
         self.motion.rates(from, before, &mut first);
         self.motion.rates(to, after, &mut last);
         let share = |at: usize| {
-            let allowed = self.plan.atol + self.plan.rtol * before[at].abs().max(after[at].abs());
+            let allowed = self.scales.allowed(at, before[at].abs().max(after[at].abs()));
             (last[at] - first[at]).abs() * length / allowed
         };
         (0..before.len()).any(|at| share(at) > 0.5)
@@ -546,7 +573,7 @@ impl Run<'_> {
     fn fastest(&self, time: f64, states: &[f64]) -> usize {
         let mut rates = vec![0.0; states.len()];
         self.motion.rates(time, states, &mut rates);
-        let share = |at: usize| rates[at].abs() / (self.plan.rtol * states[at].abs() + self.plan.atol);
+        let share = |at: usize| rates[at].abs() / self.scales.allowed(at, states[at]);
         let fastest = (0..states.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
         fastest.unwrap_or(0)
     }

@@ -32,6 +32,11 @@ pub trait Signals: Send + Sync {
     /// unless all of them start at 0 with rate 0.
     fn corners(&self, from: f64, to: f64) -> Vec<Corner>;
 
+    /// Instants between two times at which a solver is to look, in order: what happens there may be too short to be met by its steps.
+    fn looks(&self, _from: f64, _to: f64) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// The largest angular frequency of the inputs between two times, in rad/s; 0 where nothing oscillates, or nothing is known.
     fn frequency(&self, _from: f64, _to: f64) -> f64 {
         0.0

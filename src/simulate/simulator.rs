@@ -6,6 +6,7 @@ use super::jump::RatesRead;
 use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
 use super::run::Run;
+use super::scales::{Scales, nominal_sizes};
 use super::signals::{Corner, Signals};
 use super::singular::Position;
 use super::solver::Work;
@@ -94,9 +95,11 @@ impl<'a> Simulator<'a> {
             between: vec![0.0; self.system.states.len()],
             row: 0,
             watch: Watch::new(self.system.linear),
+            scales: Scales::new(plan, nominal_sizes(self.system, parameters)),
             summary: Summary::default(),
             done: Work::default(),
             longest: self.longest_step(parameters, signals, plan),
+            looks: self.all_looks(parameters, signals, plan).into(),
         };
         run.begin()?;
         run.solve()?;
@@ -117,6 +120,17 @@ impl<'a> Simulator<'a> {
         let (from, to) = (plan.start, plan.stop);
         let own = self.corners.fastest(parameters, from, to);
         longest_step(own.max(signals.frequency(from, to)))
+    }
+
+    /// Where steps are to look at what the inputs and the equations themselves do with time.
+    fn all_looks(&self, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<f64> {
+        let mut all = signals.looks(plan.start, plan.stop);
+        all.extend(self.corners.looks(parameters, plan.start, plan.stop));
+        all.sort_by(f64::total_cmp);
+        // No step is made for what is within rounding of another.
+        let least = 1e-10 * (plan.stop - plan.start);
+        all.dedup_by(|next, last| *next - *last < least);
+        all
     }
 
     /// Corners of the inputs and of the equations themselves, each time once.
@@ -151,8 +165,8 @@ fn check(plan: &Plan) -> Result<(), Failure> {
     if !(plan.rtol > 0.0 && plan.rtol < 1.0) {
         return refuse(format!("the relative tolerance {} is not between 0 and 1", plan.rtol));
     }
-    if !(plan.atol > 0.0 && plan.atol.is_finite()) {
-        return refuse(format!("the absolute tolerance {} is not above 0", plan.atol));
+    if let Some(atol) = plan.atol.filter(|atol| !(*atol > 0.0 && atol.is_finite())) {
+        return refuse(format!("the absolute tolerance {atol} is not above 0"));
     }
     Ok(())
 }

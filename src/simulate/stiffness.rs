@@ -10,6 +10,7 @@
 
 use super::motion::Motion;
 use super::plan::Method;
+use super::scales::Scales;
 
 /// Products of step and fastest rate above this are taken as the bound of stability (3.0 to 3.5 on the real axis).
 const BOUND: f64 = 1.8;
@@ -118,11 +119,17 @@ impl Watch {
 
     /// One step from a time to another has passed the error test, with so much time left; the method for the rest of the
     /// run, where it is to be another one.
-    pub fn step(&mut self, motion: &Motion<'_>, (from, to): (f64, f64), states: &[f64], left: f64) -> Option<Method> {
+    pub fn step(
+        &mut self,
+        motion: &Motion<'_>,
+        (from, to): (f64, f64),
+        (states, scales): (&[f64], &Scales),
+        left: f64,
+    ) -> Option<Method> {
         match self.phase {
             Phase::Explicit { at_bound, began } => {
                 let began = if at_bound == 0 { from } else { began };
-                self.explicit_step(motion, (began, from, to), states, left, at_bound)
+                self.explicit_step(motion, (began, from, to), (states, scales), left, at_bound)
             }
             Phase::Implicit {
                 explicit,
@@ -156,7 +163,7 @@ impl Watch {
         &mut self,
         motion: &Motion<'_>,
         (began, from, to): (f64, f64, f64),
-        states: &[f64],
+        (states, scales): (&[f64], &Scales),
         left: f64,
         at_bound: u32,
     ) -> Option<Method> {
@@ -167,7 +174,7 @@ impl Watch {
         }
         self.since += 1;
         if self.fastest.is_none() || self.changes && self.since >= RENEWAL {
-            self.fastest = fastest(motion, to, states);
+            self.fastest = fastest(motion, to, states, scales);
             self.since = 0;
         }
         let found = self.fastest.filter(|fastest| fastest.rate * step > fastest.bound());
@@ -194,24 +201,22 @@ impl Watch {
 }
 
 /// The eigenvalue of df/dx of largest size at a point, roughly, by the power method on differences of f; none where f has no
-/// value.
-pub(super) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64]) -> Option<Fastest> {
+/// value. States count in units of their scales.
+pub(super) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64], scales: &Scales) -> Option<Fastest> {
     let size = states.len();
     let (mut base, mut moved) = (vec![0.0; size], vec![0.0; size]);
     if !motion.rates(time, states, &mut base) {
         return None;
     }
-    let scale = states
-        .iter()
-        .fold(0.0_f64, |most, value| most.max(value.abs()))
-        .max(1e-3);
+    let sizes: Vec<f64> = (0..size).map(|at| scales.scale(at)).collect();
     let times = |direction: &[f64]| {
         let length = norm(direction);
         if !(length > 0.0 && length.is_finite()) {
             return None;
         }
-        let reach = 1e-5 * scale / length;
-        let point: Vec<f64> = states.iter().zip(direction).map(|(x, d)| x + reach * d).collect();
+        let reach = 1e-5 * (size as f64).sqrt() / length;
+        let along = direction.iter().zip(&sizes).map(|(d, size)| reach * d * size);
+        let point: Vec<f64> = states.iter().zip(along).map(|(x, d)| x + d).collect();
         if !motion.rates(time, &point, &mut moved) {
             return None;
         }
@@ -219,7 +224,8 @@ pub(super) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64]) -> Option<
             moved
                 .iter()
                 .zip(&base)
-                .map(|(moved, base)| (moved - base) / reach)
+                .zip(&sizes)
+                .map(|((moved, base), size)| (moved - base) / (reach * size))
                 .collect(),
         )
     };

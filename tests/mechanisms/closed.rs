@@ -426,7 +426,7 @@ fn random_closed_chains_move_as_multipliers_say() {
             stop: time,
             points: 2,
             rtol: 1e-10,
-            atol: 1e-11,
+            atol: Some(1e-11),
             ..Plan::default()
         };
         let rows: Rows = finished(&system, &[], &plan).0;

@@ -107,7 +107,7 @@ impl Compiled {
             stop,
             points,
             rtol,
-            atol: 0.01 * rtol,
+            atol: Some(0.01 * rtol),
             ..Plan::default()
         };
         finished(&self.system, &vec![Shape::Zero; self.system.inputs.len()], &plan).0

@@ -192,7 +192,7 @@ fn a_condition_is_located_at_every_tolerance() {
                 start,
                 stop: start + 2.0,
                 rtol: f64::max(tolerance, 1e-13),
-                atol: tolerance,
+                atol: Some(tolerance),
                 ..with(Method::Tsit45, 2.0, 21)
             };
             let exact = |time: f64| (time - start) + 2.0 * (time - crossing).max(0.0);
@@ -315,7 +315,7 @@ fn robertson() -> StateSystem {
 fn stiff_equations_are_given_to_an_implicit_method() {
     let plan = Plan {
         rtol: 1e-6,
-        atol: 1e-10,
+        atol: Some(1e-10),
         stop: 4e4,
         points: 2,
         ..Plan::default()
@@ -476,7 +476,7 @@ fn a_plan_that_makes_no_sense_is_refused() {
             ..Plan::default()
         },
         Plan {
-            atol: f64::NAN,
+            atol: Some(f64::NAN),
             ..Plan::default()
         },
         Plan {
@@ -506,7 +506,7 @@ fn a_rectifier_is_followed_at_every_tolerance() {
             stop: 0.1,
             points: 401,
             rtol,
-            atol: 1e-3 * rtol,
+            atol: Some(1e-3 * rtol),
             method,
             ..Plan::default()
         };

@@ -111,7 +111,7 @@ impl Problem {
             stop: self.stop,
             points: 101,
             rtol,
-            atol: rtol * 1e-3,
+            atol: Some(rtol * 1e-3),
             method,
             ..Plan::default()
         };

@@ -81,7 +81,7 @@ pub fn tight(stop: f64, points: usize) -> Plan {
         stop,
         points,
         rtol: 1e-10,
-        atol: 1e-13,
+        atol: Some(1e-13),
         ..Plan::default()
     }
 }

@@ -133,6 +133,7 @@ impl Builder {
             start: start_id,
             start_value: start as f64,
             start_given: start != 0,
+            nominal: None,
             start_span: None,
             span: nowhere(),
         });

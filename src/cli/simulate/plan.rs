@@ -24,7 +24,7 @@ pub(super) struct PlanArguments {
     /// The relative tolerance, above 0 and below 1, 1e-6 unless given
     #[arg(long, value_name = "R", value_parser = positive, allow_hyphen_values = true)]
     rtol: Option<f64>,
-    /// The absolute tolerance, in each state's unit, 1e-9 unless given
+    /// One absolute tolerance for all states, in SI units; unless given, a thousandth of the relative one times the scale of each state
     #[arg(long, value_name = "A", value_parser = positive, allow_hyphen_values = true)]
     atol: Option<f64>,
     /// auto, tsit45 (explicit), bdf, sdirk or tr-bdf2 (implicit, for stiff equations)
@@ -113,8 +113,12 @@ impl PlanArguments {
             },
         };
         let rtol = self.rtol.or(asked.rtol).unwrap_or(default.rtol);
-        let atol = self.atol.or(asked.atol).unwrap_or(default.atol);
-        for (name, value, allowed) in [("rtol", rtol, rtol > 0.0 && rtol < 1.0), ("atol", atol, atol > 0.0)] {
+        let atol = self.atol.or(asked.atol);
+        let near_zero = atol.unwrap_or(1.0);
+        for (name, value, allowed) in [
+            ("rtol", rtol, rtol > 0.0 && rtol < 1.0),
+            ("atol", near_zero, near_zero > 0.0),
+        ] {
             if !(allowed && value.is_finite()) {
                 return refuse(
                     format!("`{name}` is {value}, and the run of `{model}` would have no tolerance to keep"),

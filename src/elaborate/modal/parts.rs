@@ -260,6 +260,7 @@ impl<'a> Elaborator<'a> {
             law_span: block.instance.kind.span,
             start: Vec::new(),
             start_span: None,
+            nominal: Vec::new(),
             state_choice: StateChoice::CoEnergy,
             mode: None,
         });

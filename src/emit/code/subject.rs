@@ -83,6 +83,9 @@ pub(crate) struct Subject<'a> {
     pub(crate) reads_rates: bool,
 }
 
+/// How long a run is in seconds where the model does not say.
+pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
+
 impl<'a> Subject<'a> {
     pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin) -> Subject<'a> {
         let interpreted = KernelOptions { native: false };
@@ -91,7 +94,7 @@ impl<'a> Subject<'a> {
         let mut roots: Vec<ExprId> = system.derivatives.clone();
         roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
-        let corners = Corners::new(&system.exprs, &roots, &layout);
+        let corners = corners_with_looks(system, &kernels, &roots, &layout);
         let conditions = corners.conditions().iter().enumerate();
         let jumping = conditions.filter(|entry| entry.1.jumps).map(|entry| entry.0).collect();
         let pairs: Vec<ExprId> = system
@@ -235,6 +238,19 @@ impl<'a> Subject<'a> {
             starts.push(columns.len());
         }
         (starts, columns)
+    }
+}
+
+/// What emitted code ends its steps at. It has no bounds of its functions of time, and begins anew where these say that a step may
+/// leap over something: with the parameters and over the time of the model.
+fn corners_with_looks(system: &StateSystem, kernels: &Kernels, roots: &[ExprId], layout: &Layout) -> Corners {
+    let corners = Corners::new(&system.exprs, roots, layout);
+    let start = system.experiment.start.unwrap_or(0.0);
+    let stop = system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN);
+    let looks = corners.looks(&kernels.parameters(&[]), start, stop);
+    match looks.is_empty() {
+        true => corners,
+        false => Corners::with_instants(&system.exprs, roots, layout, &looks),
     }
 }
 

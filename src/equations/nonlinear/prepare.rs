@@ -142,6 +142,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             start: None,
             start_span: None,
             is_guess: false,
+            nominal: None,
             closure: None,
             unit: None,
             written: "int(..) in a law".into(),
@@ -485,6 +486,7 @@ fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
             law_span: place.span,
             start: Vec::new(),
             start_span: None,
+            nominal: Vec::new(),
             state_choice: StateChoice::CoEnergy,
             mode: None,
         });
