@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, TIGHT, agree, assert_rectified, compile, emit, examples, for_each, must,
-    rectifier, simulated, sources, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, TIGHT, agree, assert_rectified, assert_small, compile, emit, examples,
+    for_each, must, rectifier, simulated, small, sources, stop,
 };
 
 /// Anything that C leaves undefined ends the program.
@@ -61,6 +61,14 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
     run.args(RECTIFIED_ROWS)
         .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
     assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
+}
+
+#[test]
+fn small_charges_and_narrow_pulses_are_right() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    emit(&small(scratch.path()), "c", &folder, &[]);
+    assert_small(&Rows::read(&must(&mut Command::new(compile(&folder, &SANITIZED)))));
 }
 
 /// The libraries that the driver for CVODE is linked with.

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified, emit, must, rectifier, simulated, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified, assert_small, emit, must, rectifier, simulated, small, stop,
 };
 
 /// A Python with these modules.
@@ -69,6 +69,15 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
         .args(RECTIFIED_ROWS)
         .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
     assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
+}
+
+#[test]
+fn small_charges_and_narrow_pulses_are_right() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    emit(&small(scratch.path()), "python", &folder, &[]);
+    assert_small(&Rows::read(&must(Command::new(&python).arg(module(&folder)))));
 }
 
 #[test]

@@ -7,8 +7,8 @@ mod support;
 use std::fs;
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, cargo, emit, examples, for_each, must, rectifier,
-    simulated, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, assert_small, cargo, emit, examples, for_each,
+    must, rectifier, simulated, small, stop,
 };
 
 #[test]
@@ -40,6 +40,18 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
     run.args(RECTIFIED_ROWS)
         .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
     assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
+}
+
+#[test]
+fn small_charges_and_narrow_pulses_are_right() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    emit(&small(scratch.path()), "rust", &folder, &[]);
+    let target = scratch.path().join("target");
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    assert_small(&Rows::read(&must(&mut Command::new(
+        target.join("debug/examples/simulate"),
+    ))));
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod nonlinear;
 mod problems;
 #[path = "simulate/runs.rs"]
 mod runs;
+#[path = "simulate/scales.rs"]
+mod scales;
 #[path = "simulate/shapes.rs"]
 mod shapes;
 mod support;

@@ -67,7 +67,10 @@ impl<'a> Elaborator<'a> {
             _ => {
                 let diagnostic = Diagnostic::error(
                     "LGM0202",
-                    format!("{} is the {word} of a state of width {width}", value.shape_text()),
+                    match word {
+                        "start" => format!("{} starts a state of width {width}", value.shape_text()),
+                        _ => format!("{} is the {word} of a state of width {width}", value.shape_text()),
+                    },
                 )
                 .label(attribute.value.span, format!("this is {}", value.shape_text()))
                 .help(format!(

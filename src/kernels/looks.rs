@@ -24,7 +24,7 @@ const PARTS: usize = 16;
 const SHORTEST: f64 = 1e-12;
 
 /// So many operations on intervals are made at most.
-const WORK: usize = 3_000_000;
+const WORK: usize = 500_000;
 
 /// One operation on the values of earlier ones.
 #[derive(Clone, Debug)]

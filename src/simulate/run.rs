@@ -6,12 +6,12 @@ use super::failure::{Blame, Failure, FailureKind};
 use super::jump::{RatesRead, impulse, move_states};
 use super::motion::{Fault, FaultKind, Motion};
 use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
-use super::scales::{self, Scales};
+use super::scales::Scales;
 use super::signals::{Corner, Signals};
 use super::singular::{ChainWatch, Position};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
-use super::{doubt, first_step, starts};
+use super::{doubt, expected, first_step, starts};
 use diffsol::{
     BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
 };
@@ -112,7 +112,7 @@ impl Run<'_> {
         if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
             return;
         }
-        let expected = scales::expected(self.motion, self.plan, &self.states);
+        let expected = expected::expected(self.motion, self.plan, &self.states);
         self.scales.begin(expected, &self.states);
         self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
         self.enter_piece(start);

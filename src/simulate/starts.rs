@@ -2,6 +2,7 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Mass, Motion, pattern};
+use super::steady;
 use crate::algebra::conserved::{conserved, not_kept};
 use crate::algebra::newton::find_zero;
 use crate::algebra::search::scattered;
@@ -13,7 +14,10 @@ use nalgebra::DMatrix;
 /// Relative agreement of starts that depend on each other, as where the equations are formulated.
 const AGREEMENT: f64 = 1e-9;
 
-/// A steady state of more unknowns than this is only looked for where all states are determined.
+/// A steady state of more unknowns than this is looked for by sparse matrices first.
+const SMALL: usize = 60;
+
+/// A steady state of more unknowns than this is not looked for by dense ones.
 const DENSE: usize = 600;
 
 /// The starts of all states with these parameters; those of dependent storage are compared with what follows.
@@ -81,16 +85,22 @@ pub(super) fn steady(
         blame: blame.map(Box::new),
         ..Failure::new(time, FailureKind::NoEquilibrium)
     };
-    if size > DENSE {
-        let words = format!("a steady state of {size} unknowns is more than can be looked for (at most {DENSE})");
-        return Err(Failure::new(time, FailureKind::Refused(words)));
-    }
     let kernels = motion.kernels;
     let jacobians = kernels.jacobians(motion.system);
     let mut y = vec![0.0; size];
     y[..n].copy_from_slice(starts);
     motion.solve_loops(time, starts);
     motion.copy_unknowns(&mut y[n..]);
+    if size > SMALL {
+        match steady::find(motion, time, y.clone()) {
+            Ok(rest) => {
+                tell_free(motion, &rest.free, notes);
+                return Ok(rest.at[..n].to_vec());
+            }
+            Err(worst) if size > DENSE => return Err(failure(worst.and_then(|row| motion.state(row)))),
+            Err(_) => {}
+        }
+    }
     let still = vec![0.0; motion.system.inputs.len()];
     let kept = constant_combinations(motion, time, &y, &still);
     let linearised = |y: &[f64]| {

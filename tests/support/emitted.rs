@@ -171,6 +171,42 @@ pub fn assert_rectified(file: &Path, settings: &[(&str, f64)], rows: &Rows) {
     assert!(difference <= 1e-3, "{difference:e} of the range ({place})");
 }
 
+/// A model in a folder whose charge is far below what an absolute tolerance of 1e-9 C sees, and whose second input is a pulse far
+/// narrower than the steps around it.
+pub fn small(folder: &Path) -> PathBuf {
+    let file = folder.join("small.lgm");
+    let text = "model Small { input j = 1e-3*step(0); zero n; SF : Sf(j); c : C(1e-12); l : I(1e-9); r : R(1e3); SF -> n -> c; \
+                n -> l; n -> r; output v = effort(n); input u = exp(-((time - 1.3e-8)/1e-13)^2); state x = int(u); output area = x; \
+                experiment { stop = 2e-8 [s]; points = 41; } }";
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// Rows of such a run at the tolerances of the model.
+pub fn assert_small(rows: &Rows) {
+    let (damping, natural) = (5e8_f64, 1.0 / 1e-21_f64.sqrt());
+    let damped = (natural * natural - damping * damping).sqrt();
+    let peak = 1e-3 / (1e-12 * damped);
+    let area = std::f64::consts::PI.sqrt() * 1e-13;
+    assert_eq!(rows.values.len(), 41);
+    for row in &rows.values {
+        let exact = peak * (-damping * row[0]).exp() * (damped * row[0]).sin();
+        assert!(
+            (row[1] - exact).abs() < 1e-4 * peak,
+            "v at {}: {} and not {exact}",
+            row[0],
+            row[1]
+        );
+        let exact = if row[0] > 1.31e-8 { area } else { 0.0 };
+        assert!(
+            (row[2] - exact).abs() < 1e-3 * area,
+            "area at {}: {} and not {exact}",
+            row[0],
+            row[2]
+        );
+    }
+}
+
 /// Emits a model into a folder.
 pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();

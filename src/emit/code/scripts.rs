@@ -162,7 +162,9 @@ impl Script {
 }
 
 /// The numbers that say how a run is planned, in the way that a language writes a double.
-pub(crate) fn plan_values(subject: &Subject<'_>, literal: fn(f64) -> String, values: &mut Values) {
+///
+/// An absolute tolerance that the model does not have is no number.
+pub(crate) fn plan_values(subject: &Subject<'_>, (literal, no_number): (fn(f64) -> String, &str), values: &mut Values) {
     let (start, stop, points) = subject.plan();
     let (rtol, atol) = subject.tolerances();
     values
@@ -172,7 +174,16 @@ pub(crate) fn plan_values(subject: &Subject<'_>, literal: fn(f64) -> String, val
         .flag("has_stop", stop.is_some())
         .set("plan_points", points.to_string())
         .set("plan_rtol", literal(rtol))
-        .set("plan_atol", literal(atol))
+        .set("plan_atol", atol.map_or(no_number.to_string(), literal))
+        .set(
+            "state_scales",
+            subject
+                .scales()
+                .iter()
+                .map(|scale| literal(*scale))
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
         .set("largest_turn", literal(LARGEST_TURN))
         .flag("linear", subject.system.linear)
         .flag("loops", subject.unknowns() > 0)

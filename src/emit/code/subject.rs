@@ -10,7 +10,9 @@ use crate::expr::{ExprId, print, to_f64};
 use crate::kernels::operation::Space;
 use crate::kernels::program::Program;
 use crate::kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
+use crate::simulate::{Plan, state_scales};
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 /// Where the emitted code comes from: said in the head of every file.
 #[derive(Clone, Debug)]
@@ -75,6 +77,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) corners: Corners,
     /// Conditions on states at which right sides jump, by their places among the crossings.
     pub(crate) jumping: Vec<usize>,
+    /// Of what size the states are, once that was asked for.
+    scales: OnceLock<Vec<f64>>,
     /// Given and following starts of dependent storage, in pairs; none where there are none.
     pub(crate) constraints: Option<Kernel>,
     /// Whether the right sides depend on rates of inputs.
@@ -120,6 +124,7 @@ impl<'a> Subject<'a> {
             moves,
             corners,
             jumping,
+            scales: OnceLock::new(),
             kernels,
             origin,
             system,
@@ -189,10 +194,23 @@ impl<'a> Subject<'a> {
         (start, asked.stop, points.max(2))
     }
 
-    /// Relative and absolute tolerance.
-    pub(crate) fn tolerances(&self) -> (f64, f64) {
+    /// Relative and absolute tolerance; no absolute one where that follows the scale of each state.
+    pub(crate) fn tolerances(&self) -> (f64, Option<f64>) {
         let asked = &self.system.experiment;
-        (asked.rtol.unwrap_or(1e-6), asked.atol.unwrap_or(1e-9))
+        (asked.rtol.unwrap_or(1e-6), asked.atol)
+    }
+
+    /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
+    pub(crate) fn scales(&self) -> &[f64] {
+        self.scales.get_or_init(|| {
+            let (start, stop, _) = self.plan();
+            let plan = Plan {
+                start,
+                stop: stop.unwrap_or(start + UNKNOWN_SPAN),
+                ..Plan::default()
+            };
+            state_scales(self.system, &self.kernels, &plan)
+        })
     }
 
     /// The most working memory that any of these programs needs.

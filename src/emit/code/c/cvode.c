@@ -60,6 +60,25 @@ static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, vo
     return 0;
 }
 
+/* Scales of the states before they were seen; a negative one was given by the model, and stays. */
+static @name@_real scales[@NAME@_ROOM(@NAME@_STATES)] = {@state_scales@};
+
+/* The tolerances from here on: near zero, where the model asks for none, a thousandth of the relative one times the scale of each
+ * state, which is the most that was seen of it. */
+static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
+    const @name@_real relative = @plan_rtol@;
+    const @name@_real absolute = @plan_atol@;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const @name@_real size = @fabs@(N_VGetArrayPointer(x)[at]);
+        if (scales[at] >= @zero@ && size > scales[at]) {
+            scales[at] = size;
+        }
+        N_VGetArrayPointer(near_zero)[at] =
+            (absolute > @zero@) ? absolute : (@name@_real)1e-3 * relative * @fabs@(scales[at]);
+    }
+    return CVodeSVtolerances(solver, relative, near_zero);
+}
+
 static void print_row(sunrealtype t, N_Vector x) {
     const sunrealtype inside = inside_piece(t);
     @name@_inputs(&model, inside, u, du);
@@ -83,16 +102,18 @@ int main(int count, char **arguments) {
     sunrealtype corner;
     SUNContext sundials = NULL;
     N_Vector x;
+    N_Vector near_zero;
     SUNMatrix matrix;
     SUNLinearSolver linear;
     void *solver;
     int failed;
     failed = SUNContext_Create(SUN_COMM_NULL, &sundials);
     x = N_VNew_Serial(@NAME@_STATES, sundials);
+    near_zero = N_VNew_Serial(@NAME@_STATES, sundials);
     matrix = SUNDenseMatrix(@NAME@_STATES, @NAME@_STATES, sundials);
     linear = SUNLinSol_Dense(x, matrix, sundials);
     solver = CVodeCreate(CV_BDF, sundials);
-    if (failed || x == NULL || matrix == NULL || linear == NULL || solver == NULL) {
+    if (failed || x == NULL || near_zero == NULL || matrix == NULL || linear == NULL || solver == NULL) {
         (void)fputs("SUNDIALS does not start\n", stderr);
         return 1;
     }
@@ -101,7 +122,7 @@ int main(int count, char **arguments) {
         (void)fputs("the starts have no values\n", stderr);
         return 1;
     }
-    failed = CVodeInit(solver, right_side, t, x) || CVodeSStolerances(solver, @plan_rtol@, @plan_atol@)
+    failed = CVodeInit(solver, right_side, t, x) || set_tolerances(solver, x, near_zero)
         || CVodeSetLinearSolver(solver, linear, matrix) || CVodeSetJacFn(solver, jacobian)
         || CVodeSetMaxStep(solver, @name@_longest_step(&model, start, stop));
     for (int at = 0; at < 1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS; at++) {
@@ -119,7 +140,7 @@ int main(int count, char **arguments) {
             if (t >= corner) {
                 piece_end = HUGE_VAL@suffix@;
                 corner = @name@_next_corner(&model, start, t, stop);
-                failed = failed || CVodeReInit(solver, t, x);
+                failed = failed || CVodeReInit(solver, t, x) || set_tolerances(solver, x, near_zero);
             }
         }
         piece_end = (corner > t) ? corner : HUGE_VAL@suffix@;
@@ -129,6 +150,7 @@ int main(int count, char **arguments) {
     (void)SUNLinSolFree(linear);
     SUNMatDestroy(matrix);
     N_VDestroy(x);
+    N_VDestroy(near_zero);
     (void)SUNContext_Free(&sundials);
     return failed ? 1 : 0;
 }

@@ -29,9 +29,32 @@ static const real dense[7] = {(real)(-12715105075.0 / 11282082432.0), @zero@, (r
     (real)(-10690763975.0 / 1880347072.0), (real)(701980252875.0 / 199316789632.0),
     (real)(-1453857185.0 / 822651844.0), (real)(69997945.0 / 29380423.0)};
 
-static real allowed(const @name@_dopri5 *solver, real a, real b) {
+/* Scales of the states before they were seen; a negative one was given by the model, and stays. */
+static const real scales[@NAME@_ROOM(@NAME@_STATES)] = {@state_scales@};
+
+@name@_real @name@_dopri5_near_zero(const @name@_dopri5 *solver, int at) {
+    real scale = scales[at];
+    if (solver->atol > @zero@) {
+        return solver->atol;
+    }
+    if (scale < @zero@) {
+        scale = -scale;
+    } else if (solver->seen[at] > scale) {
+        scale = solver->seen[at];
+    }
+    return (real)1e-3 * solver->rtol * scale;
+}
+
+static real allowed(const @name@_dopri5 *solver, int at, real a, real b) {
     const real size = (@fabs@(a) > @fabs@(b)) ? @fabs@(a) : @fabs@(b);
-    return solver->atol + solver->rtol * size;
+    return @name@_dopri5_near_zero(solver, at) + solver->rtol * size;
+}
+
+static void see(@name@_dopri5 *solver) {
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        const real size = @fabs@(solver->x[at]);
+        solver->seen[at] = (size > solver->seen[at]) ? size : solver->seen[at];
+    }
 }
 
 @name@_status @name@_dopri5_start(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real t,
@@ -45,12 +68,13 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
         solver->x[at] = x[at];
         solver->x_before[at] = x[at];
     }
+    see(solver);
     status = f(context, t, solver->x, solver->slope[0]);
     if (status != @NAME@_OK) {
         return status;
     }
     for (int at = 0; at < @NAME@_STATES; at++) {
-        const real scale = allowed(solver, x[at], x[at]);
+        const real scale = allowed(solver, at, x[at], x[at]);
         const real own = @fabs@(x[at]) / scale;
         const real change = @fabs@(solver->slope[0][at]) / scale;
         if (!isfinite(change)) {
@@ -107,7 +131,7 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
                 for (int stage = 0; stage < 7; stage++) {
                     sum += differences[stage] * solver->slope[stage][at];
                 }
-                const real share = @fabs@(h * sum) / allowed(solver, solver->x[at], solver->trial[at]);
+                const real share = @fabs@(h * sum) / allowed(solver, at, solver->x[at], solver->trial[at]);
                 error = (share > error) ? share : error;
                 all += share;
             }
@@ -128,6 +152,7 @@ static real allowed(const @name@_dopri5 *solver, real a, real b) {
             solver->x_before[at] = solver->x[at];
             solver->x[at] = solver->trial[at];
         }
+        see(solver);
         {
             const real growth = (error > (real)1e-8) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)5.0;
             /* A step that was cut short by `stop` says nothing against the one that was wanted. */

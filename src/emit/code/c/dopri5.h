@@ -23,9 +23,12 @@ typedef struct {
     @name@_real trial[@NAME@_ROOM(@NAME@_STATES)];
     /* The step that is tried next. */
     @name@_real h;
-    /* Largest local error of a step: relative, and absolute for states near zero. */
+    /* Largest local error of a step: relative, and absolute for states near zero; where that is 0, a thousandth of the relative
+     * one times the scale of each state, which is the most that was seen of it. */
     @name@_real rtol;
     @name@_real atol;
+    /* The largest size of each state until now. */
+    @name@_real seen[@NAME@_ROOM(@NAME@_STATES)];
     /* No step is longer; 0 where nothing bounds them. */
     @name@_real longest;
     long steps;
@@ -39,6 +42,9 @@ typedef struct {
 /* Makes one step that keeps the tolerances and does not pass `stop`. Where no step is small enough, the last status is
  * returned, @NAME@_NOT_FINITE if there is none. */
 @name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop);
+
+/* What is allowed of a state at zero. */
+@name@_real @name@_dopri5_near_zero(const @name@_dopri5 *solver, int at);
 
 /* The states at a time within the last step, to order 4. */
 void @name@_dopri5_dense(const @name@_dopri5 *solver, @name@_real t, @name@_real x[]);

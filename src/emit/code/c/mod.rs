@@ -133,7 +133,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     let (rtol, atol) = subject.tolerances();
     let (rtol, atol) = match c.float {
         // Single precision has seven digits.
-        true => (rtol.max(1e-5), atol.max(1e-6)),
+        true => (rtol.max(1e-5), atol.map(|atol| atol.max(1e-6))),
         false => (rtol, atol),
     };
     let suffix = if c.float { "F" } else { "" };
@@ -162,7 +162,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("plan_stop", c.literal(stop.unwrap_or(start)))
         .set("plan_points", points.to_string())
         .set("plan_rtol", c.literal(rtol))
-        .set("plan_atol", c.literal(atol))
+        .set("plan_atol", c.literal(atol.unwrap_or(0.0)))
         .set("rounding", c.literal(64.0 * c.epsilon()))
         .set("event_length", c.literal(1e-9))
         .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
@@ -171,6 +171,11 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .iter()
         .map(|state| i32::from(state.start_given).to_string());
     values.set("start_given", list(given, "0".to_string()));
+    // Single precision has fewer powers of ten.
+    let least = if c.float { 1e-18 } else { 0.0 };
+    let scales = subject.scales().iter();
+    let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
+    values.set("state_scales", list(scales, c.literal(1.0)));
     for (key, value) in [
         ("zero", 0.0),
         ("one", 1.0),

@@ -339,7 +339,7 @@ static int fastest_state(const @name@_run *run, const real x[], const real dx[])
     int fastest = 0;
     real most = @zero@;
     for (int at = 0; at < @NAME@_STATES; at++) {
-        const real share = @fabs@(dx[at]) / (run->solver.atol + run->solver.rtol * @fabs@(x[at]));
+        const real share = @fabs@(dx[at]) / (@name@_dopri5_near_zero(&run->solver, at) + run->solver.rtol * @fabs@(x[at]));
         if (share > most) {
             most = share;
             fastest = at;

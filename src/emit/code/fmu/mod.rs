@@ -112,7 +112,7 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
             if subject.states.is_empty() {
                 "1.0".into()
             } else {
-                let sizes = (0..subject.states.len()).map(|state| format!("{:?}", variables::nominal(subject, state)));
+                let sizes = variables::nominals(subject).into_iter().map(|size| format!("{size:?}"));
                 wrapped(&sizes.collect::<Vec<_>>())
             },
         )

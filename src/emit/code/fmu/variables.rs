@@ -4,7 +4,11 @@ use super::super::subject::{Named, Subject};
 use crate::equations::{State, StateVariable};
 use crate::expr::print;
 use crate::kernels::{Arguments, Sensitivities, SparseKernel};
+use crate::simulate::LEAST;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The size of a state of which nothing is known, in SI units.
+const UNKNOWN: f64 = 1e-3;
 
 /// What a variable is to whoever uses the FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,13 +208,15 @@ impl Variables {
             .map(|state| (subject.states[state].name.as_str(), state))
             .collect();
         let mut output_places = Vec::new();
+        let nominals = nominals(subject);
         for (at, output) in subject.outputs.iter().enumerate() {
             let name = names.name(&output.name, "output");
             output_places.push(variables.list.len());
             match as_output.get(output.name.as_str()) {
                 Some(&state) => {
                     places[state] = variables.list.len();
-                    let mut entry = state_variable(subject, state, name, &references, &rate_columns[state]);
+                    let mut entry =
+                        state_variable(subject, state, name, &references, &rate_columns[state], nominals[state]);
                     entry.causality = Causality::Output;
                     variables.list.push(entry);
                 }
@@ -225,7 +231,14 @@ impl Variables {
         for (state, quantity) in &subject.columns.states {
             places[*state] = variables.list.len();
             let name = names.name(&quantity.name, "state");
-            let entry = state_variable(subject, *state, name, &references, &rate_columns[*state]);
+            let entry = state_variable(
+                subject,
+                *state,
+                name,
+                &references,
+                &rate_columns[*state],
+                nominals[*state],
+            );
             variables.list.push(entry);
         }
         for (at, state) in subject.states.iter().enumerate() {
@@ -355,13 +368,26 @@ fn variable(name: String, reference: usize, causality: Causality, unit: Option<S
 
 /// Of what size a state is: the absolute tolerance of an importing tool is its relative one times this.
 ///
-/// It is as large as its start, and at least what the model's own tolerances say: where the absolute one is what the relative one
-/// allows, states count as small. Units differ from state to state, so that 1 says nothing.
-pub(super) fn nominal(subject: &Subject<'_>, state: usize) -> f64 {
+/// It is what the model says (`nominal = ..`), or as large as its start, and at least a thousandth of what is expected of it with
+/// the parameters, the signals and over the time of the model: a tool sees no more of a run before it begins. Where the model has an
+/// absolute tolerance, it is at least what that says.
+pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
     let (rtol, atol) = subject.tolerances();
-    let start = subject.system.states[state].start_value.abs();
-    let least = atol / rtol;
-    if start.is_finite() { start.max(least) } else { least }
+    let least = atol.map_or(0.0, |atol| atol / rtol);
+    let size = |(scale, state): (&f64, &State)| {
+        let start = if state.start_value.is_finite() {
+            state.start_value.abs()
+        } else {
+            0.0
+        };
+        match (*scale, start.max(*scale).max(least)) {
+            (given, _) if given < 0.0 => -given,
+            (_, known) if known > LEAST => known,
+            // Nothing is known of it.
+            _ => UNKNOWN,
+        }
+    };
+    subject.scales().iter().zip(&subject.system.states).map(size).collect()
 }
 
 fn state_variable(
@@ -370,12 +396,13 @@ fn state_variable(
     name: String,
     references: &References,
     columns: &[usize],
+    nominal: f64,
 ) -> Variable {
     let state = &subject.system.states[at];
     let Named { unit, .. } = &subject.states[at];
     let mut entry = variable(name, references.states + at, Causality::Local, unit.clone());
     entry.description = state_description(state);
-    entry.nominal = Some(nominal(subject, at));
+    entry.nominal = Some(nominal);
     let first_rate = subject.states.len() + subject.inputs.len();
     entry.jumps = columns.iter().any(|column| *column >= first_rate);
     // A start that follows from parameters, or that a step of an input at the start moves, is computed.

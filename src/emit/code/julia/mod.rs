@@ -74,7 +74,7 @@ fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
 
 fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let system = subject.system;
-    plan_values(subject, literal, values);
+    plan_values(subject, (literal, "NaN"), values);
     let units = |list: &[Named]| strings(list.iter().map(|entry| entry.unit.as_deref().unwrap_or("")));
     let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
     let (rows, columns) = subject.jacobian_pattern();

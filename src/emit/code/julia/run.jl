@@ -10,7 +10,8 @@ include(joinpath(@__DIR__, "@name@.jl"))
 
 """
 Times, outputs and states (one column a time) of a run with the default signals of the inputs. `algorithm` is one of
-OrdinaryDiffEq's, such as `Rodas5P()` for stiff equations.
+OrdinaryDiffEq's, such as `Rodas5P()` for stiff equations. Without `atol` (NaN), a thousandth of `rtol` times the scale of each
+state is allowed near zero: the most that was seen of it.
 """
 function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points = @plan_points@, rtol = @plan_rtol@,
     atol = @plan_atol@, algorithm = Tsit5())
@@ -20,6 +21,8 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     states = zeros(@states@, points)
     states[:, 1] .= x
     row, begun = 2, float(start)
+    # A negative scale was given by the model, and stays.
+    scales, seen = Float64[@state_scales@], abs.(x)
     corners = @name@.corners(model, start, stop)
     longest = @name@.longest_step(model, start, stop)
     for finish in sort!(unique!([corners; float(stop)]))
@@ -42,13 +45,15 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
             end
             count = length(@name@.conditions(model, inside(begun), x, zeros(@inputs@), zeros(@inputs@)))
             callback = count == 0 ? nothing : VectorContinuousCallback(watch, stop_there!, count)
-            solution = solve(problem, algorithm; reltol = rtol, abstol = atol, dtmax = longest, callback = callback,
+            near_zero = isnan(atol) ? 1e-3 * rtol .* ifelse.(scales .< 0, .-scales, max.(seen, scales)) : fill(atol, length(x))
+            solution = solve(problem, algorithm; reltol = rtol, abstol = near_zero, dtmax = longest, callback = callback,
                 maxiters = 10^7)
             while row <= points && times[row] < reached[]
                 states[:, row] .= solution(times[row])
                 row += 1
             end
             x = copy(solution.u[end])
+            foreach(found -> seen .= max.(seen, abs.(found)), solution.u)
             all(isfinite, x) || throw(@name@.Fault("the run ends at $(solution.t[end]) s"))
             if reached[] < finish
                 # Past the condition, by less than matters.

@@ -110,7 +110,7 @@ fn pairs<'n>(list: impl ExactSizeIterator<Item = (&'n str, &'n Option<String>)>)
 
 fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let system = subject.system;
-    plan_values(subject, literal, values);
+    plan_values(subject, (literal, "NaN"), values);
     let name = shortened(&system.model);
     let listed = |list: &[Named]| pairs(list.iter().map(|entry| (entry.name.as_str(), &entry.unit)));
     let entries = subject.parameters.iter().flat_map(|parameter| {

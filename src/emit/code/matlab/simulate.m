@@ -5,6 +5,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
 %   [times, outputs, states] = @name@_simulate(@name@(), 'stop', 10, 'points', 501)
 %
 %   Options: start, stop (seconds), points (number of rows), rtol, atol, solver: @ode45, or @ode15s for stiff equations.
+%   Without atol, a thousandth of rtol times the scale of each state is allowed near zero: the most that was seen of it.
     options = struct('start', @plan_start@, 'stop', @plan_stop@, 'points', @plan_points@, 'rtol', @plan_rtol@, ...
         'atol', @plan_atol@, 'solver', @ode45);
     for at = 1:2:numel(varargin)
@@ -23,6 +24,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     x = moved(model, start, zeros(size(model.inputs, 1), 1), model.starts, true);
     states(1, :) = x';
     row = 2;
+    seen = abs(x);
     begin = start;
     corners = model.corners(start, stop);
     longest = model.longest_step(start, stop);
@@ -34,7 +36,8 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
             wanted = times(times > begin & times < finish);
             % Three instants at least: a solver then gives what is asked for alone.
             span = unique([begin; begin + (finish - begin) / 2; wanted; finish]);
-            [t, found, event] = integrate(model, options, f, span, x, last, longest);
+            [t, found, event] = integrate(model, options, f, span, x, last, longest, near_zero(options, seen));
+            seen = max(seen, max(abs(found), [], 1)');
             for at = find(times > begin & times < event)'
                 [~, place] = min(abs(t - times(at)));
                 states(at, :) = found(place, :);
@@ -65,10 +68,10 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     end
 end
 
-function [t, found, event] = integrate(model, options, f, span, x, last, longest)
+function [t, found, event] = integrate(model, options, f, span, x, last, longest, absolute)
     % From the first instant of the span to the last one, or to the event before it.
     % Solvers take no tolerance below some hundred roundings.
-    settings = odeset('RelTol', max(options.rtol, 3e-14), 'AbsTol', options.atol);
+    settings = odeset('RelTol', max(options.rtol, 3e-14), 'AbsTol', absolute);
     if isfinite(longest)
         settings = odeset(settings, 'MaxStep', longest);
     end
@@ -92,6 +95,19 @@ function [t, found, event] = integrate(model, options, f, span, x, last, longest
     end
     if t(end) < event || ~all(isfinite(found(end, :)))
         error('lgm:run', 'the run ends at %g s', t(end));
+    end
+end
+
+function absolute = near_zero(options, seen)
+    % What is allowed of each state near zero. A negative scale was given by the model, and stays.
+    scales = [@state_scales@]';
+    absolute = options.atol;
+    if isnan(absolute)
+        given = scales < 0;
+        scales = max(seen, scales);
+        fixed = [@state_scales@]';
+        scales(given) = -fixed(given);
+        absolute = 1e-3 * options.rtol * scales;
     end
 end
 

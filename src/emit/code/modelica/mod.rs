@@ -52,7 +52,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     parameters(subject, &book, &mut sections);
     let remark = variables(subject, &book, &mut sections);
     let mut values = Values::default();
-    plan_values(subject, literal, &mut values);
+    plan_values(subject, (literal, "0.0"), &mut values);
     let (start, stop, points) = subject.plan();
     let interval = stop.map_or(0.0, |stop| (stop - start) / (points - 1) as f64);
     let description = match subject.description.as_str() {

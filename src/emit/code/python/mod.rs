@@ -47,7 +47,7 @@ fn boolean(holds: bool) -> &'static str {
 fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let system = subject.system;
     let (_, stop, _) = subject.plan();
-    plan_values(subject, literal, values);
+    plan_values(subject, (literal, "None"), values);
     let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
     let mut parameters = "[\n".to_string();
     let mut derived = "{\n".to_string();

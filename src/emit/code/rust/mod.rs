@@ -100,7 +100,16 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("plan_stop", literal(stop.unwrap_or(start)))
         .set("plan_points", points.to_string())
         .set("plan_rtol", literal(rtol))
-        .set("plan_atol", literal(atol))
+        .set("plan_atol", literal(atol.unwrap_or(0.0)))
+        .set(
+            "state_scales",
+            subject
+                .scales()
+                .iter()
+                .map(|scale| literal(*scale))
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
         .set(
             "run_arguments",
             if stop.is_some() {

@@ -1,0 +1,296 @@
+//! Of what size the states of a run will be, roughly, before it begins.
+
+use super::implicit::Implicit;
+use super::inputs::Inputs;
+use super::linear::Balanced;
+use super::motion::{BEYOND, Motion};
+use super::plan::Plan;
+use super::scales::{LEAST, UNSEEN, nominal_sizes};
+use super::signals::{Corner, Side, Signals};
+use crate::algebra::search::scattered;
+use crate::equations::StateSystem;
+use crate::kernels::{Arguments, Kernels};
+
+/// Samples of the inputs over the run.
+const SAMPLES: usize = 256;
+
+/// Instants at which large inputs are looked at together.
+const MOMENTS: usize = 8;
+
+/// Systems of more unknowns than this are looked at over few spans of time.
+const LARGE: usize = 2000;
+
+/// What the states and all that is solved for beside them would come to, roughly, if the inputs kept the largest values that they
+/// have in the run: the largest size after each of several spans of time, by a step of Euler's implicit method over the whole of it.
+/// Such a step is wrong by a factor and never by orders of magnitude: it damps what oscillates and finds what is at rest.
+pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64]) -> Vec<f64> {
+    let implicit = Implicit::new(motion);
+    let size = implicit.size;
+    let mut largest = vec![0.0; size];
+    let span = plan.stop - plan.start;
+    if size == 0 || !(span > 0.0) {
+        return largest;
+    }
+    let mut first = vec![0.0; size];
+    motion.set_piece(plan.start, f64::INFINITY);
+    implicit.begin(plan.start, starts, &mut first);
+    take(&mut largest, &first);
+    // However a state goes on, it moves by this much at once.
+    let mut rates = vec![0.0; motion.states];
+    if motion.rates(plan.start, starts, &mut rates) {
+        let moved: Vec<f64> = rates.iter().map(|rate| 1e-12 * span * rate).collect();
+        take(&mut largest, &moved);
+    }
+    let mut moments = moments(motion, plan);
+    let frequency = motion.signals().frequency(plan.start, plan.stop);
+    // Beyond many turns of an input its mean does the work, and not its largest value.
+    let longest = if frequency > 0.0 {
+        span.min(1e3 / frequency)
+    } else {
+        span
+    };
+    let spans = spans(longest, size);
+    if motion.system.linear {
+        for length in spans {
+            let Some(factor) = factor(&implicit, plan.start, &first, length) else {
+                continue;
+            };
+            for moment in &moments {
+                let mut y = first.clone();
+                if step(&implicit, &factor, *moment, &first, &mut y, length).is_some() {
+                    take(&mut largest, &y);
+                }
+            }
+        }
+    } else {
+        moments.truncate(if size > LARGE { 2 } else { moments.len() });
+        for moment in &moments {
+            let mut y = first.clone();
+            for length in &spans {
+                if solve(&implicit, *moment, &first, &mut y, *length).is_none() {
+                    break;
+                }
+                take(&mut largest, &y);
+            }
+        }
+    }
+    spread(motion, &implicit, plan.start, &first, &mut largest);
+    largest
+}
+
+fn take(largest: &mut [f64], values: &[f64]) {
+    for (most, value) in largest.iter_mut().zip(values) {
+        if value.is_finite() && value.abs() < BEYOND {
+            *most = most.max(value.abs());
+        }
+    }
+}
+
+/// Spans of time from short to long.
+fn spans(longest: f64, size: usize) -> Vec<f64> {
+    let (count, apart) = if size > LARGE { (2, 1e-3) } else { (13, 1e-1) };
+    (0..count).rev().map(|k| longest * f64::powi(apart, k)).collect()
+}
+
+/// Instants at which the inputs are large, so few that every input is near its largest value at one of them.
+fn moments(motion: &Motion<'_>, plan: &Plan) -> Vec<f64> {
+    let signals = motion.signals();
+    let count = signals.count();
+    let mut times: Vec<f64> = (0..=SAMPLES)
+        .map(|k| plan.start + (plan.stop - plan.start) * (k as f64 / SAMPLES as f64))
+        .collect();
+    times.extend(
+        signals
+            .corners(plan.start, plan.stop)
+            .into_iter()
+            .take(SAMPLES)
+            .map(|corner| corner.time),
+    );
+    let (mut values, mut rates) = (vec![0.0; count], vec![0.0; count]);
+    let samples: Vec<Vec<f64>> = times
+        .iter()
+        .map(|time| {
+            signals.values(*time, Side::After, &mut values, &mut rates);
+            values.iter().chain(&rates).map(|value| value.abs()).collect()
+        })
+        .collect();
+    let largest: Vec<f64> = (0..2 * count)
+        .map(|at| {
+            samples
+                .iter()
+                .map(|sample| sample[at])
+                .filter(|value| value.is_finite())
+                .fold(0.0, f64::max)
+        })
+        .collect();
+    let mut open: Vec<usize> = (0..2 * count).filter(|at| largest[*at] > 0.0).collect();
+    let mut chosen = vec![plan.start];
+    while !open.is_empty() && chosen.len() < MOMENTS {
+        let covers = |sample: &[f64]| open.iter().filter(|at| sample[**at] >= 0.5 * largest[**at]).count();
+        let Some(best) = (0..samples.len()).max_by_key(|k| covers(&samples[*k])) else {
+            break;
+        };
+        open.retain(|at| samples[best][*at] < 0.5 * largest[*at]);
+        chosen.push(times[best]);
+    }
+    // What depends on time without an input is seen here and there.
+    if !motion.system.linear {
+        chosen.extend([0.25, 0.5, 1.0].map(|share| plan.start + share * (plan.stop - plan.start)));
+    }
+    chosen
+}
+
+/// The matrix `M - h J` at a point.
+fn factor(implicit: &Implicit<'_>, time: f64, y: &[f64], length: f64) -> Option<Balanced> {
+    let mut values = vec![0.0; implicit.rows_of.len()];
+    implicit.jacobian(time, y, &mut values);
+    let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(values.len() + implicit.size);
+    for column in 0..implicit.size {
+        for at in implicit.column_starts[column]..implicit.column_starts[column + 1] {
+            entries.push((implicit.rows_of[at], column, -length * values[at]));
+        }
+    }
+    match &implicit.mass {
+        None => entries.extend((0..implicit.size).map(|at| (at, at, 1.0))),
+        Some(mass) => entries.extend(mass.entries()),
+    }
+    Balanced::new(implicit.size, entries).ok()
+}
+
+/// One iteration of Newton's on `M (y - first) = h g(t, y)`; the correction.
+fn step(
+    implicit: &Implicit<'_>,
+    factor: &Balanced,
+    time: f64,
+    first: &[f64],
+    y: &mut [f64],
+    length: f64,
+) -> Option<Vec<f64>> {
+    let mut right = vec![0.0; y.len()];
+    implicit.right_sides(time, y, &mut right);
+    if right.iter().any(|value| value.abs() >= BEYOND) {
+        return None;
+    }
+    let moved: Vec<f64> = y.iter().zip(first).map(|(y, first)| y - first).collect();
+    let mut left = vec![0.0; y.len()];
+    match &implicit.mass {
+        None => left.copy_from_slice(&moved),
+        Some(mass) => mass.multiply(&moved, 0.0, &mut left),
+    }
+    for (right, left) in right.iter_mut().zip(&left) {
+        *right = length * *right - left;
+    }
+    factor.solve(&mut right);
+    if !super::finite::all_finite(&right) {
+        return None;
+    }
+    for (y, correction) in y.iter_mut().zip(&right) {
+        *y += correction;
+    }
+    Some(right)
+}
+
+/// Some iterations of Newton's, the last of which must not go far, from where the shorter span has led to.
+fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
+    let mut tried = y.to_vec();
+    let mut last = Vec::new();
+    for _ in 0..if y.len() > LARGE { 2 } else { 5 } {
+        let factor = factor(implicit, time, &tried, length)?;
+        last = step(implicit, &factor, time, first, &mut tried, length)?;
+    }
+    let is_settled = last
+        .iter()
+        .zip(&tried)
+        .all(|(last, tried)| last.abs() <= 0.5 * tried.abs());
+    is_settled.then(|| y.copy_from_slice(&tried))
+}
+
+/// How far the loop unknowns move where the states do: unknowns that balance to zero at the points above have a size as well.
+fn spread(motion: &Motion<'_>, implicit: &Implicit<'_>, time: f64, first: &[f64], largest: &mut [f64]) {
+    let (n, k) = (motion.states, motion.unknowns);
+    if k == 0 {
+        return;
+    }
+    let mut values = vec![0.0; implicit.rows_of.len()];
+    implicit.jacobian(time, first, &mut values);
+    let mut own = Vec::new();
+    let mut moved = vec![0.0; k];
+    for column in 0..n + k {
+        for at in implicit.column_starts[column]..implicit.column_starts[column + 1] {
+            let row = implicit.rows_of[at];
+            match (row >= n && row < n + k, column < n) {
+                (true, true) => moved[row - n] += values[at] * scattered(column, 0) * largest[column],
+                (true, false) => own.push((row - n, column - n, values[at])),
+                _ => {}
+            }
+        }
+    }
+    if let Ok(factor) = Balanced::new(k, own) {
+        factor.solve(&mut moved);
+        take(&mut largest[n..n + k], &moved);
+    }
+}
+
+/// The scales that states begin with in a program that cannot look ahead, one for each: with the parameters and the signals that the
+/// model gives, inputs without a signal being of the size of their units. A scale that the model gives is negative: it stays.
+pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<f64> {
+    let parameters = kernels.parameters(&[]);
+    let given = Inputs::new(
+        system,
+        kernels,
+        &parameters,
+        vec![None; system.inputs.len()],
+        plan.start,
+    );
+    let signals = OrUnit {
+        given,
+        has_none: system.inputs.iter().map(|input| input.signal.is_none()).collect(),
+    };
+    let nominal = nominal_sizes(system, &parameters);
+    let mut sizes = vec![0.0; system.states.len()];
+    let starts = kernels.starts.values(&Arguments {
+        time: plan.start,
+        parameters: &parameters,
+        ..Arguments::default()
+    });
+    if let (Ok(motion), true) = (
+        Motion::new(system, kernels, &parameters, &signals, plan),
+        starts.iter().all(|start| start.is_finite()),
+    ) {
+        motion.find_loops(plan.start, &starts);
+        sizes = expected(&motion, plan, &starts);
+    }
+    let scales = nominal.iter().zip(&sizes);
+    scales
+        .map(|(nominal, size)| nominal.map_or((UNSEEN * size).max(LEAST), |nominal| -nominal))
+        .collect()
+}
+
+/// The signals of a model, and one unit in the place of those that it does not give.
+struct OrUnit {
+    given: Inputs,
+    has_none: Vec<bool>,
+}
+
+impl Signals for OrUnit {
+    fn count(&self) -> usize {
+        self.given.count()
+    }
+
+    fn values(&self, time: f64, side: Side, values: &mut [f64], rates: &mut [f64]) {
+        self.given.values(time, side, values, rates);
+        for (value, has_none) in values.iter_mut().zip(&self.has_none) {
+            if *has_none {
+                *value = 1.0;
+            }
+        }
+    }
+
+    fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
+        self.given.corners(from, to)
+    }
+
+    fn frequency(&self, from: f64, to: f64) -> f64 {
+        self.given.frequency(from, to)
+    }
+}
