@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified, assert_small, emit, must, rectifier, simulated, small, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified, assert_small, emit, must, rectifier, simulated, small,
+    stop,
 };
 
 /// A Python with these modules.
