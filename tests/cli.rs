@@ -502,3 +502,53 @@ fn a_forgotten_command_is_offered() {
         err(&forgotten)
     );
 }
+
+/// Numbers with a sign and an exponent are as wide as their column, and stand apart all the same.
+#[test]
+fn columns_of_modes_do_not_run_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "model M { param R = 3.14159265358e-120 [ohm]; param C = 1.23456789123e-3 [F]; node v : electrical;
+  r : Resistor(1/R*1 [ohm^2]) v -> gnd; c : Capacitor(C) v -> gnd; output u = across(c); }";
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let run = lgm(folder.path(), &["modes", "m.lgm"]);
+    ends_with(&run, 0);
+    let words: Vec<Vec<String>> = out(&run)
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().map(String::from).collect())
+        .collect();
+    assert_eq!((words.len(), words[0].len()), (1, 5), "{}", out(&run));
+    let pole: f64 = words[0][0].parse().unwrap();
+    let wanted = -3.14159265358e-120 / 1.23456789123e-3;
+    assert!(
+        (pole - wanted).abs() < 1e-8 * wanted.abs(),
+        "{pole} instead of {wanted}"
+    );
+}
+
+/// What a controlled source measures is defined beside the blocks: here the input of an amplifier with feedback.
+#[test]
+fn blocks_define_what_controlled_sources_measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "model M { param R1 = 2; param R2 = 3; param C = 5; param k = 7; input u = 1;
+  node s, m, o : electrical;
+  src : VoltageSource(u) s -> gnd;  r1 : Resistor(R1) s -> m;  r2 : Resistor(R2) m -> gnd;
+  amp : VoltageSource(k*across(m)) o -> gnd;  c : Capacitor(C) o -> m;  output y = across(o); }";
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let run = lgm(folder.path(), &["equations", "m.lgm", "--blocks"]);
+    ends_with(&run, 0);
+    let text = out(&run);
+    let defined = text.lines().find(|line| line.trim_start().starts_with("across(m)"));
+    assert!(defined.is_some_and(|line| line.contains('=')), "{text}");
+    let json = out(&lgm(
+        folder.path(),
+        &["equations", "m.lgm", "--blocks", "--format", "json"],
+    ));
+    assert!(json.contains("\"measured\": ["), "{json}");
+    assert!(json.contains("\"across(m) = "), "{json}");
+    let latex = out(&lgm(
+        folder.path(),
+        &["equations", "m.lgm", "--blocks", "--format", "latex"],
+    ));
+    assert!(latex.contains("Measured by sources"), "{latex}");
+}

@@ -193,7 +193,7 @@ model M {
   node a : electrical;
   s1   : VoltageSource(12) a -> gnd;
   load : Resistor(10) a -> gnd;
-  s2   : VoltageSource(5*through(load)) a -> gnd;
+  s2   : VoltageSource(5 [ohm]*through(load)) a -> gnd;
 }";
     members_of_instances: "
 component Cell(V) {

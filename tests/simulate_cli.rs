@@ -515,7 +515,7 @@ fn faults_of_units_of_inputs() {
 
 #[test]
 fn faults_of_many_runs() {
-    let list: [&[&str]; 14] = [
+    let list: [&[&str]; 13] = [
         &["--sweep", "T"],
         &["--sweep", "T=1:2"],
         &["--sweep", "T=1:x:3"],
@@ -529,13 +529,52 @@ fn faults_of_many_runs() {
         &["--monte-carlo", "3", "--vary", "T=normal(1)"],
         &["--monte-carlo", "3", "--vary", "T=uniform(2, 1)"],
         &["--sample", "table.csv"],
-        &["--sweep", "T=1:2:20", "--plot", "a.svg"],
     ];
     let all: Vec<String> = list
         .iter()
         .map(|more| said(&[&["lag.lgm"][..], more].concat()))
         .collect();
     insta::assert_snapshot!(all.join("\n"));
+}
+
+/// One picture holds no more curves than can be told apart, and the table all runs in any case.
+#[test]
+fn a_picture_of_many_runs_shows_some_of_them() {
+    let folder = folder();
+    let many = [
+        "lag.lgm",
+        "--monte-carlo",
+        "200",
+        "--vary",
+        "T=uniform(1, 2)",
+        "--show",
+        "y",
+        "--plot",
+        "a.svg",
+    ];
+    let run = lgm(folder.path(), &[&many[..], &["-o", "a.csv"]].concat());
+    ends_with(&run, 0);
+    assert!(
+        err(&run).contains("the picture shows 16 of 200 runs; the table holds them all"),
+        "{}",
+        err(&run)
+    );
+    let table = fs::read_to_string(folder.path().join("a.csv")).unwrap();
+    assert!(table.lines().any(|line| line.starts_with("200,")), "{table}");
+    let picture = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    let told = picture.lines().find(|line| line.starts_with("<desc>")).unwrap();
+    assert_eq!(told.matches("T=1.").count(), 16, "{told}");
+    assert_eq!(
+        picture.matches("<clipPath").count(),
+        1,
+        "all runs of one output share a panel"
+    );
+    let few = [
+        "lag.lgm", "--sweep", "T=1:2:3", "--show", "y", "--plot", "b.svg", "-o", "b.csv",
+    ];
+    let run = lgm(folder.path(), &few);
+    ends_with(&run, 0);
+    assert!(!err(&run).contains("the picture shows"), "{}", err(&run));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::elimination::find;
 use super::structure::{Equation, column_port, port_column};
 use super::words::{Fact, list, plural};
 use crate::bond::Origin;
+use crate::elaborate::article;
 use crate::elaborate::model::{Connection, Law, PortId, Variable};
 use crate::expr::{self, ExprId};
 use crate::source::Span;
@@ -180,7 +181,7 @@ impl<'a> Telling<'a> {
         let what = self.name(column);
         let word = self.balance_word(junction);
         match inputs {
-            [] => format!("nothing else at {place} takes up a {word}, so {what} is zero"),
+            [] => format!("nothing else at {place} takes up {}, so {what} is zero", article(&word)),
             _ => {
                 let names: Vec<String> = inputs.iter().map(|other| self.name(*other)).collect();
                 format!(

@@ -151,11 +151,8 @@ fn study_json(rows: &[(String, u32, Found)], measure: &Found) -> Value {
 }
 
 fn write_poles(poles: &[Complex<f64>], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{:>16}{:>16}{:>16}{:>16}{:>10}",
-        "real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"
-    )?;
+    let mut table = Table::new(&[16, 16, 16, 16, 10]);
+    table.row(["real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"].map(String::from));
     // Of a conjugate pair the upper one stands for both.
     for pole in poles.iter().filter(|pole| pole.im >= 0.0) {
         let omega = pole.norm();
@@ -164,17 +161,48 @@ fn write_poles(poles: &[Complex<f64>], out: &mut dyn Write) -> io::Result<()> {
         } else {
             "-".to_string()
         };
-        writeln!(
-            out,
-            "{:>16}{:>16}{:>16}{:>16}{:>10}",
+        table.row([
             significant(pole.re, 9),
             significant(pole.im, 9),
             significant(omega, 9),
             significant(omega / std::f64::consts::TAU, 9),
-            damping
-        )?;
+            damping,
+        ]);
     }
-    Ok(())
+    table.write(out)
+}
+
+/// Columns that are aligned at their right: as wide as given, and wider where a word would touch the one before it.
+struct Table {
+    widths: Vec<usize>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(widths: &[usize]) -> Table {
+        Table {
+            widths: widths.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, words: impl IntoIterator<Item = String>) {
+        let words: Vec<String> = words.into_iter().collect();
+        for (width, word) in self.widths.iter_mut().zip(&words) {
+            *width = (*width).max(word.chars().count() + 2);
+        }
+        self.rows.push(words);
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for row in &self.rows {
+            for (word, width) in row.iter().zip(&self.widths) {
+                write!(out, "{word:>width$}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
 }
 
 /// Compiles a model with one value of its constant; diagnostics are printed, and end the study where one is an error.
@@ -234,29 +262,24 @@ fn converge(arguments: &Arguments, study: &Study) -> Outcome {
 }
 
 fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Write) -> io::Result<()> {
-    let mut before: Option<&str> = None;
-    for (name, value, found) in rows {
-        if before != Some(name) {
-            if before.is_some() {
-                writeln!(out)?;
-            }
-            write!(out, "{name:>10}")?;
-            for k in 1..=SHOWN {
-                write!(out, "{:>16}", format!("omega {k} [rad/s]"))?;
-            }
-            writeln!(out, "{:>16}", "response error")?;
+    for (at, same) in rows.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at > 0 {
+            writeln!(out)?;
         }
-        before = Some(name);
-        let frequencies = frequencies(found);
-        write!(out, "{value:>10}")?;
-        for k in 0..SHOWN {
-            let shown = frequencies
-                .get(k)
-                .map_or("-".to_string(), |omega| significant(*omega, 8));
-            write!(out, "{shown:>16}")?;
+        let mut table = Table::new(&[10, 16, 16, 16, 16, 16]);
+        let titles = (1..=SHOWN).map(|k| format!("omega {k} [rad/s]"));
+        let name = std::iter::once(same[0].0.clone());
+        table.row(name.chain(titles).chain(["response error".to_string()]));
+        for (_, value, found) in same {
+            let frequencies = frequencies(found);
+            let shown = (0..SHOWN).map(|k| {
+                let omega = frequencies.get(k);
+                omega.map_or("-".to_string(), |omega| significant(*omega, 8))
+            });
+            let error = error(found, measure).map_or("-".to_string(), |error| significant(error, 4));
+            table.row(std::iter::once(value.to_string()).chain(shown).chain([error]));
         }
-        let error = error(found, measure).map_or("-".to_string(), |error| significant(error, 4));
-        writeln!(out, "{error:>16}")?;
+        table.write(out)?;
     }
     Ok(())
 }

@@ -38,7 +38,15 @@ impl<'a> Elaborator<'a> {
                         .label(name.span, "no such parameter")
                         .label(definition.span, "declared here");
                         let all = names().chain(ports.iter().copied());
-                        diagnostic.help = super::nearest::did_you_mean(&name.text, all)
+                        let begins = is_word_of_starts(&name.text).then(|| {
+                            let of = &instance.declared.name.text;
+                            format!(
+                                "a start stands behind the element: `{of} : {}(..), start = ..;`",
+                                definition.text
+                            )
+                        });
+                        diagnostic.help = begins
+                            .or_else(|| super::nearest::did_you_mean(&name.text, all))
                             .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
                         self.report(diagnostic);
                         good = false;
@@ -198,11 +206,21 @@ impl<'a> Elaborator<'a> {
                     ),
                 )
                 .label(instance.declared.span, format!("nothing is bound to `{}`", name.text))
-                .label(name.span, "the port is declared here")
-                .help(format!(
-                    "write `({} = ..)` behind the parameters, with a node or `gnd`",
-                    name.text
-                ));
+                .label(name.span, "the port is declared here");
+                let body = &self.bodies[self.frames[outer.frame.0 as usize].body as usize];
+                let drawn = super::bonds::drawn_to_port(body.statements, &instance.declared.name.text, &name.text);
+                let diagnostic = match drawn {
+                    Some(span) => diagnostic
+                        .label(span, "no bond can end at the port of a component")
+                        .help(format!(
+                            "bind it in parentheses behind the parameters to a junction, `({} = J)`, and draw the bonds to `J`",
+                            name.text
+                        )),
+                    None => diagnostic.help(format!(
+                        "write `({} = ..)` behind the parameters, with a node or `gnd`",
+                        name.text
+                    )),
+                };
                 self.report(diagnostic);
                 Thing::Failed
             }
@@ -451,8 +469,17 @@ pub(super) fn shape_words(shape: &NodeShape) -> String {
     }
 }
 
+/// Whether a name is one that other tools give the start of a state: `p0`, `ic`, `initial`.
+fn is_word_of_starts(name: &str) -> bool {
+    let word = name.to_ascii_lowercase();
+    matches!(
+        word.as_str(),
+        "ic" | "init" | "initial" | "start" | "p0" | "q0" | "v0" | "x0" | "i0" | "u0" | "w0"
+    )
+}
+
 /// `a` or `an` with a word.
-pub(super) fn article(word: &str) -> String {
+pub(crate) fn article(word: &str) -> String {
     let vowel = word.starts_with(['a', 'e', 'i', 'o', 'u']);
     format!("{} {word}", if vowel { "an" } else { "a" })
 }

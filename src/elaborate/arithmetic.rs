@@ -1,8 +1,9 @@
 //! Sums, products and powers of values, with their dimensions and widths checked.
 
 use super::origins::Side;
+use super::plain_numbers::Claim;
 use super::state::{Elaborator, Place};
-use super::values::{DimId, Scalar, Value};
+use super::values::{Agreement, DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::Expr;
@@ -17,7 +18,7 @@ const LARGEST_PRODUCT: usize = 1_000_000;
 impl<'a> Elaborator<'a> {
     /// Whether two quantities may stand together; an unknown dimension goes with every other.
     pub fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
-        if !a.dim.is_known() || !b.dim.is_known() || a.dim == b.dim {
+        if a.dim.agreement(b.dim) == Agreement::Yes {
             return true;
         }
         let (left, right) = (self.dims.text(a.dim), self.dims.text(b.dim));
@@ -32,8 +33,7 @@ impl<'a> Elaborator<'a> {
         let help = format!(
             "give both the same dimension: correct a unit, or multiply or divide by what is missing, so that both are in {left} or both in {right}"
         );
-        self.report(diagnostic.help(help));
-        false
+        self.disagree(diagnostic.help(help), &[Claim::of(a, b.dim), Claim::of(b, a.dim)])
     }
 
     /// Reports two widths that do not go together.
@@ -80,7 +80,7 @@ impl<'a> Elaborator<'a> {
         let mut entries = Vec::with_capacity(count);
         let mut parts = Vec::with_capacity(terms.len());
         for at in 0..count {
-            let mut dim = DimId::UNKNOWN;
+            let mut dim = DimId::PLAIN;
             let mut known = terms[0].2;
             parts.clear();
             for (subtracted, value, term) in terms {
@@ -88,8 +88,9 @@ impl<'a> Elaborator<'a> {
                 if !self.same_dimension(Side::of(known, dim), Side::of(term, entry.dim), "added") {
                     return Value::Error;
                 }
-                if entry.dim.is_known() && !dim.is_known() {
-                    dim = entry.dim;
+                let joined = dim.joined(entry.dim);
+                if joined != dim {
+                    dim = joined;
                     known = term;
                 }
                 parts.push(if *subtracted {
@@ -270,7 +271,7 @@ impl<'a> Elaborator<'a> {
                 return Value::Error;
             }
             for (column, list) in row_terms.iter().enumerate() {
-                let mut dim = DimId::UNKNOWN;
+                let mut dim = DimId::PLAIN;
                 let mut parts = Vec::with_capacity(list.len());
                 for k in list.iter().copied() {
                     let (x, y) = (a.entries()[row * inner + k], b.entries()[k * columns + column]);
@@ -279,9 +280,7 @@ impl<'a> Elaborator<'a> {
                     if !self.same_dimension(side(dim, a_span), side(term, b_span), "added in this product") {
                         return Value::Error;
                     }
-                    if term.is_known() {
-                        dim = term;
-                    }
+                    dim = dim.joined(term);
                     parts.push(self.arena.exprs.mul(x.expr, y.expr));
                 }
                 entries.push(Scalar {
@@ -327,18 +326,18 @@ impl<'a> Elaborator<'a> {
     }
 
     fn power_of(&mut self, base: Scalar, base_span: Span, exponent: Scalar, exponent_span: Span) -> Option<Scalar> {
-        if exponent.dim.is_known() && exponent.dim != DimId::NONE {
+        if exponent.dim.agreement(DimId::NONE) != Agreement::Yes {
             let shown = self.dims.text(exponent.dim);
             let diagnostic = Diagnostic::error("LGM0203", "an exponent must be a pure number")
                 .label(exponent_span, format!("this is in {shown}"))
                 .help(format!("divide it by a quantity in {shown}"));
-            self.report(diagnostic);
-            return None;
+            if !self.disagree(diagnostic, &[Claim::pure(exponent.dim, None)]) {
+                return None;
+            }
         }
         let number = self.arena.exprs.as_number(exponent.expr).cloned();
         let dim = match &number {
-            _ if !base.dim.is_known() => DimId::UNKNOWN,
-            _ if base.dim == DimId::NONE => DimId::NONE,
+            _ if !base.dim.says_something() || base.dim == DimId::NONE => base.dim,
             Some(number) => match (number.numer().to_i64(), number.denom().to_i64()) {
                 (Some(numerator), Some(denominator)) if denominator <= 64 => {
                     self.dims.times_power(DimId::NONE, base.dim, numerator, denominator)
@@ -354,8 +353,10 @@ impl<'a> Elaborator<'a> {
                         .help(format!(
                             "write the exponent as a number, or divide the base by a quantity in {shown}"
                         ));
-                self.report(diagnostic);
-                return None;
+                if !self.disagree(diagnostic, &[Claim::pure(base.dim, None)]) {
+                    return None;
+                }
+                DimId::UNKNOWN
             }
         };
         if number.as_ref().is_some_and(num_traits::Signed::is_negative) && self.divides_by_zero(&base, base_span) {
@@ -368,7 +369,8 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A value with a unit written behind it: unknown entries and pure numbers are taken in that unit, entries
-    /// that have a dimension must agree with it.
+    /// that have a dimension must agree with it. An entry whose dimension rests on a number and disagrees is taken as it is
+    /// where the unit is one of SI; otherwise it would be anybody's guess what is meant.
     pub fn in_unit(
         &mut self,
         value: &Value,
@@ -381,21 +383,23 @@ impl<'a> Elaborator<'a> {
         let plain = unit.factor.is_one() && unit.pi_power == 0;
         let mut entries = Vec::with_capacity(value.entries().len());
         for entry in value.entries().to_vec() {
-            if entry.dim.is_known() && entry.dim != DimId::NONE && entry.dim != dim {
+            let disagrees = entry.dim.says_something() && entry.dim != DimId::NONE && entry.dim.firm() != dim;
+            if disagrees {
                 let declared = Side {
                     dim,
                     span: unit_span,
                     expr: None,
                 };
                 let given = Side {
-                    dim: entry.dim,
+                    dim: if plain { entry.dim } else { entry.dim.firm() },
                     span: value_span,
                     expr,
                 };
-                self.same_dimension(declared, given, "put together");
-                return Value::Error;
+                if !self.same_dimension(declared, given, "put together") {
+                    return Value::Error;
+                }
             }
-            let takes_unit = !entry.dim.is_known() || (entry.dim == DimId::NONE && dim != DimId::NONE);
+            let takes_unit = !entry.dim.says_something() || (entry.dim == DimId::NONE && dim != DimId::NONE);
             let expr = if plain || !takes_unit {
                 entry.expr
             } else if let Some(number) = self.arena.exprs.as_number(entry.expr).cloned() {

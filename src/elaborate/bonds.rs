@@ -4,8 +4,8 @@ use super::model::{Bond, BondEnd, BondId, Connection, ElementId, NodeId, Port, P
 use super::state::{Elaborator, NodeView, Place, Progress, Thing};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::syntax::ast::{self, Expr, ExprKind, Item, Name};
-use rustc_hash::FxHashMap;
+use crate::syntax::ast::{self, Expr, ExprKind, Item, Name, Statement, StatementKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an arrow ends at.
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +47,51 @@ pub(super) struct ArrowBonds {
     pub width: u32,
 }
 
+/// In place of a port of an element whose ports failed, which was reported: it is no port at all.
+const FAILED: PortId = PortId(u32::MAX);
+
 /// The arrows by their ends, for measures.
 #[derive(Debug, Default)]
 pub(super) struct BondEnds {
     pub arrows: FxHashMap<(EndKey, EndKey), Vec<ArrowBonds>>,
 }
 
+/// Where a chain of bonds in a body ends at a port of one of its instances, `m.el`.
+pub(super) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str) -> Option<Span> {
+    statements.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Chain(list) => list.iter().find_map(|end| match &end.kind {
+            ExprKind::Member(owner, name) => {
+                let is_owner = matches!(&owner.kind, ExprKind::Name(found) if &*found.text == instance);
+                (is_owner && &*name.text == port).then_some(end.span)
+            }
+            _ => None,
+        }),
+        StatementKind::For(block) => drawn_to_port(&block.body, instance, port),
+        StatementKind::If(block) => {
+            let mut bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
+            bodies.find_map(|body| drawn_to_port(body, instance, port))
+        }
+        _ => None,
+    })
+}
+
 impl<'a> Elaborator<'a> {
+    /// The element that `T.in` names a port of, with that port; every other name with a dot is a member of a component.
+    pub fn element_port(&mut self, expr: &'a Expr, place: Place) -> Option<(ElementId, &'a Expr, &'a Name)> {
+        let ExprKind::Member(owner, port) = &expr.kind else {
+            return None;
+        };
+        match self.graph_part(owner, place) {
+            Some(Thing::Element(id)) => Some((id, owner, port)),
+            _ => None,
+        }
+    }
+
     /// Makes the bonds of all chains, and the ports of all bond elements.
     pub fn join_chains(&mut self) {
         let mut arrows: Vec<Arrow<'a>> = Vec::new();
+        // Elements that lack a bond because its other end is at fault, which was said.
+        let mut excused: FxHashSet<ElementId> = FxHashSet::default();
         for at in 0..self.chains.len() {
             let later = self.chains[at];
             self.here = later.place;
@@ -66,11 +101,16 @@ impl<'a> Elaborator<'a> {
                 .map(|expr| self.chain_end(expr, later.place))
                 .collect();
             for (pair, words) in ends.windows(2).zip(later.what.windows(2)) {
-                let [Some(tail), Some(head)] = *pair else {
-                    continue;
+                let arrow = match *pair {
+                    [Some(tail), Some(head)] => self.arrow(tail, head, words[0].span, words[1].span),
+                    _ => None,
                 };
-                if let Some(arrow) = self.arrow(tail, head, words[0].span, words[1].span) {
-                    arrows.push(arrow);
+                match arrow {
+                    Some(arrow) => arrows.push(arrow),
+                    None => excused.extend(pair.iter().flatten().filter_map(|end| match end {
+                        End::Element(id, _) => Some(*id),
+                        End::Node(_) => None,
+                    })),
                 }
             }
         }
@@ -105,6 +145,12 @@ impl<'a> Elaborator<'a> {
             let id = ElementId(index as u32);
             self.here = self.records[index].place;
             let list = uses.get(&id).map_or(&[][..], |list| list);
+            // What was not drawn may stand in the text that could not be read.
+            let is_excused = excused.contains(&id) || self.program.is_damaged;
+            if is_excused && list.len() < element.ports.len().max(1) {
+                self.records[index].progress = Progress::Failed;
+                continue;
+            }
             if !self.bond_ports(id, element, list, &arrows, &firsts, &mut ports) {
                 self.records[index].progress = Progress::Failed;
             }
@@ -113,12 +159,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn chain_end(&mut self, expr: &'a Expr, place: Place) -> Option<End<'a>> {
-        // `T.in` names a port of an element; every other name with a dot is a member of a component.
-        if let ExprKind::Member(owner, port) = &expr.kind
-            && let ExprKind::Name(name) = &owner.kind
-            && let Some(slot) = self.thing_slot(&name.text, place.frame)
-            && let Thing::Element(id) = self.things[slot]
-        {
+        if let Some((id, owner, port)) = self.element_port(expr, place) {
             return self.bond_element(id, owner, Some(port));
         }
         match self.thing(expr, place) {
@@ -274,6 +315,9 @@ impl<'a> Elaborator<'a> {
     ) -> bool {
         let start = self.model.ports.len() as u32;
         let mut chosen: Vec<(Option<&'a Name>, usize, bool)> = Vec::new();
+        if self.names_no_port(id, element, uses, arrows) {
+            return false;
+        }
         if element.ports.is_empty() {
             let [(arrow, is_tail)] = *uses else {
                 self.wrong_bonds(id, element, None, uses, arrows);
@@ -314,6 +358,44 @@ impl<'a> Elaborator<'a> {
             }
         }
         self.model.elements[id.index()].ports = start..self.model.ports.len() as u32;
+        true
+    }
+
+    /// Reports bonds that end at an element of several ports without naming one.
+    fn names_no_port(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        uses: &[(usize, bool)],
+        arrows: &[Arrow<'a>],
+    ) -> bool {
+        let names: Vec<&str> = element.ports.iter().map(|port| &*port.declared.name.text).collect();
+        // An arrow into an element ends at its port `in`, and one out of it begins at `out`.
+        let mut unnamed = Vec::new();
+        for (at, is_tail) in uses {
+            let arrow = &arrows[*at];
+            let (end, span) = match is_tail {
+                true => (arrow.tail, arrow.tail_span),
+                false => (arrow.head, arrow.head_span),
+            };
+            let implied = if *is_tail { "out" } else { "in" };
+            if matches!(end, End::Element(_, None)) && !names.contains(&implied) {
+                unnamed.push(span);
+            }
+        }
+        if names.is_empty() || unnamed.is_empty() {
+            return false;
+        }
+        let name = self.model.element_name(id);
+        let list: Vec<String> = names.iter().map(|port| format!("`{port}`")).collect();
+        let mut diagnostic = Diagnostic::error("LGM0309", format!("a bond to `{name}` must name its port"));
+        for span in unnamed.into_iter().take(4) {
+            diagnostic = diagnostic.label(span, "which port?");
+        }
+        let diagnostic = diagnostic
+            .label(element.name.span, format!("its ports are {}", list.join(", ")))
+            .help(format!("write the port behind the name: `A -> {name}.{};`", names[0]));
+        self.report(diagnostic);
         true
     }
 
@@ -382,8 +464,7 @@ impl<'a> Elaborator<'a> {
             for k in 0..width {
                 let end = |end: &End, port: Option<u32>| match end {
                     End::Node(view) => BondEnd::Node(NodeId(view.base + k)),
-                    // An element whose ports failed was reported; the bond keeps a place that nobody reads.
-                    End::Element(..) => BondEnd::Port(PortId(port.map_or(0, |port| port + k))),
+                    End::Element(..) => BondEnd::Port(port.map_or(FAILED, |port| PortId(port + k))),
                 };
                 let bond = Bond {
                     tail: end(&arrow.tail, ports[at][0]),

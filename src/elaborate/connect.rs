@@ -46,6 +46,7 @@ impl<'a> Elaborator<'a> {
             let list = &loose[&part];
             self.no_datum(list);
         }
+        self.check_references();
     }
 
     fn node_name(&self, id: NodeId) -> String {
@@ -110,7 +111,7 @@ impl<'a> Elaborator<'a> {
         diagnostic = diagnostic
             .note("branches connect nodes; the two sides of a transformer or gyrator are not connected by it")
             .help(format!(
-                "connect a branch to `gnd`; where only differences matter, write `node {first} : .., floating;`"
+                "connect a branch to the reference, which is called `gnd`; where only differences matter, write `node {first} : .., floating;`"
             ));
         self.report(diagnostic);
     }

@@ -106,7 +106,7 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         };
         let (number, dim) = match unit {
-            None => (number, DimId::UNKNOWN),
+            None => (number, DimId::PLAIN),
             Some(written) => match self.unit(written) {
                 Some(unit) => (unit.to_si(&number), self.dims.id(unit.dimension)),
                 None => return Value::Error,
@@ -481,7 +481,7 @@ impl<'a> Elaborator<'a> {
                 }
                 entries.push(Scalar {
                     expr: self.arena.exprs.if_else(condition, a.expr, b.expr),
-                    dim: if a.dim.is_known() { a.dim } else { b.dim },
+                    dim: a.dim.joined(b.dim),
                 });
             }
             result = match &result {

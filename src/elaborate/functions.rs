@@ -1,8 +1,9 @@
 //! Calls: functions of numbers, of matrices and of time, and the measures.
 
 use super::origins::Side;
+use super::plain_numbers::Claim;
 use super::state::{Elaborator, Place};
-use super::values::{DimId, Scalar, Value};
+use super::values::{Agreement, DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, Function};
 use crate::source::Span;
@@ -263,26 +264,23 @@ impl<'a> Elaborator<'a> {
         let first = arguments[0].0.dim;
         match function {
             Function::Abs | Function::Floor => Some(first),
-            Function::Sqrt => Some(if first.is_known() {
-                self.dims.times_power(DimId::NONE, first, 1, 2)
-            } else {
-                DimId::UNKNOWN
-            }),
+            Function::Sqrt => Some(self.dims.times_power(DimId::NONE, first, 1, 2)),
             Function::Sign => Some(DimId::NONE),
             Function::Min | Function::Max | Function::Atan2 => {
-                let mut dim = DimId::UNKNOWN;
+                let mut dim = DimId::PLAIN;
                 let mut known = arguments[0].1;
                 for (scalar, argument) in arguments {
                     if !self.same_dimension(Side::of(known, dim), Side::of(argument, scalar.dim), "compared") {
                         return None;
                     }
-                    if !dim.is_known() {
-                        dim = scalar.dim;
+                    let joined = dim.joined(scalar.dim);
+                    if joined != dim {
+                        dim = joined;
                         known = argument;
                     }
                 }
                 // An angle from two quantities of unknown dimension is as unknown as they are.
-                Some(if function == Function::Atan2 && dim.is_known() {
+                Some(if function == Function::Atan2 && dim.says_something() {
                     DimId::NONE
                 } else {
                     dim
@@ -290,19 +288,24 @@ impl<'a> Elaborator<'a> {
             }
             Function::Step | Function::Pulse | Function::Ramp => {
                 let time = self.dims.id(Dimension::TIME);
-                let known = arguments.iter().any(|entry| entry.0.dim.is_known());
+                let known = arguments.iter().any(|entry| entry.0.dim.says_something());
+                let plain = arguments.iter().all(|entry| entry.0.dim == DimId::PLAIN);
                 for (scalar, argument) in arguments {
-                    if scalar.dim.is_known() && scalar.dim != time {
+                    if scalar.dim.agreement(time) != Agreement::Yes {
                         let shown = self.dims.text(scalar.dim);
                         let diagnostic = Diagnostic::error("LGM0203", format!("`{}` takes a time", name.text))
                             .label(argument.span, format!("this is in {shown}"))
                             .help("write a number, or a quantity in [s]");
                         let diagnostic = self.explain_dimension(diagnostic, Some(argument));
-                        self.report(diagnostic);
-                        return None;
+                        let claim = Claim::of(Side::of(argument, scalar.dim), time);
+                        if !self.disagree(diagnostic, &[claim]) {
+                            return None;
+                        }
                     }
                 }
+                // A ramp counts seconds, and a slope beside it may be meant per second.
                 Some(match (known, function) {
+                    (false, Function::Step | Function::Pulse) if plain => DimId::PLAIN,
                     (false, _) => DimId::UNKNOWN,
                     (true, Function::Ramp) => time,
                     (true, _) => DimId::NONE,
@@ -310,7 +313,7 @@ impl<'a> Elaborator<'a> {
             }
             _ => {
                 let (scalar, argument) = arguments[0];
-                if scalar.dim.is_known() && scalar.dim != DimId::NONE {
+                if scalar.dim.agreement(DimId::NONE) != Agreement::Yes {
                     let shown = self.dims.text(scalar.dim);
                     let diagnostic = Diagnostic::error(
                         "LGM0203",
@@ -319,8 +322,10 @@ impl<'a> Elaborator<'a> {
                     .label(argument.span, format!("this is in {shown}"))
                     .help(format!("divide it by a quantity in {shown}"));
                     let diagnostic = self.explain_dimension(diagnostic, Some(argument));
-                    self.report(diagnostic);
-                    return None;
+                    if !self.disagree(diagnostic, &[Claim::pure(scalar.dim, Some(argument))]) {
+                        return None;
+                    }
+                    return Some(DimId::NONE);
                 }
                 Some(scalar.dim)
             }

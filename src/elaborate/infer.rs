@@ -127,6 +127,7 @@ impl<'a> Elaborator<'a> {
                 Some(unit) => self.dims.id(unit.dimension),
                 None => DimId::UNKNOWN,
             },
+            ExprKind::Number(_, None) => DimId::PLAIN,
             ExprKind::List(items, unit) => match unit.as_ref().and_then(|unit| self.unit(unit)) {
                 Some(unit) => self.dims.id(unit.dimension),
                 None => self.first_known(items.iter(), place, depth),
@@ -172,7 +173,8 @@ impl<'a> Elaborator<'a> {
                     "sign" => DimId::NONE,
                     // The others take pure numbers and give them; an argument without a unit gives an unknown.
                     "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "atan" => {
-                        self.dimension_of(argument, place, depth)
+                        let dim = self.dimension_of(argument, place, depth);
+                        if dim.says_something() { DimId::NONE } else { dim }
                     }
                     _ => DimId::UNKNOWN,
                 }
@@ -182,13 +184,14 @@ impl<'a> Elaborator<'a> {
     }
 
     fn first_known(&mut self, list: impl Iterator<Item = &'a Expr>, place: Place, depth: usize) -> DimId {
+        let mut joined = DimId::PLAIN;
         for expr in list {
-            let dim = self.dimension_of(expr, place, depth);
-            if dim.is_known() {
-                return dim;
+            joined = joined.joined(self.dimension_of(expr, place, depth));
+            if joined.is_known() {
+                break;
             }
         }
-        DimId::UNKNOWN
+        joined
     }
 
     fn dimension_of_power(&mut self, base: &'a Expr, exponent: &'a Expr, place: Place, depth: usize) -> DimId {
@@ -199,9 +202,7 @@ impl<'a> Elaborator<'a> {
         };
         let number = super::values::decimal(text).filter(|number| number.denom().bits() <= 6);
         match number.and_then(|number| Some((number.numer().to_i64()?, number.denom().to_i64()?))) {
-            Some((numerator, denominator)) if dim.is_known() => {
-                self.dims.times_power(DimId::NONE, dim, numerator, denominator)
-            }
+            Some((numerator, denominator)) => self.dims.times_power(DimId::NONE, dim, numerator, denominator),
             _ => DimId::UNKNOWN,
         }
     }
@@ -228,8 +229,8 @@ impl<'a> Elaborator<'a> {
         place: Place,
         depth: usize,
     ) -> DimId {
-        if self.loop_index(&name.text, place).is_some() {
-            return DimId::UNKNOWN;
+        if self.loop_index(&name.text, place).is_some() || &*name.text == "pi" {
+            return DimId::PLAIN;
         }
         let Some(slot) = self.value_slot(&name.text, place.frame) else {
             return DimId::UNKNOWN;
@@ -271,7 +272,7 @@ impl<'a> Elaborator<'a> {
             env,
         };
         let dim = self.dimension_of(expr, inner, depth);
-        let dim = self.dims.times_seconds(dim, seconds);
+        let dim = self.dims.times_seconds(dim, seconds).named();
         self.inferred.insert(key, dim);
         dim
     }

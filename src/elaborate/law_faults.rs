@@ -62,14 +62,14 @@ impl<'a> Elaborator<'a> {
         self.report(diagnostic.help(help));
     }
 
-    /// Two sides of a law that differ in dimension.
+    /// Two sides of a law that differ in dimension; a warning where one of them rests on a number without a unit.
     pub fn law_dimension(
         &mut self,
         id: ElementId,
         element: &'a ast::Element,
         equation: &'a ast::Equation,
-        a: DimId,
-        b: DimId,
+        (a, b): (DimId, DimId),
+        arguments: &[Value],
     ) {
         let (left, right) = (self.dims.text(a), self.dims.text(b));
         let diagnostic = Diagnostic::error(
@@ -83,14 +83,29 @@ impl<'a> Elaborator<'a> {
         let mut diagnostic = diagnostic
             .note(format!("`{}` is in {left}", self.sources.slice(equation.left.span)))
             .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)));
+        // The names of a law mean something while it is read only.
         for side in [&equation.left, &equation.right] {
-            if !matches!(side.kind, crate::syntax::ast::ExprKind::Name(_)) {
+            if self.law.is_some() && !matches!(side.kind, crate::syntax::ast::ExprKind::Name(_)) {
                 diagnostic = self.explain_dimension(diagnostic, Some(side));
             }
         }
-        self.report(diagnostic.help(format!(
-            "give the value that is meant such a unit that both sides are in {left}, or mend the law"
-        )));
+        let help = match self.fitting_couplers(id, element, arguments) {
+            Some(fitting) => format!(
+                "{fitting} would fit between these ports: which coupler a device is depends on the notation, see docs/signs.md"
+            ),
+            None => format!("give the value that is meant such a unit that both sides are in {left}, or mend the law"),
+        };
+        diagnostic.help = Some(help);
+        if a.is_known() && b.is_known() {
+            self.report(diagnostic);
+            return;
+        }
+        let number = self.plain_number_of_law(id, element, equation, arguments);
+        let missing = match b.rests_on_number() {
+            true => self.dims.over(a.firm(), b.firm()),
+            false => self.dims.over(b.firm(), a.firm()),
+        };
+        self.warn_of_number(diagnostic, number, missing);
     }
 
     /// A law without a class.

@@ -40,7 +40,7 @@ impl<'a> Elaborator<'a> {
         match &*name.text {
             "pi" => {
                 let expr = self.arena.exprs.pi();
-                return Value::scalar(expr, DimId::UNKNOWN);
+                return Value::scalar(expr, DimId::PLAIN);
             }
             "time" => {
                 return scope

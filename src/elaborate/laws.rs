@@ -1,13 +1,14 @@
 //! Laws of elements: evaluated and classified once for every definition and shape, then filled with values.
 
 use super::classify::{Fault, Rows, classify};
+use super::energy::always_has_energy;
 use super::law_scope::LawScope;
 use super::load::ItemRef;
 use super::model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
 use super::nonlinear::{LawIntegral, nonlinear_law};
 use super::quantities::argument_for;
 use super::state::{Elaborator, EnvId, FrameId, Place, Progress};
-use super::values::{Arena, Scalar, Value};
+use super::values::{Agreement, Arena, DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, Node, SymbolId, SymbolKind};
 use crate::syntax::ast::{self, Item};
@@ -21,6 +22,10 @@ pub(super) struct Template {
     law: Option<Law>,
     /// The integrals that a nonlinear law holds.
     pub integrals: Vec<LawIntegral>,
+    /// Equations whose sides differ in dimension, where one of them rests on a number without a unit.
+    doubts: Vec<(usize, DimId, DimId)>,
+    /// Whether it has an energy whatever the values of its parameters are, as far as that can be asked of it.
+    has_energy: bool,
     /// The symbol of the first entry of the first formal parameter; the others follow.
     first: u32,
     /// How many there are.
@@ -48,6 +53,9 @@ impl Templates {
     }
 }
 
+/// The equations of a law as expressions that are 0, and those of them whose dimensions are in doubt.
+type LawRows = (Vec<ExprId>, Vec<(usize, DimId, DimId)>);
+
 /// The place of what a definition says by itself.
 pub(super) const NOWHERE: Place = Place {
     frame: FrameId(0),
@@ -74,6 +82,9 @@ impl<'a> Elaborator<'a> {
         };
         let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
         let template = self.template(id, record.definition, element, &arguments)?;
+        for (at, left, right) in &template.doubts {
+            self.law_dimension(id, element, &element.equations[*at], (*left, *right), &arguments);
+        }
         let mut states = Vec::new();
         let law = match &template.law {
             Some(Law::Nonlinear(law)) => self.fill_nonlinear(id, &template, law, &arguments, &mut states),
@@ -82,6 +93,11 @@ impl<'a> Elaborator<'a> {
         let law = self.oriented(id, law);
         self.check_arrow(id, &law)?;
         self.check_law(id, &law)?;
+        if let Law::Nonlinear(law) = &law
+            && !template.has_energy
+        {
+            self.check_energy(id, element, law)?;
+        }
         let ports = self.model.elements[id.index()].ports.len();
         let attributes = &record.instance.attributes;
         for attribute in attributes {
@@ -157,7 +173,7 @@ impl<'a> Elaborator<'a> {
                 }
                 (None, None) => return None,
             };
-            let value = self.as_formal(&value, formal, span, argument);
+            let value = self.as_formal(&value, formal, span, argument).named();
             if value.is_error() {
                 return None;
             }
@@ -236,7 +252,7 @@ impl<'a> Elaborator<'a> {
                 None
             });
         }
-        std::mem::swap(&mut self.arena, &mut self.templates.arena);
+        self.swap_template_arena();
         let first = self.arena.exprs.symbol_count() as u32;
         let mut formals = Vec::new();
         for ((value, formal), numbers) in arguments.iter().zip(&element.formals).zip(&numbers) {
@@ -270,7 +286,7 @@ impl<'a> Elaborator<'a> {
         });
         let name = self.records[id.index()].instance.declared.name.text.to_string();
         self.law_use = Some((name, self.model.elements[id.index()].law_span));
-        let rows = self.law_rows(id, element);
+        let rows = self.law_rows(id, element, arguments);
         self.law_use = None;
         self.law = None;
         let splits: Vec<usize> = groups[..groups.len() - 1]
@@ -279,13 +295,18 @@ impl<'a> Elaborator<'a> {
             .collect();
         let ports = groups.last().map_or(0, |group| group.1.end) - groups[0].1.start;
         let mut integrals = Vec::new();
-        let law = rows.and_then(|equations| {
+        let mut doubts = Vec::new();
+        let mut has_energy = true;
+        let law = rows.and_then(|(equations, doubtful)| {
+            doubts = doubtful;
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
                 .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
             let found = match found {
                 // What is not linear, or linear in a way that has no class, is a law by residuals.
                 Err(Fault::NotLinear | Fault::Form(_)) => {
                     nonlinear_law(&mut self.arena.exprs, &equations, &variables, ports as usize).map(|(law, found)| {
+                        let states: Vec<_> = found.iter().map(|state| (state.symbol, state.rate)).collect();
+                        has_energy = always_has_energy(&mut self.arena.exprs, &law, &states);
                         integrals = found;
                         Law::Nonlinear(law)
                     })
@@ -300,10 +321,12 @@ impl<'a> Elaborator<'a> {
                 }
             }
         });
-        std::mem::swap(&mut self.arena, &mut self.templates.arena);
+        self.swap_template_arena();
         Template {
             law,
             integrals,
+            doubts,
+            has_energy,
             first,
             count,
             time,
@@ -311,10 +334,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
-    fn law_rows(&mut self, id: ElementId, element: &'a ast::Element) -> Option<Vec<ExprId>> {
+    fn law_rows(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Option<LawRows> {
         let mut rows = Vec::new();
+        let mut doubts = Vec::new();
         let mut good = true;
-        for equation in &element.equations {
+        for (number, equation) in element.equations.iter().enumerate() {
             let (left, right) = (self.eval(&equation.left, NOWHERE), self.eval(&equation.right, NOWHERE));
             if left.is_error() || right.is_error() {
                 good = false;
@@ -334,15 +358,25 @@ impl<'a> Elaborator<'a> {
             let (a, b) = (left.entries().to_vec(), right.entries().to_vec());
             for (at, entry) in a.iter().enumerate() {
                 let other = b.get(at).copied().unwrap_or(b[0]);
-                if entry.dim.is_known() && other.dim.is_known() && entry.dim != other.dim {
-                    self.law_dimension(id, element, equation, entry.dim, other.dim);
-                    good = false;
-                    break;
+                match entry.dim.agreement(other.dim) {
+                    Agreement::Yes => {}
+                    Agreement::Doubtful => doubts.push((number, entry.dim, other.dim)),
+                    Agreement::No => {
+                        self.law_dimension(id, element, equation, (entry.dim, other.dim), arguments);
+                        good = false;
+                        break;
+                    }
                 }
                 rows.push(self.arena.exprs.sub(entry.expr, other.expr));
             }
         }
-        good.then_some(rows)
+        doubts.dedup_by_key(|doubt| doubt.0);
+        good.then_some((rows, doubts))
+    }
+
+    /// Changes over to the expressions of the templates, or back.
+    pub(super) fn swap_template_arena(&mut self) {
+        std::mem::swap(&mut self.arena, &mut self.templates.arena);
     }
 
     /// A lone `0` stands for a zero of any width.

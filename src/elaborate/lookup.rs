@@ -51,7 +51,7 @@ impl<'a> Elaborator<'a> {
         if let Some(value) = self.loop_index(&name.text, place) {
             // An index is a number without a unit, like a literal: it goes with every unit.
             let expr = self.arena.exprs.integer(value);
-            return Value::scalar(expr, DimId::UNKNOWN);
+            return Value::scalar(expr, DimId::PLAIN);
         }
         if self.law.is_some() {
             return self.law_name(name);
@@ -63,7 +63,7 @@ impl<'a> Elaborator<'a> {
             }
             "pi" => {
                 let expr = self.arena.exprs.pi();
-                return Value::scalar(expr, DimId::UNKNOWN);
+                return Value::scalar(expr, DimId::PLAIN);
             }
             "gnd" => {
                 let diagnostic = Diagnostic::error("LGM0113", "`gnd` is a node, not a number")
@@ -184,6 +184,7 @@ impl<'a> Elaborator<'a> {
                     // What a name means where it is declared is not changed by a root around its use.
                     let bound = std::mem::take(&mut self.bound);
                     let value = self.at(place, |work| work.evaluate_origin(origin, place, indices));
+                    let value = value.named();
                     self.bound = bound;
                     self.open.pop();
                     self.depth -= 1;
@@ -338,6 +339,11 @@ impl<'a> Elaborator<'a> {
             .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
             let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here, as a value");
             self.report(diagnostic);
+            return;
+        }
+        // It may stand in the text that could not be read.
+        let is_near = super::nearest::suggestion(&name.text, body.things.keys().copied()).is_some();
+        if self.program.is_damaged && !is_near {
             return;
         }
         let help = super::nearest::did_you_mean(&name.text, body.things.keys().copied());

@@ -305,7 +305,13 @@ impl<'a> Elaborator<'a> {
             return self.no_across(tail.span.to(head.span));
         };
         let mut ends = Vec::with_capacity(2);
-        for expr in [tail, head] {
+        let mut ports: [Option<&str>; 2] = [None; 2];
+        for (expr, port) in [tail, head].into_iter().zip(&mut ports) {
+            if let Some((id, _, name)) = self.element_port(expr, place) {
+                *port = Some(&name.text);
+                ends.push(End::Element(id, None).key());
+                continue;
+            }
             match self.thing(expr, place) {
                 Thing::Nodes(view) => ends.push(End::Node(view).key()),
                 Thing::Element(id) => ends.push(End::Element(id, None).key()),
@@ -317,6 +323,7 @@ impl<'a> Elaborator<'a> {
             [tail, head] => self.bond_ends.arrows.get(&(tail, head)).cloned().unwrap_or_default(),
             _ => Vec::new(),
         };
+        let found: Vec<ArrowBonds> = found.into_iter().filter(|bonds| self.ends_at(bonds, ports)).collect();
         let [bonds] = found[..] else {
             let drawn_back = match ends[..] {
                 [tail, head] => self.bond_ends.arrows.contains_key(&(head, tail)),
@@ -330,7 +337,7 @@ impl<'a> Elaborator<'a> {
             let diagnostic = if found.len() > 1 {
                 Diagnostic::error("LGM0142", "several bonds join these two")
                     .label(bond_span, format!("{} bonds are drawn this way", found.len()))
-                    .help("measure the element at the other end of the one that is meant")
+                    .help("name the port where an end has several, `A -> f.el`, or measure the element at the other end of the one that is meant")
             } else if drawn_back {
                 Diagnostic::error("LGM0142", "this bond is drawn the other way round")
                     .label(bond_span, format!("the model draws `{to} -> {from}`"))
@@ -366,7 +373,14 @@ impl<'a> Elaborator<'a> {
                 let bond = &model.bonds[id.index()];
                 let name = |end: BondEnd| match end {
                     BondEnd::Node(node) => model.path_name(model.nodes[node.index()].path),
-                    BondEnd::Port(port) => model.element_name(model.ports[port.index()].element),
+                    BondEnd::Port(port) => match model.ports.get(port.index()) {
+                        Some(about) => match about.name.as_deref() {
+                            None | Some("in" | "out") => model.element_name(about.element),
+                            Some(port) => format!("{}.{port}", model.element_name(about.element)),
+                        },
+                        // Its element failed, which was reported.
+                        None => String::new(),
+                    },
                 };
                 format!(
                     "{}({} -> {}){entry}",
@@ -378,6 +392,22 @@ impl<'a> Elaborator<'a> {
             entries.push(Scalar { expr, dim });
         }
         Value::column(entries)
+    }
+
+    /// Whether an arrow ends at the ports that are named of its ends.
+    fn ends_at(&self, bonds: &ArrowBonds, ports: [Option<&str>; 2]) -> bool {
+        let bond = &self.model.bonds[bonds.first as usize];
+        [bond.tail, bond.head]
+            .into_iter()
+            .zip(ports)
+            .all(|(end, wanted)| match (end, wanted) {
+                (_, None) => true,
+                (BondEnd::Port(port), Some(wanted)) => {
+                    let about = self.model.ports.get(port.index());
+                    about.is_some_and(|about| about.name.as_deref() == Some(wanted))
+                }
+                (BondEnd::Node(_), Some(_)) => false,
+            })
     }
 
     /// The element of `power(..)` and `energy(..)`, which must be in a domain that has power.

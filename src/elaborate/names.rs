@@ -397,6 +397,12 @@ impl<'a> Checker<'a> {
         let diagnostic = Diagnostic::error("LGM0149", format!("there is no element or component `{}`", kind.text))
             .label(kind.span, "not defined")
             .help(match near.is_empty() {
+                _ if textbook_kind(&kind.text).is_some() => {
+                    let plain = textbook_kind(&kind.text).unwrap_or_default();
+                    format!(
+                        "write `{plain}`: whatever its value is, a number, a signal or a function of states, the kind is the same"
+                    )
+                }
                 false => format!("did you mean `{}`?", near.join("` or `")),
                 true => format!(
                     "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
@@ -405,4 +411,11 @@ impl<'a> Checker<'a> {
             });
         self.report(diagnostic);
     }
+}
+
+/// The kind that a book calls otherwise: modulated elements are the same kinds as others.
+fn textbook_kind(name: &str) -> Option<&'static str> {
+    const KINDS: [&str; 7] = ["Se", "Sf", "TF", "GY", "R", "I", "C"];
+    let plain = name.strip_prefix(['M', 'm']).unwrap_or(name);
+    KINDS.into_iter().find(|kind| kind.eq_ignore_ascii_case(plain))
 }

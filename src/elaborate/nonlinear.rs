@@ -11,7 +11,7 @@ use super::state::Elaborator;
 use super::values::{DimId, Value};
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use crate::units::Dimension;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A state that a law holds.
 #[derive(Clone, Debug)]
@@ -70,6 +70,8 @@ pub(super) fn nonlinear_law(
             .iter()
             .any(|residual| exprs.depends_on(*residual, integral.symbol))
     });
+    // In the order of the ports, as starts count them, whatever equation speaks of which.
+    integrals.sort_by_key(|integral| integral.of.map_or(u32::MAX, |(variable, _)| variable / 2));
     let mut law = NonlinearLaw {
         variables: (0..ports)
             .map(|port| (symbols[2 * port], symbols[2 * port + 1]))
@@ -376,8 +378,14 @@ impl<'a> Elaborator<'a> {
             variables.push((symbol(here[0]), symbol(here[1])));
         }
         let mut renamed: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
+        let mut taken = FxHashSet::default();
         for (at, integral) in template.integrals.iter().enumerate() {
-            let (name, entry, unit) = self.integral_name(id, at, integral);
+            let (mut name, mut entry, unit) = self.integral_name(id, integral);
+            let mut number = at + 1;
+            while name.is_empty() || !taken.insert((name.clone(), entry)) {
+                (name, entry) = (format!("x{number}"), None);
+                number += 1;
+            }
             let index = entry.map_or(String::new(), |entry| format!("[{entry}]"));
             let whole = format!("{}.{name}{index}", self.model.element_name(id));
             let symbol = self.arena.exprs.new_symbol(whole, SymbolKind::State);
@@ -486,7 +494,8 @@ impl<'a> Elaborator<'a> {
                 None if variable == Variable::Effort => "effort",
                 None => "flow",
             };
-            format!("{word}({})", model.element_name(about.element))
+            let of_port = about.name.as_ref().map_or(String::new(), |name| format!(".{name}"));
+            format!("{word}({}{of_port})", model.element_name(about.element))
         })
     }
 
@@ -502,17 +511,23 @@ impl<'a> Elaborator<'a> {
             None if is_effort => "effort",
             None => "flow",
         };
-        format!("{word} of {}", self.model.element_name(id))
+        let of_port = port.name.as_ref().map_or(String::new(), |name| format!(".{name}"));
+        format!("{word} of {}{of_port}", self.model.element_name(id))
     }
 
-    /// The name of a state of a law within its element, the entry of its port, and its unit.
-    fn integral_name(&self, id: ElementId, at: usize, integral: &LawIntegral) -> (String, Option<u32>, Option<String>) {
+    /// The name of a state of a law within its element, with its port where that has a name, the entry of the port, and the
+    /// unit. A state that is not of one variable has no name.
+    fn integral_name(&self, id: ElementId, integral: &LawIntegral) -> (String, Option<u32>, Option<String>) {
         let Some((variable, is_integral)) = integral.of else {
-            return (format!("x{}", at + 1), None, None);
+            return (String::new(), None, None);
         };
         let about = &self.model.elements[id.index()];
         let port = &self.model.ports[(about.ports.start + variable / 2) as usize];
         let is_effort = variable % 2 == 0;
+        let of_port = |symbol: &str| match &port.name {
+            Some(name) => format!("{name}.{symbol}"),
+            None => symbol.to_string(),
+        };
         let Some(domain) = port.domain else {
             let name = match (is_effort, is_integral) {
                 (true, true) => "p",
@@ -520,7 +535,7 @@ impl<'a> Elaborator<'a> {
                 (true, false) => "e",
                 (false, false) => "f",
             };
-            return (name.to_string(), port.entry, None);
+            return (of_port(name), port.entry, None);
         };
         let domain = &self.model.domains[domain.index()];
         let across = domain.effort_is_across == is_effort;
@@ -530,9 +545,9 @@ impl<'a> Elaborator<'a> {
             (&domain.through, &domain.through_unit, domain.through_dimension)
         };
         if !is_integral {
-            return (symbol.to_string(), port.entry, unit.clone());
+            return (of_port(symbol), port.entry, unit.clone());
         }
         let unit = dimension.and_then(|dimension| dimension.times(&Dimension::TIME).map(|unit| unit.text()));
-        (format!("int_{symbol}"), port.entry, unit)
+        (of_port(&format!("int_{symbol}")), port.entry, unit)
     }
 }

@@ -3,7 +3,7 @@
 use super::functions::MEASURES;
 use super::quantities::argument_for;
 use super::reports::{label_once, short};
-use super::state::{Elaborator, FrameId};
+use super::state::{Elaborator, FrameId, Place};
 use super::values::DimId;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -159,7 +159,7 @@ impl<'a> Elaborator<'a> {
     ) {
         // Its value is known by now, so that this evaluates nothing again.
         let dim = self.eval(expr, self.here).common_dim();
-        if dim.is_known() {
+        if dim.says_something() {
             parts.push(Part {
                 expr,
                 dim,
@@ -207,6 +207,22 @@ impl<'a> Elaborator<'a> {
             Declaration::Indexed(indexed) => Some(by_value(&indexed.value)),
         };
         Some((None, declared))
+    }
+
+    /// The expression that gives a name of the body at hand its value, and where it is read.
+    pub fn defining_expression(&mut self, name: &str) -> Option<(&'a Expr, Place)> {
+        let here = self.here;
+        Some(match self.declaration(name, here.frame)? {
+            Declaration::Formal(at, formal) => {
+                let about = self.frames[here.frame.0 as usize];
+                match about.instance.and_then(|instance| argument_for(instance, formal, at)) {
+                    Some(argument) => (argument, about.outer),
+                    None => (formal.default.as_ref()?, here),
+                }
+            }
+            Declaration::Assigned(assigned) => (assigned.value.as_ref()?, here),
+            Declaration::Indexed(indexed) => (&indexed.value, here),
+        })
     }
 
     /// The declaration of a value in the body of a frame.

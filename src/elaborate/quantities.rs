@@ -4,8 +4,10 @@ use super::blame::label_parameters;
 use super::input_settings::InputSignals;
 use super::lookup::{Indices, index_text};
 use super::model::{Input, Integral, Parameter, ParameterEntry, PathId};
+use super::origins::Side;
+use super::plain_numbers::Claim;
 use super::state::{Elaborator, FrameId, Place};
-use super::values::{DimId, Scalar, Value};
+use super::values::{Agreement, DimId, Scalar, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, SymbolKind, to_f64};
 use crate::source::Span;
@@ -363,7 +365,7 @@ impl<'a> Elaborator<'a> {
         let dim = self.dims.id(unit.dimension);
         for (at, entry) in value.entries().iter().enumerate() {
             // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
-            if entry.dim.is_known() && entry.dim != dim {
+            if entry.dim.agreement(dim) != Agreement::Yes {
                 // Of a list that is written out, the entry at fault is shown.
                 let item = match expr.map(|expr| &expr.kind) {
                     Some(ExprKind::List(items, None)) if items.len() == value.entries().len() => items.get(at),
@@ -387,8 +389,13 @@ impl<'a> Elaborator<'a> {
                     "give a value in {wanted}, or use the element that takes one in {given}"
                 ));
                 let diagnostic = self.explain_dimension(diagnostic, expr);
-                self.report(diagnostic);
-                return Value::Error;
+                // In a unit that is not of SI it would be anybody's guess what is meant.
+                let is_si = unit.factor.is_one() && unit.pi_power == 0;
+                let given = if is_si { entry.dim } else { entry.dim.firm() };
+                let claim = Claim::of(Side { dim: given, span, expr }, dim);
+                if !self.disagree(diagnostic, &[claim]) {
+                    return Value::Error;
+                }
             }
         }
         if unit.factor.is_one() && unit.pi_power == 0 {

@@ -65,6 +65,7 @@ pub(super) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Stateme
         checker,
         scope,
         indices: Vec::new(),
+        in_chain: false,
     };
     walk.statements(statements);
 }
@@ -80,6 +81,7 @@ pub(super) fn check_value<'a>(program: &'a Program, model: &'a ast::Model, expr:
         checker: &mut checker,
         scope: &scope,
         indices: Vec::new(),
+        in_chain: false,
     };
     walk.value(expr);
     checker.diagnostics
@@ -90,6 +92,8 @@ struct Walk<'c, 'a> {
     scope: &'c Scope<'a>,
     /// Loop indices around the place.
     indices: Vec<&'a str>,
+    /// Whether the place is a chain of bonds.
+    in_chain: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -119,7 +123,11 @@ impl<'a> Walk<'_, 'a> {
                     self.attributes(&indexed.attributes);
                 }
                 StatementKind::Instance(instance) => self.instance(instance),
-                StatementKind::Chain(list) => list.iter().for_each(|expr| self.thing(expr)),
+                StatementKind::Chain(list) => {
+                    self.in_chain = true;
+                    list.iter().for_each(|expr| self.thing(expr));
+                    self.in_chain = false;
+                }
                 StatementKind::For(block) => {
                     self.value(&block.from);
                     self.value(&block.to);
@@ -250,9 +258,27 @@ impl<'a> Walk<'_, 'a> {
                     let mut diagnostic =
                         Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{text}`"))
                             .label(name.span, "not declared");
+                    let is_kind = self.checker.program.definition(text, name.span.source).is_some();
+                    let kind = Some(text).filter(|_| is_kind);
+                    if let Some(kind) = kind {
+                        diagnostic.help = Some(format!(
+                            "`{kind}` is a kind of element: declare one, `name : {kind}(..);`, and write its name here"
+                        ));
+                        self.checker.report(diagnostic);
+                        return;
+                    }
+                    let near = suggestion(text, things.clone()).is_some();
+                    // It may stand in the text that could not be read.
+                    if self.checker.program.is_damaged && !near {
+                        return;
+                    }
+                    let junction = (self.in_chain && !near).then(|| {
+                        format!("declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort")
+                    });
                     diagnostic.help = Some(things)
-                        .filter(|_| self.checker.is_suggesting())
+                        .filter(|_| junction.is_none() && self.checker.is_suggesting())
                         .and_then(|things| did_you_mean(text, things))
+                        .or(junction)
                         .or_else(|| {
                             Some(format!(
                                 "declare it: `node {text} : electrical;`, or an instance of this name"

@@ -1,9 +1,11 @@
 //! What a model says of its start: the starts of storage, states and signals, and the equations of position of closed chains.
 
 use super::model::{ElementId, Law, StartCondition, StateChoice, Variable};
+use super::origins::Side;
+use super::plain_numbers::Claim;
 use super::quantities::entry_names;
 use super::state::{Elaborator, Place};
-use super::values::{DimId, Value};
+use super::values::{Agreement, DimId, Value};
 use crate::diagnostic::Diagnostic;
 use crate::expr::{ExprId, Function, Node, SymbolKind};
 use crate::source::Span;
@@ -45,7 +47,8 @@ impl<'a> Elaborator<'a> {
         for (at, entry) in entries.iter().enumerate() {
             let wanted = dimensions.get(at).or(dimensions.last()).copied();
             let wanted = wanted.unwrap_or(DimId::UNKNOWN);
-            if wanted.is_known() && entry.dim.is_known() && entry.dim != wanted {
+            if wanted.agreement(entry.dim) != Agreement::Yes {
+                let claim = Claim::of(Side::of(&attribute.value, entry.dim), wanted);
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
                 let diagnostic = Diagnostic::error(
                     "LGM0201",
@@ -57,8 +60,9 @@ impl<'a> Elaborator<'a> {
                 .label(attribute.value.span, format!("this is in {given}"))
                 .help(format!("give the {word} in {wanted}"));
                 let diagnostic = self.explain_dimension(diagnostic, Some(&attribute.value));
-                self.report(diagnostic);
-                return None;
+                if !self.disagree(diagnostic, &[claim]) {
+                    return None;
+                }
             }
         }
         match (entries.len(), &value) {

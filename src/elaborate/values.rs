@@ -9,16 +9,87 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A dimension in [`Dimensions`]; the first one is "unknown", the second that of pure numbers.
+///
+/// A number that is written without a unit goes with every dimension where it stands alone ([`DimId::PLAIN`]), but counts as
+/// a pure number in a product with a known dimension. The dimension of such a product *rests on a number*: it is checked,
+/// and a mismatch is a warning only, since the number may be a quantity whose unit was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct DimId(pub u32);
+
+/// The bit of a dimension that rests on a number.
+const RESTS: u32 = 1 << 31;
 
 impl DimId {
     pub const UNKNOWN: DimId = DimId(0);
     pub const NONE: DimId = DimId(1);
+    /// That of a number as it is written, without a unit.
+    pub const PLAIN: DimId = DimId(RESTS | 1);
 
+    /// Whether it is known for sure, and rests on no number.
     pub fn is_known(self) -> bool {
-        self != DimId::UNKNOWN
+        self != DimId::UNKNOWN && self.0 & RESTS == 0
     }
+
+    /// Whether there is a dimension, which a number without a unit may have made a wrong one.
+    pub fn rests_on_number(self) -> bool {
+        self.0 & RESTS != 0 && self != DimId::PLAIN
+    }
+
+    /// Whether it can disagree with another dimension.
+    pub fn says_something(self) -> bool {
+        self.is_known() || self.rests_on_number()
+    }
+
+    /// The same dimension as if it were known for sure.
+    pub fn firm(self) -> DimId {
+        DimId(self.0 & !RESTS)
+    }
+
+    /// The same dimension as one that rests on a number.
+    fn resting(self) -> DimId {
+        match self {
+            DimId::UNKNOWN => self,
+            DimId(word) => DimId(word | RESTS),
+        }
+    }
+
+    /// The dimension of a name that stands for a quantity: one without a unit is unknown, even where it is a number.
+    pub fn named(self) -> DimId {
+        if self == DimId::PLAIN { DimId::UNKNOWN } else { self }
+    }
+
+    /// The dimension of a sum, where two terms go together: what is known for sure counts first.
+    pub fn joined(self, other: DimId) -> DimId {
+        let rank = |dim: DimId| match dim {
+            DimId::PLAIN => 0,
+            DimId::UNKNOWN => 1,
+            _ if dim.is_known() => 3,
+            _ => 2,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+
+    /// Whether two quantities may stand together.
+    pub fn agreement(self, other: DimId) -> Agreement {
+        match (self.says_something(), other.says_something()) {
+            (true, true) if self.firm() != other.firm() => match self.is_known() && other.is_known() {
+                true => Agreement::No,
+                false => Agreement::Doubtful,
+            },
+            _ => Agreement::Yes,
+        }
+    }
+}
+
+/// Whether two dimensions go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Agreement {
+    /// They are the same, or one of them is unknown.
+    Yes,
+    /// They differ, but one of them rests on a number without a unit.
+    Doubtful,
+    /// They differ.
+    No,
 }
 
 /// All dimensions that occur, each once.
@@ -58,21 +129,25 @@ impl Dimensions {
 
     /// The dimension as a person reads it.
     pub fn text(&self, id: DimId) -> String {
-        match self.get(id) {
+        match self.get(id.firm()).filter(|_| id != DimId::PLAIN) {
             Some(dimension) if dimension.is_none() => "[1] (a pure number)".to_string(),
             Some(dimension) => format!("[{}]", dimension.text()),
             None => "unknown".to_string(),
         }
     }
 
-    /// `a * b^(numerator/denominator)`; a product with an unknown factor is unknown.
+    /// `a * b^(numerator/denominator)`; a product with an unknown factor is unknown, one with a plain number rests on it.
     pub fn times_power(&mut self, a: DimId, b: DimId, numerator: i64, denominator: i64) -> DimId {
         if b == DimId::NONE {
             return a;
         }
-        match (self.get(a), self.get(b)) {
+        let product = match (self.get(a.firm()), self.get(b.firm())) {
             (Some(x), Some(y)) => self.optional(x.times_power(&y, numerator, denominator)),
-            _ => DimId::UNKNOWN,
+            _ => return DimId::UNKNOWN,
+        };
+        match a.firm() == a && b.firm() == b {
+            true => product,
+            false => product.resting(),
         }
     }
 
@@ -87,8 +162,11 @@ impl Dimensions {
         self.times_power(a, b, -1, 1)
     }
 
-    /// Per second (-1) or times second (1), any number of times.
+    /// Per second (-1) or times second (1), any number of times; of a plain number, which may be any quantity, it is unknown.
     pub fn times_seconds(&mut self, a: DimId, power: i64) -> DimId {
+        if a == DimId::PLAIN {
+            return DimId::UNKNOWN;
+        }
         let time = self.id(Dimension::TIME);
         self.times_power(a, time, power, 1)
     }
@@ -174,18 +252,29 @@ impl Value {
         }
     }
 
-    /// The one dimension of all known entries, if they agree.
+    /// The one dimension of all entries that have one, if they agree.
     pub fn common_dim(&self) -> DimId {
         let mut common = DimId::UNKNOWN;
         for entry in self.entries() {
-            if entry.dim.is_known() {
-                if common.is_known() && common != entry.dim {
+            if entry.dim.says_something() {
+                if common.says_something() && common.firm() != entry.dim.firm() {
                     return DimId::UNKNOWN;
                 }
-                common = entry.dim;
+                common = common.joined(entry.dim);
             }
         }
         common
+    }
+
+    /// The value as that of a name: see [`DimId::named`].
+    pub fn named(self) -> Value {
+        if self.entries().iter().all(|entry| entry.dim != DimId::PLAIN) {
+            return self;
+        }
+        self.map(|entry| Scalar {
+            expr: entry.expr,
+            dim: entry.dim.named(),
+        })
     }
 
     /// The value with its entries changed one by one.

@@ -185,7 +185,8 @@ impl Plain<'_> {
 impl Notation for Plain<'_> {
     fn vector(&self, vector: &BlockVector) -> String {
         // The value of a source may be a sum.
-        match !vector.is_variable && vector.name.contains([' ', '/']) {
+        let name = &vector.name;
+        match !vector.is_variable && (name.contains([' ', '/']) || name.starts_with('-')) {
             true => self.brackets(&vector.name),
             false => vector.name.clone(),
         }
@@ -263,6 +264,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
         equations.push(vec![left, format!("= {}", expression(&system.exprs, *value))]);
     }
     section("equations in blocks", equations, out);
+    section("measured by sources", rows(&form.measured), out);
     section("output equations", rows(&form.outputs), out);
     if form.matrices.iter().any(|matrix| has_long_entry(system, matrix)) {
         out.push_str("\n(..) is an entry that is too long to be shown here: `--numeric` gives its value\n");

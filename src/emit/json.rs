@@ -165,6 +165,7 @@ impl Writer<'_> {
         let numeric = self.options.numeric;
         for (key, equations) in [
             ("{\"equations\": ", &form.equations),
+            (", \"measured\": ", &form.measured),
             (", \"output_equations\": ", &form.outputs),
         ] {
             self.raw(key)?;

@@ -246,6 +246,7 @@ impl Document<'_> {
             sides.map(|(left, right)| format!("{left} &= {right}")).collect()
         };
         self.alignment("State equations", &lines(&form.equations));
+        self.alignment("Measured by sources", &lines(&form.measured));
         self.alignment("Outputs", &lines(&form.outputs));
         let mut vectors = Vec::new();
         for vector in form.vectors.iter().filter(|vector| vector.entries.len() > 1) {

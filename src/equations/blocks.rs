@@ -8,12 +8,14 @@ use super::decimals::shortest_decimal;
 use super::formulate::Problem;
 use super::matrices::Present;
 use super::refusal::Failure;
+use super::run::measure_columns;
 use super::system::{LinearForm, SparseMatrix, StateSystem};
 use crate::algebra::Sharing;
-use crate::elaborate::model::{Dissipator, ElementId, Law, PortId, StorageForm};
-use crate::expr::{ExprId, Exprs};
-use crate::reduce::{Solve, reduce};
-use rustc_hash::FxHashMap;
+use crate::causality::structure::Signed;
+use crate::elaborate::model::{Dissipator, ElementId, Law, Model, PortId, StorageForm};
+use crate::expr::{ExprId, Exprs, SymbolId};
+use crate::reduce::{Known, Solve, reduce};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The equations of a system in blocks.
@@ -25,6 +27,8 @@ pub struct BlockForm {
     pub matrices: Vec<BlockMatrix>,
     /// One for each vector of states of storage.
     pub equations: Vec<BlockEquation>,
+    /// One for each variable of the graph that the value of a controlled source is written with.
+    pub measured: Vec<BlockEquation>,
     /// One for each vector of outputs.
     pub outputs: Vec<BlockEquation>,
 }
@@ -286,18 +290,102 @@ fn put(blocks: &mut Blocks, form: &BlockForm, row: (usize, usize), column: (u8, 
     block.entries.push((row.1 as u32, at as u32, value));
 }
 
+/// What the columns of reduction are in vectors.
+struct Places<'a> {
+    known: Known,
+    states: &'a Grouped,
+    sources: &'a Grouped,
+    /// Of each source, whether its value is 0.
+    is_zero: &'a [bool],
+}
+
+impl Places<'_> {
+    /// The kind and the place of a column; none for that of a source of value 0.
+    fn of(&self, column: u32) -> Option<(u8, (usize, usize))> {
+        let known = self.known;
+        if column >= known.rate(0) {
+            return Some((RATE, self.states.places[(column - known.rate(0)) as usize]));
+        }
+        if column < known.source(0) {
+            return Some((STATE, self.states.places[column as usize]));
+        }
+        let source = (column - known.source(0)) as usize % known.sources.max(1);
+        let kind = if column < known.source_rate(0) {
+            INPUT
+        } else {
+            INPUT_RATE
+        };
+        (!self.is_zero[source]).then_some((kind, self.sources.places[source]))
+    }
+}
+
+/// The measured variables that values of sources are written with.
+fn measured_by_sources(model: &Model, columns: Vec<Signed>) -> Vec<(SymbolId, Signed)> {
+    let values: Vec<ExprId> = model
+        .elements
+        .iter()
+        .flat_map(|element| match &element.law {
+            Law::Source { values, .. } => &values[..],
+            _ => &[],
+        })
+        .copied()
+        .collect();
+    let used: FxHashSet<SymbolId> = model.exprs.symbols_of(&values).into_iter().collect();
+    let all = model.measures.iter().map(|(symbol, _)| *symbol).zip(columns);
+    all.filter(|(symbol, _)| used.contains(symbol)).collect()
+}
+
+/// What each of the measured variables is.
+fn measured_blocks(
+    blocks: Blocks,
+    variables: &Grouped,
+    form: &mut BlockForm,
+    namer: &mut Namer<'_>,
+) -> Vec<BlockEquation> {
+    let mut equations = Vec::with_capacity(variables.places.len());
+    for (vector, _) in &variables.places {
+        let list = blocks.get(vector).cloned().unwrap_or_default();
+        let right = list.into_iter().map(|((kind, column), block)| {
+            let letter = match kind {
+                STATE => 'C',
+                INPUT => 'D',
+                _ => 'F',
+            };
+            namer.term(form, block, letter, column, matches!(kind, RATE | INPUT_RATE))
+        });
+        let right = right.collect();
+        equations.push(BlockEquation {
+            left: vec![BlockTerm {
+                negative: false,
+                factor: BlockFactor::One,
+                vector: *vector,
+                rate: false,
+            }],
+            right,
+        });
+    }
+    equations
+}
+
 /// The equations of a linear system in blocks. The states of `system` are co-energy variables.
 pub(super) fn block_form<F: Present>(
     problem: Problem<'_>,
     system: &mut StateSystem,
     field: &mut F,
 ) -> Result<BlockForm, Failure> {
-    let Problem { model, causality, .. } = problem;
+    let Problem {
+        model,
+        graph,
+        causality,
+        ..
+    } = problem;
+    let measured = measured_by_sources(model, measure_columns(model, graph, &causality.structure));
+    let wanted: Vec<u32> = measured.iter().map(|(_, signed)| signed.column).collect();
     let reduced = reduce(
         model,
         causality,
         field,
-        &[],
+        &wanted,
         Solve::Conjugates,
         Sharing::nothing(),
         MOST_ENTRIES,
@@ -323,8 +411,13 @@ pub(super) fn block_form<F: Present>(
     }
     let sources = form.group(&source_keys, &source_values, false);
     let mut exprs = std::mem::take(&mut system.exprs);
+    let places = Places {
+        known: reduced.known,
+        states: &states,
+        sources: &sources,
+        is_zero: &is_zero,
+    };
     let mut blocks = Blocks::new();
-    let known = reduced.known;
     for ((k, row), port) in reduced.rates.iter().enumerate().zip(&reduced.independent) {
         let law = &model.elements[model.ports[port.index()].element.index()].law;
         // The law of storage by its value is left as w - M z' = 0, that by its inverse as z' - K w = 0.
@@ -337,22 +430,28 @@ pub(super) fn block_form<F: Present>(
         );
         for (column, value) in row {
             let value = field.present(&mut exprs, value);
-            let value = if is_turned { exprs.neg(value) } else { value };
-            let of_source = |at: u32| (at as usize) % known.sources.max(1);
-            let (column, value) = match *column {
-                at if at >= known.rate(0) => ((RATE, states.places[(at - known.rate(0)) as usize]), value),
-                at if at < known.source(0) => ((STATE, states.places[at as usize]), exprs.neg(value)),
-                at if is_zero[of_source(at - known.source(0))] => continue,
-                at if at < known.source_rate(0) => {
-                    let place = sources.places[of_source(at - known.source(0))];
-                    ((INPUT, place), exprs.neg(value))
-                }
-                at => {
-                    let place = sources.places[of_source(at - known.source(0))];
-                    ((INPUT_RATE, place), exprs.neg(value))
-                }
+            let Some(place) = places.of(*column) else { continue };
+            // Rates stand on the left.
+            let value = if is_turned == (place.0 == RATE) {
+                exprs.neg(value)
+            } else {
+                value
             };
-            put(&mut blocks, &form, states.places[k], column, value);
+            put(&mut blocks, &form, states.places[k], place, value);
+        }
+    }
+    let names: Vec<String> = measured
+        .iter()
+        .map(|(symbol, _)| exprs.symbol_info(*symbol).name.to_string())
+        .collect();
+    let variables = form.group(&names, &names, true);
+    let mut measures = Blocks::new();
+    for ((k, row), (_, signed)) in reduced.wanted.iter().enumerate().zip(&measured) {
+        for (column, value) in row {
+            let value = field.present(&mut exprs, value);
+            let value = if signed.negative { exprs.neg(value) } else { value };
+            let Some(place) = places.of(*column) else { continue };
+            put(&mut measures, &form, variables.places[k], place, value);
         }
     }
     let mut namer = Namer {
@@ -385,6 +484,7 @@ pub(super) fn block_form<F: Present>(
         }
         form.equations.push(equation);
     }
+    form.measured = measured_blocks(measures, &variables, &mut form, &mut namer);
     output_blocks(system, &mut form, &states, &mut namer);
     system.exprs = exprs;
     Ok(form)

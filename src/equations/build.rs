@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{Element, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use crate::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use crate::units::Dimension;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// The system without its equations: parameters, states, inputs, outputs.
@@ -43,15 +44,25 @@ pub(crate) fn frame(
             span: model.paths[integral.path.index()].span,
         });
     }
+    let mut names: FxHashSet<Arc<str>> = FxHashSet::default();
+    for state in &states {
+        let is_new = names.insert(state.name.clone());
+        assert!(is_new, "invariant: only one state is named `{}`", state.name);
+    }
     for output in added {
         let output = &model.outputs[*output];
+        // Outputs have names of their own, and a state may have the same.
+        let mut name = output.name.clone();
+        while !names.insert(name.clone()) {
+            name = format!("{name}.int").into();
+        }
         states.push(State {
-            name: output.name.clone(),
-            element: output.name.clone(),
+            name: name.clone(),
+            element: name.clone(),
             variable: StateVariable::Integral,
             written: Some(output.written.clone()),
             unit: output.unit.clone(),
-            symbol: exprs.new_symbol(output.name.clone(), SymbolKind::State),
+            symbol: exprs.new_symbol(name, SymbolKind::State),
             start: exprs.zero(),
             start_value: 0.0,
             start_given: false,

@@ -8,7 +8,11 @@ use crate::diagnostic::Diagnostic;
 impl Fault<'_, '_> {
     /// The first slip that fits, the surest first.
     pub(super) fn slip(&self) -> Option<Diagnostic> {
-        let slips: [fn(&Self) -> Option<Diagnostic>; 14] = [
+        let slips: [fn(&Self) -> Option<Diagnostic>; 18] = [
+            Self::arrow_backwards,
+            Self::several_ends_of_a_chain,
+            Self::junction_by_its_number,
+            Self::element_in_chain,
             Self::misplaced_word,
             Self::if_needs_parentheses,
             Self::reserved_word,
@@ -303,6 +307,25 @@ impl Fault<'_, '_> {
         }
         let number = self.words(previous);
         let unit = super::symbols::is_unit(name);
+        // `1k` of circuit diagrams.
+        let power = match name {
+            "k" | "K" => "3",
+            "meg" | "Meg" | "M" => "6",
+            "G" => "9",
+            "u" => "-6",
+            "n" => "-9",
+            "p" => "-12",
+            _ => "",
+        };
+        if !unit && !power.is_empty() && previous.2 == found.0 {
+            return Some(
+                Diagnostic::error("LGM0039", "a prefix alone is no factor")
+                    .label(self.place(), "a prefix belongs to a unit in brackets")
+                    .help(format!(
+                        "write `{number}e{power}`, or a unit with its prefix, such as `{number} [kohm]`"
+                    )),
+            );
+        }
         Some(
             Diagnostic::error(
                 "LGM0039",
@@ -337,6 +360,100 @@ impl Fault<'_, '_> {
             )
             .label(self.place(), "an operator is missing before this")
             .help("write `*` for a product, `,` for a further argument, `;` for a new statement"),
+        )
+    }
+
+    /// `r <- a;`
+    fn arrow_backwards(&self) -> Option<Diagnostic> {
+        let (index, less) = (self.stop.index, self.found()?);
+        let minus = *self.tokens.get(index + 1)?;
+        let is_arrow = less.1 == Token::Less && minus.1 == Token::Minus && less.2 == minus.0;
+        if self.part != Part::Statement || !is_arrow {
+            return None;
+        }
+        let left = self.previous().map_or("r", |token| self.words(token));
+        let right = self.tokens.get(index + 2).map_or("J", |token| self.words(*token));
+        Some(
+            Diagnostic::error("LGM0046", "an arrow is drawn with `->` only")
+                .label(self.span(less).to(self.span(minus)), "this points backwards")
+                .help(format!("write `{right} -> {left};`: power is positive along the arrow")),
+        )
+    }
+
+    /// `A -> m, r;`
+    fn several_ends_of_a_chain(&self) -> Option<Diagnostic> {
+        let before = self.tokens.get(..self.stop.index)?;
+        let is_chain = before.iter().any(|token| token.1 == Token::Arrow)
+            && !before
+                .iter()
+                .any(|token| matches!(token.1, Token::Colon | Token::Equals));
+        if self.part != Part::Statement || !is_chain || !self.is(Token::Comma) {
+            return None;
+        }
+        let arrow = before.iter().rposition(|token| token.1 == Token::Arrow)?;
+        let first = before
+            .get(arrow.checked_sub(1)?)
+            .map_or("A", |token| self.words(*token));
+        let next = self
+            .tokens
+            .get(self.stop.index + 1)
+            .map_or("r", |token| self.words(*token));
+        Some(
+            Diagnostic::error("LGM0046", "a chain of bonds is one line of arrows")
+                .label(self.place(), "expected `->` or `;`")
+                .help(format!("write a second chain: `{first} -> {next};`")),
+        )
+    }
+
+    /// `1 A;`, `0 B;`
+    fn junction_by_its_number(&self) -> Option<Diagnostic> {
+        let (first, second) = (*self.tokens.first()?, *self.tokens.get(1)?);
+        let word = match first.1 {
+            Token::Number("1") => "one",
+            Token::Number("0") => "zero",
+            _ => return None,
+        };
+        if self.part != Part::Statement || self.stop.index > 1 || !matches!(second.1, Token::Name(_)) {
+            return None;
+        }
+        Some(
+            Diagnostic::error(
+                "LGM0046",
+                format!("a {}-junction is declared with `{word}`", self.words(first)),
+            )
+            .label(self.span(first), "a statement cannot start with a number")
+            .help(format!("write `{word} {};`", self.words(second))),
+        )
+    }
+
+    /// `a -> C:c1;`, `a -> C(2);`
+    fn element_in_chain(&self) -> Option<Diagnostic> {
+        let (previous, found) = (self.previous()?, self.found()?);
+        let before = self.tokens.get(..self.stop.index)?;
+        let in_chain = before.iter().any(|token| token.1 == Token::Arrow);
+        let drawn = in_chain || self.tokens.iter().any(|token| token.1 == Token::Arrow);
+        let plain = !before.iter().any(|token| token.1 == Token::Colon) && self.open().is_empty();
+        if self.part != Part::Statement || !drawn || !plain || !matches!(previous.1, Token::Name(_)) {
+            return None;
+        }
+        let kind = self.words(previous);
+        let (name, end) = match found.1 {
+            Token::Colon if in_chain => {
+                let name = self.tokens.get(self.stop.index + 1);
+                (name.map_or("name", |name| self.words(*name)), *name.unwrap_or(&found))
+            }
+            Token::ParenOpen => ("name", found),
+            _ => return None,
+        };
+        Some(
+            Diagnostic::error(
+                "LGM0046",
+                "an element is declared in a statement of its own, not in a chain of bonds",
+            )
+            .label(self.span(previous).to(self.span(end)), "a chain holds names only")
+            .help(format!(
+                "declare it first, `{name} : {kind}(value);`, and bond to its name: `J -> {name};`"
+            )),
         )
     }
 

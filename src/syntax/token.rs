@@ -317,6 +317,16 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 );
                 Token::Text(quoted)
             }
+            Ok(Token::LeadingDot(_))
+                if text[..start].ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) =>
+            {
+                lexed.report(
+                    Diagnostic::error("LGM0003", "a port or a member is reached by its name, not by a number")
+                        .label(place(end), "no name")
+                        .help("write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`"),
+                );
+                Token::Error
+            }
             Ok(Token::LeadingDot(digits)) => {
                 lexed.report(
                     Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")

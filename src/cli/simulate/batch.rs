@@ -96,26 +96,18 @@ struct Made {
 /// No more curves than these can be told apart in one picture.
 const MOST_CURVES: usize = 16;
 
+/// The runs that are drawn, so many curves each: one at least, and else spread evenly over all.
+fn drawn(runs: usize, curves: usize) -> Vec<usize> {
+    let count = (MOST_CURVES / curves.max(1)).max(1).min(runs);
+    (0..count).map(|k| k * (runs - 1) / (count - 1).max(1)).collect()
+}
+
 /// Runs them all and writes one table: the run's number, its parameters, the time, the outputs, how the run ended and why.
 pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Curve]) -> Outcome {
-    let has_picture = arguments.plot.is_some() || arguments.html.is_some();
-    if has_picture && runs.values.len() * shown.len() > MOST_CURVES {
-        let message = format!(
-            "{} runs of {} curves are too many for one picture",
-            runs.values.len(),
-            shown.len()
-        );
-        let diagnostic = super::misuse(
-            "LGM0927",
-            message,
-            "choose one output with `--show`, make fewer runs, or leave `--plot` and `--html` out",
-        );
-        report::print(&ready.map, std::slice::from_ref(&diagnostic));
-        return report::outcome(&[diagnostic]);
-    }
     let system = &ready.system;
     let watch = Watch::new(ready.plan.start, ready.plan.stop, runs.values.len());
     let columns = columns(system, runs);
+    let drawn = drawn(runs.values.len(), shown.len());
     let mut curves: Vec<Series> = Vec::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut failed, mut interrupted) = (0, false);
@@ -150,7 +142,9 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
             if let Some(span) = made.span {
                 (from, to) = (from.min(span.0), to.max(span.1));
             }
-            curves.extend(made.curves);
+            if drawn.binary_search(&number).is_ok() {
+                curves.extend(made.curves);
+            }
             Ok(true)
         });
         watch.clear();
@@ -179,6 +173,18 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
     match report::after_writing(&ready.map, written) {
         Outcome::Success => {}
         fault => return fault,
+    }
+    let has_picture = arguments.plot.is_some() || arguments.html.is_some();
+    if has_picture && drawn.len() < runs.values.len() {
+        let rest = match arguments.writes_rows() {
+            true => "the table holds them all",
+            false => "`-o FILE.csv` writes them all",
+        };
+        eprintln!(
+            "the picture shows {} of {} runs; {rest}",
+            drawn.len(),
+            runs.values.len()
+        );
     }
     let figure = Figure {
         title: match shown {
@@ -246,6 +252,10 @@ impl Batch<'_> {
             .map(|(target, value)| format!("{}={}", target.name, crate::emit::significant(*value, 4)))
             .collect();
         for curve in &mut curves {
+            if self.shown.len() == 1 {
+                // One quantity in all runs: one panel, whether its unit is known or not.
+                curve.unit.get_or_insert_with(|| "1".to_string());
+            }
             curve.name = match self.shown {
                 [_] => words.join(", "),
                 _ => format!("{}, {}", curve.name, words.join(", ")),
@@ -381,6 +391,18 @@ fn in_order<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_that_are_drawn_are_spread_over_all() {
+        assert_eq!(drawn(3, 2), [0, 1, 2]);
+        assert_eq!(drawn(1, 1), [0]);
+        assert_eq!(drawn(1000, 20), [0]);
+        assert_eq!(drawn(1000, 8), [0, 999]);
+        let many = drawn(1000, 1);
+        assert_eq!((many.len(), many[0], many[15]), (16, 0, 999));
+        assert!(many.is_sorted_by(|a, b| a < b));
+        assert_eq!(drawn(17, 1).len(), 16);
+    }
 
     #[test]
     fn results_come_in_order_and_a_refusal_ends_the_work() {

@@ -9,8 +9,9 @@ use crate::elaborate::law_scope::LawScope;
 use crate::elaborate::laws::NOWHERE;
 use crate::elaborate::load::ItemRef;
 use crate::elaborate::lookup::Indices;
+use crate::elaborate::plain_numbers::Claim;
 use crate::elaborate::state::{Elaborator, Place, Thing};
-use crate::elaborate::values::{DimId, Scalar, Value};
+use crate::elaborate::values::{Agreement, DimId, Scalar, Value};
 use crate::expr::{ExprId, to_f64};
 use crate::source::Span;
 use crate::syntax::ast::{self, Expr, ExprKind, Instance};
@@ -411,7 +412,12 @@ impl<'a> Elaborator<'a> {
             let Some(side) = sides.get(at.min(sides.len().saturating_sub(1))) else {
                 continue;
             };
-            if coordinate.dim.is_known() && side.dim.is_known() && coordinate.dim != side.dim {
+            if coordinate.dim.agreement(side.dim) != Agreement::Yes {
+                let claim = Claim {
+                    dim: coordinate.dim,
+                    wanted: side.dim,
+                    expr: None,
+                };
                 let (given, wanted) = (self.dims.text(coordinate.dim), self.dims.text(side.dim));
                 let diagnostic = Diagnostic::error(
                     "LGM0201",
@@ -419,8 +425,9 @@ impl<'a> Elaborator<'a> {
                 )
                 .label(span, format!("this is in {given}"))
                 .help(format!("give positions in {wanted}"));
-                self.report(diagnostic);
-                return None;
+                if !self.disagree(diagnostic, &[claim]) {
+                    return None;
+                }
             }
             let values = self.exact(&[coordinate.expr, side.expr], span)?;
             let (x, length) = (to_f64(&values[0]), to_f64(&values[1]));
@@ -458,7 +465,7 @@ impl<'a> Elaborator<'a> {
         let mut modes = Vec::with_capacity(count as usize);
         for k in 1..=count {
             let index = self.arena.exprs.integer(i64::from(k));
-            let index = Value::scalar(index, DimId::UNKNOWN);
+            let index = Value::scalar(index, DimId::PLAIN);
             let mut known = formals.to_vec();
             known.push((rules.index, index));
             if let Some(table) = table {
@@ -469,7 +476,7 @@ impl<'a> Elaborator<'a> {
                 for (name, expr) in &rules.values {
                     let value = match work.eval(expr, NOWHERE) {
                         Value::Error => return None,
-                        value => value,
+                        value => value.named(),
                     };
                     if let Some(law) = &mut work.law {
                         law.formals.push((name, value));
@@ -562,7 +569,7 @@ impl<'a> Elaborator<'a> {
             // Stiffness over mass is the square of an angular frequency, whatever the shapes are measured in.
             let ratio = self.dims.over(restoring.dim, mode.primary.dim);
             let square = self.dims.times_power(DimId::NONE, per_second, 2, 1);
-            if ratio.is_known() && ratio != square && !values[1].is_zero() {
+            if ratio.agreement(square) != Agreement::Yes && !values[1].is_zero() {
                 let shown = self.dims.text(ratio);
                 let diagnostic = Diagnostic::error("LGM0203", "the values of a mode do not give a frequency")
                     .label(
@@ -571,8 +578,14 @@ impl<'a> Elaborator<'a> {
                     )
                     .label(span_of(&roles.primary), "given here")
                     .help("stiffness over mass is in [1/s^2]");
-                self.report(diagnostic);
-                return None;
+                let claim = Claim {
+                    dim: ratio,
+                    wanted: square,
+                    expr: None,
+                };
+                if !self.disagree(diagnostic, &[claim]) {
+                    return None;
+                }
             }
             if values[1].is_zero() {
                 mode.restoring = None;

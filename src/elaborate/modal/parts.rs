@@ -163,7 +163,7 @@ impl<'a> Elaborator<'a> {
         let mark = law.formals.len();
         let coordinates = shape.arguments.iter().zip(at);
         law.formals
-            .extend(coordinates.map(|(name, at)| (*name, Value::Scalar(*at))));
+            .extend(coordinates.map(|(name, at)| (*name, Value::Scalar(*at).named())));
         if let Some(table) = &mut law.table {
             table.function = &shape.name.text;
         }

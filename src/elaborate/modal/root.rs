@@ -175,8 +175,7 @@ impl<'a> Elaborator<'a> {
             .exprs
             .new_symbol(over.index.text.clone(), SymbolKind::Parameter);
         let symbol = self.arena.exprs.symbol(unknown);
-        self.bound
-            .push((&over.index.text, Value::scalar(symbol, DimId::UNKNOWN)));
+        self.bound.push((&over.index.text, Value::scalar(symbol, DimId::PLAIN)));
         let body = self.eval_scalar(&over.body, place);
         self.bound.pop();
         let Some(body) = body else {
@@ -199,7 +198,7 @@ impl<'a> Elaborator<'a> {
         let fault = match found.map(|root| (root, BigRational::from_float(root))) {
             Ok((_, Some(exact))) => {
                 let expr = self.arena.exprs.number(exact);
-                return Value::scalar(expr, DimId::UNKNOWN);
+                return Value::scalar(expr, DimId::PLAIN);
             }
             Ok((root, None)) => Fault::NotFinite(root),
             Err(fault) => fault,
