@@ -123,6 +123,7 @@ fn run(
         return (None, diagnostics);
     };
     let mut found = bond::split_singular_stiffness(&mut model);
+    found.extend(bond::hold_integrals(&mut model));
     let graph = bond::lower(&model);
     let (system, more) = equations::formulate_with_time(&mut model, &graph, &request.equations);
     found.extend(more);

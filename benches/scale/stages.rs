@@ -46,6 +46,7 @@ pub fn stages(text: String) -> (u64, Vec<Stage>) {
     let mut model = model.expect("the model has no errors");
     note("elaborate", 0.0);
     bond::split_singular_stiffness(&mut model);
+    bond::hold_integrals(&mut model);
     let graph = bond::lower(&model);
     note("lower to a bond graph", 0.0);
     let (decided, ..) = equations::decide(&model, &graph, &causality::Request::default());

@@ -2,8 +2,10 @@
 
 use super::assemble::Obstacle;
 use super::blocks::block_form;
+use super::conditioning::improved;
 use super::conditions::Conditions;
 use super::given::{parameter_values, retained, without_nonlinear_outputs};
+use super::links::{Impulses, Links};
 use super::matrices::{self, Present};
 use super::options::Options;
 use super::outputs::{Plan, integrands};
@@ -15,7 +17,7 @@ use super::states::StateRequest;
 use super::system::{DependentStorage, StateSystem};
 use super::{build, dependents, singular, starts, values};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
-use crate::bond::BondGraph;
+use crate::bond::{self, BondGraph};
 use crate::causality::{self, Causality, Request};
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{Law, Model};
@@ -37,9 +39,32 @@ pub(crate) struct Problem<'a> {
     pub(crate) states: StateRequest,
 }
 
+/// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless
+/// other states are much better conditioned ([`super::conditioning`]). The flag says whether the parameters in general may be used.
+pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let (causality, general, mut diagnostics) = decide_rank(model, graph, request);
+    if has_errors(&diagnostics) {
+        return (causality, general, diagnostics);
+    }
+    let (better, warning) = improved(model, graph, &causality, request);
+    let Some(better) = better else {
+        diagnostics.extend(warning);
+        return (causality, general, diagnostics);
+    };
+    let mut ranks = request.ranks.clone();
+    ranks.extend(better.into_iter().map(|port| (port, -1)));
+    let request = Request {
+        retain: request.retain.clone(),
+        ranks,
+    };
+    let (causality, general, mut diagnostics) = decide_rank(model, graph, &request);
+    diagnostics.extend(warning);
+    (causality, general, diagnostics)
+}
+
 /// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
 /// holds, with a warning. The flag says whether the parameters in general may be used.
-pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
     let mut sampled = Sampled::new(1);
     let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
         sampled.from_expression(&model.exprs, id).unwrap_or(0)
@@ -118,7 +143,12 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
                 ..Request::default()
             };
             let ports = decide(model, graph, &request).0.independent;
+            let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
             (system, _, found) = started(&with_starts(model, known, &solved, &ports), graph, options);
+            // What was written down is given no more than before: steps of inputs move it.
+            for (state, given) in system.iter_mut().flat_map(|system| &mut system.states).zip(given) {
+                state.start_given = given;
+            }
         }
     }
     diagnostics.append(&mut found);
@@ -129,23 +159,45 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
 fn started(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>) {
     let conditions = Conditions::of(model);
     let with = conditions.as_ref().map_or(model, |found| &found.0);
-    let (mut system, mut diagnostics) = formulate_model(with, graph, options);
+    let mut links = Links::default();
+    let (mut system, mut diagnostics) = formulate_model(with, graph, options, &mut links);
     let mut solved = Vec::new();
     if let Some(system) = &mut system {
         if let Some((_, conditions)) = conditions {
             conditions.take(model, system);
         }
-        solved = settle(model, system, &mut diagnostics);
+        let second = |model: &Model| {
+            let options = Options {
+                blocks: false,
+                numeric: false,
+                ..options.clone()
+            };
+            let (system, found) = formulate_model(model, &bond::lower(model), &options, &mut Links::default());
+            system.filter(|_| !has_errors(&found))
+        };
+        let impulses = Impulses {
+            model,
+            links: &links,
+            formulate: &second,
+            size_limit: options.size_limit,
+        };
+        solved = settle(system, &impulses, &mut diagnostics);
     }
     (system, solved, diagnostics)
 }
 
 /// Formulates the equations of a model; starts are constraints that are still to be looked at.
-fn formulate_model(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+/// `links` says which storage the states are of.
+fn formulate_model(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+    links: &mut Links,
+) -> (Option<StateSystem>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let retain = retained(model, options, &mut diagnostics);
     if super::nonlinear::applies(model) {
-        let system = super::nonlinear::formulate(model, options, &retain, &mut diagnostics);
+        let system = super::nonlinear::formulate(model, options, &retain, links, &mut diagnostics);
         return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
     }
     let request = Request {
@@ -170,7 +222,7 @@ fn formulate_model(model: &Model, graph: &BondGraph, options: &Options) -> (Opti
             false => options.states,
         },
     };
-    match formulate_with(problem, general, options, &mut diagnostics) {
+    match formulate_with(problem, general, options, links, &mut diagnostics) {
         Ok(system) => {
             if !options.numeric {
                 // Equations over the parameters hold in general, but perhaps not for the values given.
@@ -198,6 +250,7 @@ fn formulate_with(
     problem: Problem<'_>,
     general: bool,
     options: &Options,
+    links: &mut Links,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<StateSystem, Failure> {
     let Problem { model, causality, .. } = problem;
@@ -224,7 +277,7 @@ fn formulate_with(
     };
     let mut system = build::frame(model, exprs, causality, problem.states, &added, diagnostics);
     if options.symbolic && general {
-        symbolic_run(problem, options, &mut plan, &mut system, diagnostics)?;
+        symbolic_run(problem, options, &mut plan, &mut system, links, diagnostics)?;
     }
     if let Some((run, dependent)) = numeric {
         if system.dependent.is_empty() {
@@ -241,12 +294,12 @@ fn formulate_with(
                 .help("make it an input, `input u = ..`, to see it in B"),
             );
         }
-        if system.start_constraints.is_empty() {
+        if links.carriers.is_empty() {
             let mut number = |exprs: &mut Exprs, value: &f64| {
                 let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
                 exprs.number(exact)
             };
-            system.start_constraints = starts::constraints(model, causality, &mut system, &run, &mut number);
+            system.start_constraints = starts::constraints(model, causality, &mut system, &run, links, &mut number);
         }
     }
     let is_left_out =
@@ -349,13 +402,14 @@ fn symbolic_run(
     options: &Options,
     plan: &mut Plan,
     system: &mut StateSystem,
+    links: &mut Links,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
     let Problem { model, causality, .. } = problem;
     let mut exprs = std::mem::take(&mut system.exprs);
     let is_crowded = EXPRESSIONS.is_exceeded(problem, &mut exprs, plan);
     system.exprs = exprs;
-    if !is_crowded && cancelled_run(problem, options, plan, system, diagnostics)? {
+    if !is_crowded && cancelled_run(problem, options, plan, system, links, diagnostics)? {
         return Ok(());
     }
     let given = parameter_values(model)
@@ -370,7 +424,7 @@ fn symbolic_run(
     system.exprs = exprs;
     let run = attempt?;
     matrices::symbolic(model, system, &run, &mut field);
-    system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
+    system.start_constraints = starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
         field.present(exprs, value)
     });
     if !field.is_cancelled() || matrices::is_too_long(system) {
@@ -385,6 +439,7 @@ fn cancelled_run(
     options: &Options,
     plan: &mut Plan,
     system: &mut StateSystem,
+    links: &mut Links,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<bool, Failure> {
     let Problem { model, causality, .. } = problem;
@@ -397,9 +452,10 @@ fn cancelled_run(
             let mut exprs = std::mem::take(&mut system.exprs);
             system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
             system.exprs = exprs;
-            system.start_constraints = starts::constraints(model, causality, system, &run, &mut |exprs, value| {
-                field.present(exprs, value)
-            });
+            system.start_constraints =
+                starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
+                    field.present(exprs, value)
+                });
             if matrices::is_too_long(system) {
                 share(model, system, "written out", diagnostics);
             }

@@ -7,6 +7,7 @@
 //! their first values.
 
 use super::balance::Instant;
+use super::links::{ImpulseFault, Impulses};
 use super::nonlinear::dual::{Point, duals};
 use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
 use super::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
@@ -31,7 +32,12 @@ const PLACES: usize = 3;
 
 /// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
 /// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
-pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
+pub(crate) fn settle(
+    system: &mut StateSystem,
+    impulses: &Impulses<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<usize> {
+    let model = impulses.model;
     let constraints = std::mem::take(&mut system.start_constraints);
     let definitions = Definitions::of(system);
     let behind: Vec<FxHashSet<SymbolId>> = constraints
@@ -58,10 +64,10 @@ pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut 
             diagnostics.push(guess_without_use(&state.name, state.start_span.unwrap_or(state.span)));
         }
     }
-    if constraints.is_empty() {
+    if constraints.is_empty() && impulses.links.ties.is_empty() {
         return Vec::new();
     }
-    let solved = free.clone();
+    let mut solved = free.clone();
     let places = system.states.iter().enumerate();
     let mut settling = Settling {
         places: places.map(|(at, state)| (state.symbol, at)).collect(),
@@ -72,6 +78,16 @@ pub(crate) fn settle(model: &Model, system: &mut StateSystem, diagnostics: &mut 
         used: FxHashSet::default(),
     };
     settling.closed_forms();
+    match settling.impulses(impulses) {
+        Ok(found) => solved.extend(found),
+        Err(fault) => {
+            diagnostics.push(settling.not_conserved(&fault));
+            return solved;
+        }
+    }
+    if settling.constraints.is_empty() {
+        return solved;
+    }
     let found = settling.search(diagnostics);
     if let Some(point) = found {
         settling.compare(&point, diagnostics);
@@ -128,22 +144,22 @@ struct ClosedForm {
     value: f64,
 }
 
-struct Settling<'a> {
-    system: &'a mut StateSystem,
-    constraints: Vec<StartConstraint>,
+pub(super) struct Settling<'a> {
+    pub(super) system: &'a mut StateSystem,
+    pub(super) constraints: Vec<StartConstraint>,
     /// The symbols behind each constraint.
-    behind: Vec<FxHashSet<SymbolId>>,
+    pub(super) behind: Vec<FxHashSet<SymbolId>>,
     /// The places of states, by their symbols.
-    places: FxHashMap<SymbolId, usize>,
+    pub(super) places: FxHashMap<SymbolId, usize>,
     /// States whose starts are looked for.
-    free: BTreeSet<usize>,
+    pub(super) free: BTreeSet<usize>,
     /// Constraints that gave a start, and hold by that.
-    used: FxHashSet<usize>,
+    pub(super) used: FxHashSet<usize>,
 }
 
 impl Settling<'_> {
     /// The parameters' values.
-    fn parameters(&self) -> FxHashMap<SymbolId, f64> {
+    pub(super) fn parameters(&self) -> FxHashMap<SymbolId, f64> {
         let point = start_point(self.system);
         let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
         entries.map(|entry| (entry.symbol, point[&entry.symbol].0)).collect()
@@ -300,7 +316,12 @@ impl Settling<'_> {
                 continue;
             };
             let (given, follows) = (values[0].0, values[1].0);
-            let agree = (follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs());
+            // What is a sum of large terms is known to their rounding.
+            let size = self
+                .size_of(constraint.follows, point)
+                .max(follows.abs())
+                .max(given.abs());
+            let agree = (follows - given).abs() <= AGREEMENT * size;
             // A state whose start has no value was told of elsewhere.
             if agree || !follows.is_finite() || !given.is_finite() {
                 continue;
@@ -337,6 +358,39 @@ impl Settling<'_> {
             }
             diagnostics.push(diagnostic.help("leave one of these starts out, or make them agree"));
         }
+    }
+
+    /// The size of the largest term of a sum.
+    fn size_of(&self, id: ExprId, point: &Point) -> f64 {
+        let terms = match self.system.exprs.node(id) {
+            Node::Sum(terms) => terms.to_vec(),
+            _ => vec![id],
+        };
+        let values = duals(&self.system.exprs, &terms, point).unwrap_or_default();
+        let sizes = values.iter().map(|value| value.0.abs()).filter(|size| size.is_finite());
+        sizes.fold(0.0, f64::max)
+    }
+
+    fn not_conserved(&self, fault: &ImpulseFault) -> Diagnostic {
+        let (states, because) = match fault {
+            ImpulseFault::Unknown { states } => (states, "have no closed form".to_string()),
+            ImpulseFault::Input { states, input } => {
+                let name = &self.system.inputs[*input].name;
+                (states, format!("depend on the first value of the input `{name}`"))
+            }
+        };
+        let names: Vec<String> = states
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let names = names.join(" and ");
+        let message = format!("the start of {names} follows from given starts by impulses, and these {because}");
+        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        for at in states.iter().take(PLACES) {
+            let state = &self.system.states[*at];
+            diagnostic = diagnostic.label(state.span, format!("`{}` has no start", state.name));
+        }
+        diagnostic.help("give `start` to what is named here too")
     }
 
     fn not_determined(&self, search: &StartSearch, undetermined: &[usize]) -> Diagnostic {

@@ -1,10 +1,11 @@
 //! Starts of dependent storage: each is a constraint on the starts of the states (language 9).
 
+use super::links::Links;
 use super::run::Run;
 use super::system::{StartConstraint, StateSystem};
 use crate::causality::Causality;
 use crate::elaborate::model::{Law, Model, PortId, StateChoice, StorageForm};
-use crate::expr::{ExprId, Exprs};
+use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use std::sync::Arc;
 
 /// Each `start` given on dependent storage, and what the states make of it, over their symbols.
@@ -13,8 +14,10 @@ pub(crate) fn constraints<E>(
     causality: &Causality,
     system: &mut StateSystem,
     run: &Run<E>,
+    links: &mut Links,
     present: &mut dyn FnMut(&mut Exprs, &E) -> ExprId,
 ) -> Vec<StartConstraint> {
+    link(model, causality, system, run, links);
     let mut exprs = std::mem::take(&mut system.exprs);
     let mut list = Vec::new();
     for (port, row) in causality.dependent.iter().zip(&run.dependent_co_energy) {
@@ -43,6 +46,7 @@ pub(crate) fn constraints<E>(
             Some(factor) => exprs.mul(factor, co_energy),
             None => co_energy,
         };
+        links.dependent.push(*port);
         list.push(StartConstraint {
             name: port_name(model, *port),
             is_storage: true,
@@ -53,6 +57,37 @@ pub(crate) fn constraints<E>(
     }
     system.exprs = exprs;
     list
+}
+
+/// Enters which ports carry the states, and what dependent storage ties together: by the structure alone, and with what controlled
+/// sources make of it.
+fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run<E>, links: &mut Links) {
+    *links = Links::default();
+    let ports = (&causality.independent[..], &causality.dependent[..]);
+    let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    let states = &states[..causality.independent.len()];
+    let columns = run.columns;
+    let is_switched = |column: u32| {
+        let constants = columns.constant(0)..columns.constant_rate(0);
+        let constant = |column: u32| run.constants[(column - columns.constant(0)) as usize];
+        constants.contains(&column) && is_over_parameters(&system.exprs, constant(column))
+    };
+    links.tie(model, ports, states, &run.couplings, |_| false);
+    links.tie(model, ports, states, &run.dependent_co_energy, is_switched);
+}
+
+/// Whether an expression is the same all the time, and not 0.
+pub(super) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
+    let mut nodes = exprs.reachable(&[id]).into_iter();
+    let is_constant = |id: ExprId| match exprs.node(id) {
+        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Parameter,
+        Node::Call(function, _) => !matches!(
+            function,
+            Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der
+        ),
+        _ => true,
+    };
+    !exprs.is_zero(id) && nodes.all(is_constant)
 }
 
 /// The factor from co-energy to the variable that the user gives a start for; none where it is 1, as for graph elements.

@@ -197,6 +197,12 @@ pub enum StateVariable {
 }
 
 impl StateVariable {
+    /// Whether it is the co-energy variable of storage.
+    pub(crate) fn is_co_energy(self) -> bool {
+        use StateVariable::{Across, Effort, Flow, Through};
+        matches!(self, Across | Through | Effort | Flow)
+    }
+
     /// The word of the `equations` JSON schema (design section 4).
     pub fn word(self) -> &'static str {
         match self {

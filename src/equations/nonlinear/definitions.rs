@@ -8,12 +8,14 @@ use super::prepare::Prepared;
 use crate::algebra::Sharing;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
-use crate::elaborate::model::{ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
+use crate::elaborate::model::{Element, ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
 use crate::equations::assemble::Obstacle;
+use crate::equations::links::{Carrier, Links};
 use crate::equations::matrices::{Present, is_negative};
 use crate::equations::outputs::OutputFault;
 use crate::equations::refusal::Failure;
 use crate::equations::run::measure_columns;
+use crate::equations::starts::is_over_parameters;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -103,6 +105,8 @@ struct Builder<'a, F: Present> {
     /// The output that is read: it may ask for rates of rates.
     asking: Option<Blame>,
     waiting: Vec<Waiting>,
+    /// Energy variables that are no states, as they are defined.
+    followed: FxHashMap<SymbolId, ExprId>,
 }
 
 /// The outputs that add a state: one for each integrand that a state does not hold.
@@ -148,7 +152,7 @@ impl Definitions {
         field: &mut F,
         system: &mut StateSystem,
         columns: &[u32],
-    ) -> Result<Definitions, Failure> {
+    ) -> Result<(Definitions, Links), Failure> {
         let Prepared {
             model,
             graph,
@@ -191,6 +195,7 @@ impl Definitions {
             })
             .collect();
         change_states(model, field, &mut reduced, &is_energy)?;
+        let links = links(prepared, system, &reduced);
         let drifts = vec![None; reduced.known.drifts];
         let mut builder = Builder {
             model,
@@ -207,18 +212,56 @@ impl Definitions {
             of_first_order: FxHashSet::default(),
             asking: None,
             waiting: Vec::new(),
+            followed: FxHashMap::default(),
         };
         let found = builder.define(prepared, system, &is_energy, conjugates, others);
         let (exprs, map) = (builder.exprs, builder.definitions);
         system.exprs = exprs;
         let roots = found?;
-        Ok(Definitions {
+        let definitions = Definitions {
             map,
             roots,
             states: system.states.len(),
             outputs: model.outputs.len(),
-        })
+        };
+        Ok((definitions, links))
     }
+}
+
+/// Which storage the states are of, and which of them share momenta or charges.
+fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Reduced<E>) -> Links {
+    let Prepared { model, causality, .. } = prepared;
+    let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    let is_switched = |column: u32| {
+        let sources = reduced.known.source(0)..reduced.known.source_rate(0);
+        let of_port = |port: PortId| match &model.elements[model.ports[port.index()].element.index()] {
+            Element {
+                law: Law::Source { values, .. },
+                ports,
+                ..
+            } => is_over_parameters(&model.exprs, values[(port.0 - ports.start) as usize]),
+            _ => false,
+        };
+        sources.contains(&column) && of_port(reduced.sources[(column - reduced.known.source(0)) as usize])
+    };
+    let mut links = Links::default();
+    let ports = (&reduced.independent[..], &reduced.dependent[..]);
+    links.tie(
+        model,
+        ports,
+        &states[..reduced.known.storage],
+        &reduced.dependent_co_energy,
+        is_switched,
+    );
+    for port in &causality.nonlinear {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        if let Law::Nonlinear(law) = &element.law
+            && let Some((_, energy)) = law.storage[(port.0 - element.ports.start) as usize]
+        {
+            links.carriers.insert(energy, Carrier::Port(*port));
+        }
+    }
+    links
 }
 
 impl<F: Present> Builder<'_, F> {
@@ -458,6 +501,7 @@ impl<F: Present> Builder<'_, F> {
                 *id = replaced[0];
             }
         }
+        self.followed = followed;
         Ok(())
     }
 

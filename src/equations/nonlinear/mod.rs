@@ -33,6 +33,7 @@ mod verify;
 use super::assemble;
 use super::build;
 use super::given::parameter_values;
+use super::links::Links;
 use super::options::Options;
 use super::outputs;
 use super::refusal::Failure;
@@ -113,6 +114,8 @@ struct Built {
     system: StateSystem,
     /// The asked-for columns of the junction structure, over the symbols of the system.
     columns: Vec<ExprId>,
+    /// Which storage the states are of.
+    links: Links,
 }
 
 /// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
@@ -126,10 +129,15 @@ pub(super) fn formulate(
     model: &Model,
     options: &Options,
     retain: &[ElementId],
+    links: &mut Links,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<StateSystem> {
     match build(model, options.states, options.size_limit, retain, None, diagnostics) {
-        Ok(built) => Some(built?.system),
+        Ok(built) => {
+            let built = built?;
+            *links = built.links;
+            Some(built.system)
+        }
         Err(unbuilt) => {
             diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
             None
@@ -181,6 +189,7 @@ fn equations(
     let Defined {
         definitions,
         mut system,
+        mut links,
         cancelled,
     } = defined(prepared, states, size_limit, &columns, &mut frame_notes)?;
     diagnostics.append(&mut frame_notes);
@@ -193,7 +202,8 @@ fn equations(
     closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let starts = columns.split_off(asked);
     system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
-    Ok(Built { system, columns })
+    links.dependent = started.iter().map(|entry| entry.0).collect();
+    Ok(Built { system, columns, links })
 }
 
 /// Definitions, with the system that holds their symbols.
@@ -202,6 +212,7 @@ struct Defined {
     system: StateSystem,
     /// Whether coefficients are in lowest terms.
     cancelled: bool,
+    links: Links,
 }
 
 impl Defined {
@@ -224,10 +235,11 @@ fn defined(
     let attempt = Definitions::build(prepared, states, &mut field, &mut system, columns);
     let exhausted = crate::algebra::Field::exhausted(&field);
     let cancelled = match attempt {
-        Ok(definitions) if !exhausted => {
+        Ok((definitions, links)) if !exhausted => {
             let found = Defined {
                 definitions,
                 system,
+                links,
                 cancelled: true,
             };
             if found.sizes().0 <= LARGE {
@@ -244,9 +256,10 @@ fn defined(
         .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
     let mut field = SharedArena::new(3, given.collect());
     let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
-    let shared = shared.map(|definitions| Defined {
+    let shared = shared.map(|(definitions, links)| Defined {
         definitions,
         system,
+        links,
         cancelled: false,
     });
     // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer than the

@@ -112,6 +112,7 @@ impl<F: Present> Builder<'_, F> {
                     Some((state, start)) => self.exprs.sub(*state, *start),
                     None => return Err(blame.no_rate(false)),
                 },
+                Node::Symbol(symbol) => self.followed.get(symbol).copied().unwrap_or(id),
                 _ => self.exprs.rebuild(&node, &replaced),
             };
             replaced.insert(id, now);
