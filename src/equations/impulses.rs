@@ -17,6 +17,7 @@ use super::shared::SharedArena;
 use super::system::{State, StateSystem};
 use crate::algebra::{self, FromExpression, PrimeField, RationalFunctions, Sampled};
 use crate::causality::elimination::{Row, add_scaled, find};
+use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{Law, Model, StorageForm};
 use crate::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,6 +108,29 @@ impl Settling<'_> {
             true => Ok(Vec::new()),
             false => Err(ImpulseFault::Unknown { states: open }),
         }
+    }
+
+    /// Says that starts do not follow by conservation.
+    pub(super) fn not_conserved(&self, fault: &ImpulseFault) -> Diagnostic {
+        let (states, because) = match fault {
+            ImpulseFault::Unknown { states } => (states, "have no closed form".to_string()),
+            ImpulseFault::Input { states, input } => {
+                let name = &self.system.inputs[*input].name;
+                (states, format!("depend on the first value of the input `{name}`"))
+            }
+        };
+        let names: Vec<String> = states
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let names = names.join(" and ");
+        let message = format!("the start of {names} follows from given starts by impulses, and these {because}");
+        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        for at in states.iter().take(3) {
+            let state = &self.system.states[*at];
+            diagnostic = diagnostic.label(state.span, format!("`{}` has no start", state.name));
+        }
+        diagnostic.help("give `start` to what is named here too")
     }
 
     fn is_storage(&self, links: &Links, at: usize) -> bool {

@@ -73,44 +73,40 @@ pub(crate) struct Tie {
 }
 
 impl Links {
-    /// The links of storage ports with the states given: by rows of dependent storage, over states first, and by fields. `driven`
-    /// says whether a further column is a constant source.
-    pub(crate) fn tie<E>(
-        &mut self,
-        model: &Model,
-        (independent, dependent): (&[PortId], &[PortId]),
-        states: &[SymbolId],
-        rows: &[Row<E>],
-        driven: impl Fn(u32) -> bool,
-    ) {
-        let mut of_port: FxHashMap<PortId, Vec<SymbolId>> = FxHashMap::default();
-        for (port, state) in independent.iter().zip(states) {
+    /// Enters what carries the states of storage ports, and the ties of fields.
+    pub(crate) fn carry(&mut self, model: &Model, ports: &[PortId], states: &[SymbolId]) {
+        let mut of_port: FxHashMap<PortId, SymbolId> = FxHashMap::default();
+        for (port, state) in ports.iter().zip(states) {
             self.carriers.insert(*state, Carrier::of(model, *port));
-            of_port.insert(*port, vec![*state]);
-        }
-        for (port, row) in dependent.iter().zip(rows) {
-            let columns = row.iter().map(|entry| entry.0);
-            let on = columns.filter_map(|column| states.get(column as usize).copied());
-            let on: Vec<SymbolId> = on.collect();
-            of_port.entry(*port).or_default().extend(&on);
-            let is_driven = row.iter().any(|entry| driven(entry.0));
-            if on.len() > 1 || is_driven {
-                self.ties.push(Tie { states: on, is_driven });
-            }
+            of_port.insert(*port, *state);
         }
         for element in &model.elements {
             let Law::Storage { value, .. } = &element.law else {
                 continue;
             };
-            let is_field = (0..value.rows).any(|row| {
-                (0..row).any(|column| {
-                    !model.exprs.is_zero(value.get(row, column)) || !model.exprs.is_zero(value.get(column, row))
-                })
-            });
-            if is_field {
+            let is_zero = |row: usize, column: usize| model.exprs.is_zero(value.get(row, column));
+            let pairs = (0..value.rows).flat_map(|row| (0..row).map(move |column| (row, column)));
+            let mut pairs = pairs.filter(|(row, column)| !is_zero(*row, *column) || !is_zero(*column, *row));
+            if pairs.next().is_some() {
                 let ports = element.ports.clone().map(PortId);
-                let states = ports.flat_map(|port| of_port.get(&port).cloned().unwrap_or_default());
-                let (states, is_driven) = (states.collect(), false);
+                let states = ports.filter_map(|port| of_port.get(&port).copied()).collect();
+                let is_driven = false;
+                self.ties.push(Tie { states, is_driven });
+            }
+        }
+    }
+
+    /// Ties the states that each row of dependent storage holds; a column stands for a state, or perhaps for a constant source.
+    pub(crate) fn tie<E>(
+        &mut self,
+        rows: &[Row<E>],
+        state: impl Fn(u32) -> Option<SymbolId>,
+        is_constant: impl Fn(u32) -> bool,
+    ) {
+        for row in rows {
+            let states: Vec<SymbolId> = row.iter().filter_map(|entry| state(entry.0)).collect();
+            let is_driven = row.iter().any(|entry| is_constant(entry.0));
+            if states.len() > 1 || is_driven {
                 self.ties.push(Tie { states, is_driven });
             }
         }

@@ -7,7 +7,7 @@
 //! their first values.
 
 use super::balance::Instant;
-use super::links::{ImpulseFault, Impulses};
+use super::links::Impulses;
 use super::nonlinear::dual::{Point, duals};
 use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
 use super::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
@@ -369,28 +369,6 @@ impl Settling<'_> {
         let values = duals(&self.system.exprs, &terms, point).unwrap_or_default();
         let sizes = values.iter().map(|value| value.0.abs()).filter(|size| size.is_finite());
         sizes.fold(0.0, f64::max)
-    }
-
-    fn not_conserved(&self, fault: &ImpulseFault) -> Diagnostic {
-        let (states, because) = match fault {
-            ImpulseFault::Unknown { states } => (states, "have no closed form".to_string()),
-            ImpulseFault::Input { states, input } => {
-                let name = &self.system.inputs[*input].name;
-                (states, format!("depend on the first value of the input `{name}`"))
-            }
-        };
-        let names: Vec<String> = states
-            .iter()
-            .map(|at| format!("`{}`", self.system.states[*at].name))
-            .collect();
-        let names = names.join(" and ");
-        let message = format!("the start of {names} follows from given starts by impulses, and these {because}");
-        let mut diagnostic = Diagnostic::error("LGM0434", message);
-        for at in states.iter().take(PLACES) {
-            let state = &self.system.states[*at];
-            diagnostic = diagnostic.label(state.span, format!("`{}` has no start", state.name));
-        }
-        diagnostic.help("give `start` to what is named here too")
     }
 
     fn not_determined(&self, search: &StartSearch, undetermined: &[usize]) -> Diagnostic {

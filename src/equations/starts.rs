@@ -63,17 +63,18 @@ pub(crate) fn constraints<E>(
 /// sources make of it.
 fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run<E>, links: &mut Links) {
     *links = Links::default();
-    let ports = (&causality.independent[..], &causality.dependent[..]);
     let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     let states = &states[..causality.independent.len()];
+    let state = |column: u32| states.get(column as usize).copied();
     let columns = run.columns;
     let is_switched = |column: u32| {
         let constants = columns.constant(0)..columns.constant_rate(0);
         let constant = |column: u32| run.constants[(column - columns.constant(0)) as usize];
         constants.contains(&column) && is_over_parameters(&system.exprs, constant(column))
     };
-    links.tie(model, ports, states, &run.couplings, |_| false);
-    links.tie(model, ports, states, &run.dependent_co_energy, is_switched);
+    links.carry(model, &causality.independent, states);
+    links.tie(&run.couplings, state, |_| false);
+    links.tie(&run.dependent_co_energy, state, is_switched);
 }
 
 /// Whether an expression is the same all the time, and not 0.

@@ -1,5 +1,6 @@
 //! Definitions: what every measured variable, source value, rate and drift is, over states, inputs and each other.
 
+mod links;
 mod rates;
 
 use super::energies::change_states;
@@ -8,14 +9,13 @@ use super::prepare::Prepared;
 use crate::algebra::Sharing;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
-use crate::elaborate::model::{Element, ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
+use crate::elaborate::model::{ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
 use crate::equations::assemble::Obstacle;
-use crate::equations::links::{Carrier, Links};
+use crate::equations::links::Links;
 use crate::equations::matrices::{Present, is_negative};
 use crate::equations::outputs::OutputFault;
 use crate::equations::refusal::Failure;
 use crate::equations::run::measure_columns;
-use crate::equations::starts::is_over_parameters;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -168,6 +168,8 @@ impl Definitions {
         }
         let others = wanted.len();
         wanted.extend(columns);
+        let asked = wanted.len();
+        wanted.extend(links::followers(prepared));
         let mut reduced = reduce(
             model,
             causality,
@@ -195,7 +197,8 @@ impl Definitions {
             })
             .collect();
         change_states(model, field, &mut reduced, &is_energy)?;
-        let links = links(prepared, system, &reduced);
+        let followers = reduced.wanted.split_off(asked);
+        let links = links::links(prepared, system, &reduced, &followers);
         let drifts = vec![None; reduced.known.drifts];
         let mut builder = Builder {
             model,
@@ -226,42 +229,6 @@ impl Definitions {
         };
         Ok((definitions, links))
     }
-}
-
-/// Which storage the states are of, and which of them share momenta or charges.
-fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Reduced<E>) -> Links {
-    let Prepared { model, causality, .. } = prepared;
-    let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
-    let is_switched = |column: u32| {
-        let sources = reduced.known.source(0)..reduced.known.source_rate(0);
-        let of_port = |port: PortId| match &model.elements[model.ports[port.index()].element.index()] {
-            Element {
-                law: Law::Source { values, .. },
-                ports,
-                ..
-            } => is_over_parameters(&model.exprs, values[(port.0 - ports.start) as usize]),
-            _ => false,
-        };
-        sources.contains(&column) && of_port(reduced.sources[(column - reduced.known.source(0)) as usize])
-    };
-    let mut links = Links::default();
-    let ports = (&reduced.independent[..], &reduced.dependent[..]);
-    links.tie(
-        model,
-        ports,
-        &states[..reduced.known.storage],
-        &reduced.dependent_co_energy,
-        is_switched,
-    );
-    for port in &causality.nonlinear {
-        let element = &model.elements[model.ports[port.index()].element.index()];
-        if let Law::Nonlinear(law) = &element.law
-            && let Some((_, energy)) = law.storage[(port.0 - element.ports.start) as usize]
-        {
-            links.carriers.insert(energy, Carrier::Port(*port));
-        }
-    }
-    links
 }
 
 impl<F: Present> Builder<'_, F> {

@@ -507,7 +507,54 @@ pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
         let variable = causality.solved[port.index()].expect("invariant: causality assigns every storage");
         (*port, port_column(*port, variable))
     };
-    causality.dependent.iter().filter(started).map(column).collect()
+    let linear = causality.dependent.iter().filter(started).map(column);
+    let released = prepared.released.iter().filter(|integral| integral.start.is_some());
+    linear
+        .chain(released.filter_map(|integral| column_of(prepared, integral)))
+        .collect()
+}
+
+/// The port of a nonlinear storage whose energy variable is no state, and the column of its co-energy.
+fn column_of(prepared: &Prepared, integral: &Integral) -> Option<(PortId, u32)> {
+    let (port, co_energy) = follower(&prepared.model, integral)?;
+    Some((port, port_column(port, co_energy)))
+}
+
+/// The port whose energy variable an integral is, and its co-energy variable.
+fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
+    let owner = integral.owner?;
+    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+        return None;
+    };
+    model.ports_of(owner).enumerate().find_map(|(at, port)| {
+        let (co_energy, energy) = law.storage[at]?;
+        (energy == integral.symbol).then_some((port, co_energy))
+    })
+}
+
+/// What is given at the start, and what follows, of a nonlinear storage whose co-energy has a value: the co-energies where the law
+/// has a closed form, the law itself elsewhere.
+fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, value: ExprId) -> (ExprId, ExprId) {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Nonlinear(law) = &element.law else {
+        unreachable!("invariant: only nonlinear laws own energy variables")
+    };
+    let at = (port.0 - element.ports.start) as usize;
+    let (co_energy, energy) = law.storage[at].expect("invariant: the port stores energy");
+    let (effort, flow) = law.variables[at];
+    let variable = if co_energy == Variable::Effort { effort } else { flow };
+    let mut residuals = law.residuals.iter().copied();
+    let residual = residuals.find(|residual| exprs.symbols_of(&[*residual]).contains(&energy));
+    let residual = residual.expect("invariant: the law of a storage holds its energy variable");
+    let residual = exprs.substitute(&[residual], |symbol| (symbol == energy).then_some(start))[0];
+    match exprs.isolate(residual, variable) {
+        Some(given) => (given, value),
+        None => {
+            let zero = exprs.zero();
+            let residual = exprs.substitute(&[residual], |symbol| (symbol == variable).then_some(value))[0];
+            (zero, residual)
+        }
+    }
 }
 
 /// The starts of dependent storage, and what the states make of them: the values of the columns of [`started_columns`].
@@ -518,7 +565,24 @@ pub(super) fn start_constraints(
     values: &[ExprId],
 ) -> Vec<StartConstraint> {
     let model = &prepared.model;
+    let nonlinear = |system: &mut StateSystem, port: PortId, value: ExprId| {
+        let mut released = prepared.released.iter();
+        let integral = released.find(|integral| follower(model, integral).is_some_and(|found| found.0 == port))?;
+        let (given, follows) = started_law(model, &mut system.exprs, port, integral.start?, value);
+        Some(StartConstraint {
+            name: port_name(model, port),
+            is_storage: true,
+            given,
+            follows,
+            span: integral
+                .start_span
+                .unwrap_or(model.element_span(model.ports[port.index()].element)),
+        })
+    };
     let one = |((port, _), value): (&(PortId, u32), &ExprId)| {
+        if let Some(constraint) = nonlinear(system, *port, *value) {
+            return constraint;
+        }
         let element = &model.elements[model.ports[port.index()].element.index()];
         let at = (port.0 - element.ports.start) as usize;
         let given = element.start[at].expect("invariant: these columns have starts");
