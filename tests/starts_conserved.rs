@@ -400,7 +400,7 @@ fn integrals_of_storage_begin_where_it_does() {
 #[test]
 fn integrals_of_linear_storage_add_no_state() {
     let text = "model M {
-  node x : translational; node a, b : electrical;
+  node x : translational; node a : electrical;
   mass : Mass(2) x -> gnd;
   spring : Spring(100) x -> gnd, start = 50 [N];
   drag : Damper(1) x -> gnd;

@@ -134,7 +134,7 @@ impl Holding {
         let element = model.elements[id.index()].clone();
         let at = (port.0 - element.ports.start) as usize;
         match &element.law {
-            Law::Nonlinear(law) => law.storage[at].map(|(_, energy)| model.exprs.symbol(energy)),
+            Law::Nonlinear(_) => own_integral(model, port).map(|(_, integral)| model.exprs.symbol(integral)),
             Law::Storage { co_energy, value, form } => {
                 let row = match form {
                     StorageForm::Direct => (0..value.columns).map(|column| value.get(at, column)).collect(),
@@ -209,17 +209,32 @@ fn end_of(model: &Model, bond: usize) -> Option<(PortId, bool)> {
     }
 }
 
-/// The variable whose integral the storage at a port holds.
+/// The variable whose integral the element at a port holds.
 fn integrated_by(model: &Model, port: PortId) -> Option<Variable> {
     let element = &model.elements[model.ports[port.index()].element.index()];
     match &element.law {
         Law::Storage { co_energy, .. } => Some(co_energy.conjugate()),
-        Law::Nonlinear(law) => {
-            let (co_energy, _) = law.storage[(port.0 - element.ports.start) as usize]?;
-            Some(co_energy.conjugate())
-        }
+        Law::Nonlinear(_) => own_integral(model, port).map(|found| found.0),
         _ => None,
     }
+}
+
+/// The integral that a law of its own holds at a port, of an effort or a flow: an energy variable, or one beside losses.
+fn own_integral(model: &Model, port: PortId) -> Option<(Variable, SymbolId)> {
+    let id = model.ports[port.index()].element;
+    let element = &model.elements[id.index()];
+    let Law::Nonlinear(law) = &element.law else { return None };
+    let at = (port.0 - element.ports.start) as usize;
+    if let Some((co_energy, energy)) = law.storage[at] {
+        return Some((co_energy.conjugate(), energy));
+    }
+    let (effort, flow) = law.variables[at];
+    let mut own = model.integrals.iter().filter(|integral| integral.owner == Some(id));
+    own.find_map(|integral| match model.exprs.node(integral.rate) {
+        Node::Symbol(symbol) if *symbol == effort => Some((Variable::Effort, integral.symbol)),
+        Node::Symbol(symbol) if *symbol == flow => Some((Variable::Flow, integral.symbol)),
+        _ => None,
+    })
 }
 
 /// A row of the inverse of a stiffness.
@@ -253,7 +268,7 @@ fn start_of_energy(model: &mut Model, port: PortId) -> Option<ExprId> {
         integral.and_then(|integral| integral.start)
     };
     let start = match &element.law {
-        Law::Nonlinear(law) => starts(law.storage[at]?.1)?,
+        Law::Nonlinear(_) => starts(own_integral(model, port)?.1)?,
         Law::Storage { value, form, .. } => match (element.state_choice, form) {
             (StateChoice::Energy, _) => element.start.get(at).copied().flatten()?,
             (StateChoice::CoEnergy, form) => {
