@@ -142,7 +142,14 @@ fn a_constant_source_charges_a_divider() {
         "c2 : Capacitor(1e-3) a -> c;",
         "c3 : Capacitor(3e-3) c -> gnd;",
     ];
-    for (source, value) in [("5", 5.0), ("U", 8.0), ("u", 2.0), ("U + u", 10.0)] {
+    for (source, value) in [
+        ("5", 5.0),
+        ("U", 8.0),
+        ("u", 2.0),
+        ("U + u", 10.0),
+        ("4*cos(3*time)", 4.0),
+        ("U + 4*cos(3*time)", 12.0),
+    ] {
         for order in orders(&lines) {
             let text = format!(
                 "model M {{\n  param U = 8;\n  input u = 2;\n  node a, c : electrical;\n{order}  r : Resistor(1e3) c -> gnd;

@@ -94,7 +94,7 @@ impl Settling<'_> {
         let parameters = self.parameters();
         for (at, start) in free.iter().zip(starts) {
             let of = |symbol: SymbolId| parameters.get(&symbol).copied();
-            let value = self.system.exprs.evaluate_unchecked(&[start], 0.0, &of)[0];
+            let value = self.system.exprs.evaluate_unchecked(&[start], &of)[0];
             let state = &mut self.system.states[*at];
             (state.start, state.start_value) = (start, value);
             self.free.remove(at);
@@ -253,9 +253,8 @@ impl Settling<'_> {
     fn row_of(&mut self, value: ExprId, storage: &[usize]) -> Option<Vec<(usize, ExprId)>> {
         let symbols: Vec<SymbolId> = storage.iter().map(|at| self.system.states[*at].symbol).collect();
         let value = expanded(self.system, &[value])?[0];
-        let time = self.system.time;
         let exprs = &mut self.system.exprs;
-        let row = Gradient::new(exprs, &symbols, time).row(exprs, value).ok()?;
+        let row = Gradient::new(exprs, &symbols).row(exprs, value).ok()?;
         let mut found = Vec::new();
         for (column, entry) in row.iter() {
             found.push((storage[*column as usize], self.at_start(*entry, storage)?));
@@ -370,7 +369,7 @@ impl Settling<'_> {
             let (there, here) = (probe.exprs.symbol(there.symbol), self.system.exprs.symbol(here.symbol));
             copied.insert(there, here);
         }
-        let mut gradient = Gradient::new(&mut probe.exprs, &columns, probe.time);
+        let mut gradient = Gradient::new(&mut probe.exprs, &columns);
         let (first, last) = (
             second.impulses.len() as u32,
             (second.impulses.len() + second.constants.len()) as u32,
@@ -417,9 +416,8 @@ impl Settling<'_> {
         for given in given {
             let mut terms: FxHashMap<u32, Vec<ExprId>> = FxHashMap::default();
             let value = expanded(self.system, &[given.value]).map_or(given.value, |list| list[0]);
-            let time = self.system.time;
             let exprs = &mut self.system.exprs;
-            if let Ok(row) = Gradient::new(exprs, &symbols, time).row(exprs, value) {
+            if let Ok(row) = Gradient::new(exprs, &symbols).row(exprs, value) {
                 for (input, entry) in row.iter() {
                     terms.entry(*input).or_default().push(*entry);
                 }
@@ -432,7 +430,7 @@ impl Settling<'_> {
             }
             for (input, list) in terms {
                 let of = |symbol: SymbolId| point.get(&symbol).copied();
-                let values = self.system.exprs.evaluate_unchecked(&list, 0.0, &of);
+                let values = self.system.exprs.evaluate_unchecked(&list, &of);
                 let size: f64 = values.iter().map(|value| value.abs()).sum();
                 if values.iter().sum::<f64>().abs() > ROUNDING * size {
                     return Some(input as usize);

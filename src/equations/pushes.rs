@@ -64,6 +64,7 @@ impl Pushed {
             dimension: None,
             unit: None,
             scale: 1.0,
+            is_internal: true,
             span: self.model.span,
         });
         symbol
