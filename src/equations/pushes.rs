@@ -146,6 +146,7 @@ impl Pushed {
             law_span: self.model.paths[path.index()].span,
             start: Vec::new(),
             start_span: None,
+            nominal: Vec::new(),
             state_choice: StateChoice::CoEnergy,
             mode: None,
         });
