@@ -23,6 +23,14 @@ type LU = FaerSparseLU<f64>;
 /// 100 roundings of the time and the step together.
 const SHORTEST: f64 = 256.0 * f64::EPSILON;
 
+/// Nor have pieces, in seconds, that are shorter than this wherever they are: beside 0 there are numbers as near as 5e-324 s.
+const NEAREST: f64 = 1e-200;
+
+/// Whether a corner is as near to an instant before it as rounding: nothing happens between the two.
+fn is_together(instant: f64, corner: f64) -> bool {
+    corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
+}
+
 /// Into so many parts a step across a jump is cut.
 const PARTS: u32 = 8;
 
@@ -72,17 +80,23 @@ impl Run<'_> {
     /// The states just after the start, and the first row.
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         let start = self.plan.start;
-        self.enter_piece(start);
-        self.states = starts::given(self.motion, start)?;
-        let at_start = self.corners.first().filter(|corner| corner.time <= start).cloned();
-        let corner = at_start.unwrap_or(Corner {
+        let mut corner = Corner {
             time: start,
             steps: Vec::new(),
-        });
-        while self.corners.get(self.corner).is_some_and(|corner| corner.time <= start) {
+        };
+        // What changes just after the start, as `sign(time)` does, has its later value from the start on.
+        while let Some(next) = self
+            .corners
+            .get(self.corner)
+            .filter(|next| is_together(start, next.time))
+        {
+            self.time = next.time.max(start);
+            corner.steps.extend(&next.steps);
             self.corner += 1;
         }
-        self.enter_piece(start);
+        self.enter_piece(self.time);
+        self.states = starts::given(self.motion, start)?;
+        self.enter_piece(self.time);
         self.motion.find_loops(start, &self.states);
         self.first = self.motion.position(start, &self.states);
         self.chains = self.motion.watch_chains(&self.first);
@@ -213,7 +227,7 @@ impl Run<'_> {
             let end = self.end_of_piece();
             self.enter_piece(self.time);
             // Corners as near as two doubles have nothing between them.
-            if end - self.time > SHORTEST * end.abs().max(self.time.abs()) {
+            if end - self.time > SHORTEST * end.abs().max(self.time.abs()) + NEAREST {
                 match self.piece(solver, end, may_switch)? {
                     Piece::AtEnd => {}
                     Piece::Event => continue,
@@ -221,11 +235,18 @@ impl Run<'_> {
                 }
             }
             self.time = end;
+            let is_next = |run: &Self| {
+                run.corners
+                    .get(run.corner)
+                    .is_some_and(|corner| is_together(end, corner.time))
+            };
             let at_corner = self.corners.get(self.corner).is_some_and(|corner| corner.time <= end);
-            if at_corner {
-                self.pass_corner()?;
-            } else {
+            if !at_corner {
                 self.enter_piece(end);
+            }
+            while at_corner && is_next(self) {
+                self.time = self.corners[self.corner].time.max(end);
+                self.pass_corner()?;
             }
             self.rows_at(end)?;
             if end >= self.plan.stop {
@@ -588,7 +609,7 @@ impl Run<'_> {
             while self
                 .corners
                 .get(self.corner)
-                .is_some_and(|corner| corner.time <= time + 8.0 * f64::EPSILON * time.abs())
+                .is_some_and(|corner| is_together(time, corner.time))
             {
                 let corner = self.corners[self.corner].clone();
                 self.corner += 1;

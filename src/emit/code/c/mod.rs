@@ -164,6 +164,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("plan_rtol", c.literal(rtol))
         .set("plan_atol", c.literal(atol.unwrap_or(0.0)))
         .set("rounding", c.literal(64.0 * c.epsilon()))
+        .set("nearest", c.literal(c.nearest()))
         .set("event_length", c.literal(1e-9))
         .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
     let given = system

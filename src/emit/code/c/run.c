@@ -156,9 +156,16 @@ void @name@_run_hold(@name@_run *run) {
     return (run->to < run->horizon) ? run->to : run->horizon;
 }
 
-/* What of the time ahead follows from the parameters: where the next corner is, and how long steps may be. */
+/* What of the time ahead follows from the parameters: where the next corner is, and how long steps may be. Corners as near as
+ * rounding are one: the values after the last of them hold. */
 static void look_ahead(@name@_run *run, real now) {
+    const real near = now + @rounding@ * @fabs@(now) + @nearest@;
+    run->from = now;
     run->to = @name@_next_corner(&run->model, run->start, now, run->horizon);
+    while (run->to <= near) {
+        run->from = run->to;
+        run->to = @name@_next_corner(&run->model, run->start, run->from, run->horizon);
+    }
     run->solver.longest = @name@_longest_step(&run->model, run->start, run->horizon);
 }
 
@@ -166,11 +173,7 @@ static void look_ahead(@name@_run *run, real now) {
     /* What is within rounding of the corner is at it. */
     const int is_near = run->to > run->t && run->to <= run->t + @rounding@ * @fabs@(run->t);
     const real now = is_near ? run->to : run->t;
-    @name@_status status;
-    run->from = now;
-    run->to = HUGE_VAL@suffix@;
     run->is_fresh = 1;
-    status = move_states(run, 0, NULL);
     if (now >= run->horizon) {
         /* As far again. */
         const real length = run->horizon - run->start;
@@ -178,14 +181,11 @@ static void look_ahead(@name@_run *run, real now) {
         run->horizon = now + length;
     }
     look_ahead(run, now);
-    return status;
+    return move_states(run, 0, NULL);
 }
 
 @name@_status @name@_run_begin(@name@_run *run, @name@_real t, @name@_real stop, const int given[]) {
-    @name@_status status;
     run->t = t;
-    run->from = t;
-    run->to = HUGE_VAL@suffix@;
     run->start = t;
     run->horizon = stop;
     run->is_fresh = 1;
@@ -193,9 +193,8 @@ static void look_ahead(@name@_run *run, real now) {
     for (int at = 0; at < @NAME@_INPUTS; at++) {
         run->held[at] = @zero@;
     }
-    status = move_states(run, 1, given);
     look_ahead(run, t);
-    return status;
+    return move_states(run, 1, given);
 }
 
 void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]) {

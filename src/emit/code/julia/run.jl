@@ -17,15 +17,21 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     atol = @plan_atol@, algorithm = Tsit5())
     isnan(stop) && throw(ArgumentError("give `stop`: the model does not say how long it is to run"))
     times = collect(range(start, stop; length = points))
-    x = @name@.moved(model, start, zeros(@inputs@), model.starts, true)
+    corners = together(float(start), @name@.corners(model, start, stop))
+    begun = popfirst!(corners)[2]
+    x = @name@.moved(model, begun, zeros(@inputs@), model.starts, true)
     states = zeros(@states@, points)
     states[:, 1] .= x
-    row, begun = 2, float(start)
     # A negative scale was given by the model, and stays.
     scales, seen = Float64[@state_scales@], abs.(x)
-    corners = @name@.corners(model, start, stop)
+    row = 2
+    # At the instant of a corner the values after it hold.
+    instants = max.(times, begun)
     longest = @name@.longest_step(model, start, stop)
-    for finish in sort!(unique!([corners; float(stop)]))
+    if isempty(corners) || corners[end][2] < stop
+        push!(corners, (float(stop), NaN))
+    end
+    for (finish, after) in corners
         last = prevfloat(finish)
         while begun < finish && !isempty(x)
             # At a corner, the branch before it holds until the end of the piece.
@@ -66,21 +72,37 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
             begun = reached[]
         end
         begun = finish
-        if finish in corners
+        if !isnan(after)
             before, _ = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, last)
-            x = @name@.moved(model, finish, before, x, false)
+            x = @name@.moved(model, after, before, x, false)
+            begun = after
         end
-        while row <= points && times[row] <= finish
+        while row <= points && times[row] <= finish + 64 * eps(finish)
             states[:, row] .= x
+            instants[row] = max(times[row], begun)
             row += 1
         end
     end
     outputs = zeros(@outputs@, points)
-    for (at, time) in enumerate(times)
+    for (at, time) in enumerate(instants)
         u, du = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, time)
         outputs[:, at] .= @name@.outputs!(zeros(@outputs@), model, time, states[:, at], u, du)
     end
     return times, outputs, states
+end
+
+"The first and the last of corners that are as near as rounding, which are passed at once; those at the start in front."
+function together(start, corners)
+    pairs = [(start, start)]
+    for corner in corners
+        first = pairs[end][1]
+        if corner <= first + 64 * eps(first) + 1e-200
+            pairs[end] = (first, corner)
+        else
+            push!(pairs, (corner, corner))
+        end
+    end
+    return pairs
 end
 
 function main(words)

@@ -21,14 +21,20 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     end
     times = linspace(start, stop, options.points)';
     states = zeros(options.points, numel(model.starts));
-    x = moved(model, start, zeros(size(model.inputs, 1), 1), model.starts, true);
+    corners = together(start, model.corners(start, stop));
+    begin = corners(1, 2);
+    x = moved(model, begin, zeros(size(model.inputs, 1), 1), model.starts, true);
     states(1, :) = x';
     row = 2;
     seen = abs(x);
-    begin = start;
-    corners = model.corners(start, stop);
+    % At the instant of a corner the values after it hold.
+    instants = max(times, begin);
     longest = model.longest_step(start, stop);
-    for finish = unique([corners; stop])'
+    if corners(end, 2) < stop
+        corners = [corners; stop, NaN];
+    end
+    for pair = corners(2:end, :)'
+        finish = pair(1);
         last = finish - eps(finish);
         while begin < finish && ~isempty(x)
             % At a corner, the branch before it holds until the end of the piece.
@@ -53,18 +59,32 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
             begin = event;
         end
         begin = finish;
-        if any(corners == finish)
-            x = moved(model, finish, model.inputs_at(last), x, false);
+        if ~isnan(pair(2))
+            x = moved(model, pair(2), model.inputs_at(last), x, false);
+            begin = pair(2);
         end
-        while row <= options.points && times(row) <= finish
+        while row <= options.points && times(row) <= finish + 64 * eps(finish)
             states(row, :) = x';
+            instants(row) = max(times(row), begin);
             row = row + 1;
         end
     end
     outputs = zeros(options.points, size(model.outputs, 1));
     for at = 1:options.points
-        [u, du] = model.inputs_at(times(at));
-        outputs(at, :) = model.outputs_at(times(at), states(at, :)', u, du)';
+        [u, du] = model.inputs_at(instants(at));
+        outputs(at, :) = model.outputs_at(instants(at), states(at, :)', u, du)';
+    end
+end
+
+function pairs = together(start, corners)
+    % The first and the last of corners that are as near as rounding, which are passed at once; those at the start in front.
+    pairs = [start, start];
+    for corner = corners(:)'
+        if corner <= pairs(end, 1) + 64 * eps(pairs(end, 1)) + 1e-200
+            pairs(end, 2) = corner;
+        else
+            pairs = [pairs; corner, corner];
+        end
     end
 end
 
