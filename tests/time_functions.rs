@@ -1,10 +1,11 @@
 //! Functions of time outside of `input`s: they are what they are as inputs, in every place.
 
-#[path = "support/command.rs"]
-mod command;
+mod support;
 
-use command::{ends_with, err, lgm, out};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::command::{ends_with, err, lgm, out};
+use support::emitted::{Rows as Emitted, compile, emit, must};
 
 /// The rows of a run, by the names of their columns.
 struct Rows {
@@ -237,6 +238,97 @@ fn second_rates_are_given_where_no_second_rate_of_an_input_is_in_them() {
                 (dd - (time.cos() - time.sin() + v)).abs() < 1e-8,
                 "{law} at {time}: {dd}"
             );
+        }
+    }
+}
+
+/// Models with a corner or a switch of time at the first instant, at instants that coincide, or at a row; with what they end at.
+const CORNERS: [(&str, [f64; 3]); 6] = [
+    // A body of 1 kg in a damper of 1 N.s/m: v' = u - v, at 0, 1 and 2 s.
+    ("abs(sin(2*pi*time))", [0.0, 0.40062157, 0.54800195]),
+    ("sign(time)", [0.0, 0.632120559, 0.864664717]),
+    ("if time > 0 then 1 else 0", [0.0, 0.632120559, 0.864664717]),
+    ("max(sin(2*pi*time), 0)", [0.0, 0.15125095, 0.20689306]),
+    (
+        "(if time > 0.5 then 1 else 0)*(if time < 0.5 then 0 else 2)",
+        [0.0, 0.786938681, 1.553739680],
+    ),
+    ("if time > 1 then 1 else 0", [0.0, 0.0, 0.632120559]),
+];
+
+fn cornered(function: &str) -> String {
+    format!(
+        "model M {{ param one = 1; signal u = one*({function}); node x : translational; push : ForceSource(u) gnd -> x;
+          m : Mass(1) x -> gnd; d : Damper(1) x -> gnd; output v = across(m); output y = through(push);
+          experiment {{ stop = 2 [s]; points = 3; rtol = 1e-9; atol = 1e-12; }} }}"
+    )
+}
+
+/// What the function is just after 0, 1 and 2 s, where that is not 0.
+fn just_after(function: &str) -> [f64; 3] {
+    match function {
+        "sign(time)" | "if time > 0 then 1 else 0" => [1.0; 3],
+        "if time > 1 then 1 else 0" => [0.0, 1.0, 1.0],
+        _ if function.contains("0.5") => [0.0, 2.0, 2.0],
+        _ => [0.0; 3],
+    }
+}
+
+#[test]
+fn corners_at_the_start_and_together_are_passed_and_rows_show_what_holds_after() {
+    for (function, expected) in CORNERS {
+        let (rows, _) = simulated(&cornered(function), &[]);
+        assert_near(&rows.column("v"), &expected, 1e-7);
+        assert_near(&rows.column("y"), &just_after(function), 1e-12);
+    }
+}
+
+/// Emits a model for C and for Python, and runs what can be run here.
+fn emitted_rows(text: &str) -> Vec<(&'static str, Emitted)> {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), text);
+    let file = folder.path().join("m.lgm");
+    let c = folder.path().join("c");
+    emit(&file, "c", &c, &[]);
+    let mut found = vec![("C", Emitted::read(&must(&mut Command::new(compile(&c, &["-O1"])))))];
+    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        let folder = folder.path().join("python");
+        emit(&file, "python", &folder, &[]);
+        let module: Option<PathBuf> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some_and(|ending| ending == "py"));
+        found.push((
+            "Python",
+            Emitted::read(&must(Command::new(&python).arg(module.unwrap()))),
+        ));
+    }
+    found
+}
+
+#[test]
+fn emitted_programs_move_states_and_pass_corners_as_runs_do() {
+    let mut models: Vec<String> = CORNERS.iter().map(|(function, _)| cornered(function)).collect();
+    for (_, template) in MOVED {
+        let (_, text) =
+            written_in_four_ways(template, FUNCTIONS[models.len() % FUNCTIONS.len()]).swap_remove(models.len() % 4);
+        models.push(text);
+    }
+    for text in models {
+        let (expected, _) = simulated(&text, &[]);
+        for (target, rows) in emitted_rows(&text) {
+            assert_eq!(rows.names, expected.names, "{target}: {text}");
+            for (found, wanted) in rows.values.iter().zip(&expected.rows) {
+                for (a, b) in found.iter().zip(wanted) {
+                    assert!(
+                        (a - b).abs() <= 1e-6 * b.abs().max(1.0),
+                        "{target}: {text}\n{found:?} but {wanted:?}"
+                    );
+                }
+            }
+            assert_eq!(rows.values.len(), expected.rows.len());
         }
     }
 }
