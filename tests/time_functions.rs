@@ -1,10 +1,12 @@
 //! Functions of time outside of `input`s: they are what they are as inputs, in every place.
 
+#[path = "support/command.rs"]
+mod command;
 mod support;
 
+use command::{ends_with, err, lgm, out};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::command::{ends_with, err, lgm, out};
 use support::emitted::{Rows as Emitted, compile, emit, must};
 
 /// The rows of a run, by the names of their columns.
