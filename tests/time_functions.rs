@@ -260,7 +260,7 @@ const CORNERS: [(&str, [f64; 3]); 6] = [
 
 fn cornered(function: &str) -> String {
     format!(
-        "model M {{ param one = 1; signal u = one*({function}); node x : translational; push : ForceSource(u) gnd -> x;
+        "model M {{ param k = 1; signal u = k*({function}); node x : translational; push : ForceSource(u) gnd -> x;
           m : Mass(1) x -> gnd; d : Damper(1) x -> gnd; output v = across(m); output y = through(push);
           experiment {{ stop = 2 [s]; points = 3; rtol = 1e-9; atol = 1e-12; }} }}"
     )
