@@ -1,12 +1,12 @@
 //! The power over all ports at points of a run.
 
+use super::bounds::BallValues;
+use super::checker::Checker;
 use super::formulate::{Problem, decide};
 use super::refusal::Failure;
-use super::residuals::Checker;
 use super::states::StateRequest;
 use super::system::StateSystem;
-use super::verify::{FlatRun, Full, Symbols, emitted, flat_run};
-use crate::algebra::DoubleValues;
+use super::verify::{Numbers, Symbols, flat_run, rounded_at};
 use crate::bond::BondGraph;
 use crate::causality::Request;
 use crate::diagnostic::Diagnostic;
@@ -58,53 +58,27 @@ pub fn power_balance(
     for entry in model.parameters.iter().flat_map(|parameter| &parameter.entries) {
         parameters.insert(entry.symbol, entry.value.clone());
     }
-    let mut field = field_of(&parameters);
+    let mut field = BallValues::with_values(&parameters);
     let flat = flat_run(problem, &mut field).map_err(|failure| failure.diagnostic(model))?;
-    let one = |instant| balance_at(problem, system, &flat, &parameters, instant);
+    let one = |instant: &Instant| {
+        let symbols = symbols_at(system, &parameters, instant);
+        let found = rounded_at(problem, system, &flat, &mut field, &symbols)?;
+        Ok(Checker::new(problem.flat(), found.at, found.places).power_alone())
+    };
     let found: Result<Vec<Option<f64>>, Failure> = instants.iter().map(one).collect();
     found.map_err(|failure| failure.diagnostic(model))
 }
 
-fn field_of(parameters: &Symbols) -> DoubleValues {
-    super::verify::Numbers::with_values(parameters)
-}
-
-fn balance_at(
-    problem: Problem<'_>,
-    system: &StateSystem,
-    flat: &FlatRun<f64>,
-    parameters: &Symbols,
-    instant: &Instant,
-) -> Result<Option<f64>, Failure> {
+/// The symbols of a linear system at an instant.
+pub(super) fn symbols_at(system: &StateSystem, parameters: &Symbols, instant: &Instant) -> Symbols {
     let exact = |value: f64| BigRational::from_float(value).unwrap_or_default();
-    let time = exact(instant.time);
     let mut symbols = parameters.clone();
-    symbols.insert(system.time, time.clone());
+    symbols.insert(system.time, exact(instant.time));
     let states = system.states.iter().map(|state| state.symbol).zip(&instant.states);
     let inputs = system.inputs.iter().map(|input| input.symbol).zip(&instant.inputs);
     let rates = system.input_rates.iter().copied().zip(&instant.rates);
     for (symbol, value) in states.chain(inputs).chain(rates) {
         symbols.insert(symbol, exact(*value));
     }
-    let mut derivatives = emitted::<DoubleValues>(system, &time, &symbols)?;
-    derivatives.truncate(system.derivatives.len());
-    let mut field = field_of(parameters);
-    let full = Full::<DoubleValues>::new(system, flat, &time, &symbols, derivatives)?;
-    let count = problem.causality.structure.columns;
-    let mut values = vec![None; count];
-    let (_, wanted) = flat.run.measures.split_at(problem.model.measures.len());
-    for (column, row) in flat.wanted.iter().zip(wanted) {
-        values[*column as usize] = full.combine(&mut field, row, &full.values);
-    }
-    let mut checker = Checker {
-        problem,
-        field,
-        rates: vec![None; count],
-        values,
-        measured: Vec::new(),
-        worst: Vec::new(),
-        equations: 0,
-    };
-    checker.power();
-    Ok(checker.worst.last().map(|entry| entry.0))
+    symbols
 }

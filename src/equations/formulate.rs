@@ -2,6 +2,7 @@
 
 use super::assemble::Obstacle;
 use super::blocks::block_form;
+use super::checker::Flat;
 use super::conditioning::improved;
 use super::conditions::Conditions;
 use super::given::{parameter_values, retained, without_nonlinear_outputs};
@@ -37,6 +38,17 @@ pub(crate) struct Problem<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) causality: &'a Causality,
     pub(crate) states: StateRequest,
+}
+
+impl<'a> Problem<'a> {
+    /// The equations of its flat graph.
+    pub(super) fn flat(&self) -> Flat<'a> {
+        Flat {
+            model: self.model,
+            graph: self.graph,
+            structure: &self.causality.structure,
+        }
+    }
 }
 
 /// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless

@@ -1,56 +1,45 @@
 //! The equations of the flat graph, with values put into them.
 
+use super::checker::{Equation, Judged, Verdict};
 use super::formulate::Problem;
-use super::verify::{Known, Numbers, Symbols, Verification};
+use super::verify::{Known, Symbols, holds_call};
+use crate::algebra::{ExactValues, Field, FromExpression};
 use crate::causality::structure::port_column;
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
-use crate::expr::{ExprId, Function, Node};
-use crate::source::Span;
+use crate::elaborate::model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variable};
+use crate::expr::{ExprId, SymbolId, to_f64};
 use num_rational::BigRational;
+use rustc_hash::FxHashMap;
 
-/// The largest residual, relative to the terms of its equation, that still counts as rounding.
-const TOLERANCE: f64 = 1e-9;
-
-/// Puts the variables into the equations of the flat graph.
-pub(super) struct Checker<'a, F: Numbers> {
+/// Puts the variables into the equations of the flat graph, in exact numbers: a residual is a fault.
+pub(super) struct Checker<'a> {
     pub(super) problem: Problem<'a>,
-    pub(super) field: F,
+    pub(super) field: ExactValues,
     /// Values of structure columns.
-    pub(super) values: Vec<Known<F::Element>>,
+    pub(super) values: Vec<Known<BigRational>>,
     /// Rates of structure columns, from the emitted derivatives.
-    pub(super) rates: Vec<Known<F::Element>>,
+    pub(super) rates: Vec<Known<BigRational>>,
     /// Values of the model's measured variables.
-    pub(super) measured: Vec<Known<F::Element>>,
-    pub(super) worst: Vec<(f64, String, Span)>,
-    pub(super) equations: usize,
+    pub(super) measured: Vec<Known<BigRational>>,
+    pub(super) found: Vec<Judged>,
 }
 
-impl<F: Numbers> Checker<'_, F> {
+impl Checker<'_> {
     /// Notes an equation, a sum of terms that should be zero. An equation with a value that is not known says nothing.
-    fn note(&mut self, terms: Option<Vec<F::Element>>, what: impl FnOnce(&Model) -> (String, Span)) {
+    fn note(&mut self, equation: Equation, terms: Option<Vec<BigRational>>) {
         let Some(terms) = terms else { return };
-        self.equations += 1;
-        let residual = self.relative_sum(&terms, false);
-        if residual > TOLERANCE {
-            let (text, span) = what(self.problem.model);
-            self.worst.push((residual, text, span));
-        } else {
-            self.worst.push((residual, String::new(), self.problem.model.span));
-        }
-    }
-
-    /// The sum of terms relative to the largest of them, or to the sum of their sizes.
-    fn relative_sum(&mut self, terms: &[F::Element], of_all: bool) -> f64 {
         let mut sum = self.field.zero();
         let mut scale: f64 = 0.0;
-        for term in terms {
+        for term in &terms {
             sum = self.field.add(&sum, term);
-            let size = F::double(term).abs();
-            scale = if of_all { scale + size } else { scale.max(size) };
+            scale = scale.max(to_f64(term).abs());
         }
-        let sum = F::double(&sum).abs();
-        if sum == 0.0 { 0.0 } else { sum / scale }
+        let holds = self.field.is_zero(&sum);
+        self.found.push(Judged {
+            equation,
+            verdict: if holds { Verdict::Holds } else { Verdict::Fails },
+            residual: if holds { 0.0 } else { to_f64(&sum).abs() / scale },
+            rounding: 0.0,
+        });
     }
 
     /// Junctions and couplers.
@@ -60,7 +49,7 @@ impl<F: Numbers> Checker<'_, F> {
             .structure
             .rows_in(&mut self.field, |field, id| field.from_expression(&model.exprs, id))
             .unwrap_or_default();
-        for row in &rows {
+        for (index, row) in rows.iter().enumerate() {
             let mut terms = Some(Vec::with_capacity(row.len()));
             for (column, factor) in row {
                 terms = match (terms, &self.values[*column as usize]) {
@@ -71,12 +60,12 @@ impl<F: Numbers> Checker<'_, F> {
                     _ => None,
                 };
             }
-            self.note(terms, |model| ("a junction or a coupler".to_string(), model.span));
+            self.note(Equation::Structure(index as u32), terms);
         }
     }
 
     /// The laws of storage, dissipators and sources.
-    pub(super) fn laws(&mut self, time: &BigRational, symbols: &Symbols) {
+    pub(super) fn laws(&mut self, symbols: &Symbols) {
         let model = self.problem.model;
         for (index, element) in model.elements.iter().enumerate() {
             let id = ElementId(index as u32);
@@ -91,44 +80,36 @@ impl<F: Numbers> Checker<'_, F> {
                     Law::Dissipator(law) => self.dissipator_terms(law, &ports, equation),
                     Law::Source { given, values } => {
                         let set = self.values[port_column(ports[equation], *given) as usize].clone();
-                        let wanted = self.graph_value(values[equation], time, symbols);
+                        let wanted = self.graph_value(values[equation], symbols);
                         set.zip(wanted).map(|(set, wanted)| vec![set, self.field.neg(&wanted)])
                     }
                 };
-                self.note(terms, |model| {
-                    (
-                        format!("the law of `{}`", model.element_name(id)),
-                        model.element_span(id),
-                    )
-                });
+                self.note(Equation::Law(id), terms);
             }
         }
     }
 
+    /// Declared integrals move with what the graph has for their rate.
+    pub(super) fn integrals(&mut self, symbols: &Symbols, derivatives: &[BigRational]) {
+        let Problem { model, causality, .. } = self.problem;
+        let own = derivatives.iter().skip(causality.independent.len());
+        for (at, (integral, emitted)) in model.integrals.iter().zip(own).enumerate() {
+            let rate = self.graph_value(integral.rate, symbols);
+            let terms = rate.map(|rate| vec![rate, self.field.neg(emitted)]);
+            self.note(Equation::Integral(at as u32), terms);
+        }
+    }
+
     /// Outputs, from the variables of the flat graph. `int` and `der` are no functions of these at one instant.
-    pub(super) fn outputs(&mut self, time: &BigRational, symbols: &Symbols, emitted: &[F::Element]) {
+    pub(super) fn outputs(&mut self, symbols: &Symbols, emitted: &[BigRational]) {
         let model = self.problem.model;
-        for (output, emitted) in model.outputs.iter().zip(emitted) {
-            let held = model
-                .exprs
-                .reachable(&[output.value])
-                .into_iter()
-                .any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)));
-            if held {
+        for (at, (output, emitted)) in model.outputs.iter().zip(emitted).enumerate() {
+            if holds_call(model, output.value) {
                 continue;
             }
-            // The terms of a sum one by one: where they cancel, as in the power of a coupler, rounding is small beside
-            // them, and not beside their sum.
-            let parts = match model.exprs.node(output.value) {
-                Node::Sum(list) => list,
-                _ => std::slice::from_ref(&output.value),
-            };
-            let values: Known<Vec<F::Element>> = parts.iter().map(|id| self.graph_value(*id, time, symbols)).collect();
-            let terms = values.map(|mut terms| {
-                terms.push(self.field.neg(emitted));
-                terms
-            });
-            self.note(terms, |_| (format!("output `{}`", output.name), output.span));
+            let value = self.graph_value(output.value, symbols);
+            let terms = value.map(|value| vec![value, self.field.neg(emitted)]);
+            self.note(Equation::Output(at as u32), terms);
         }
     }
 
@@ -146,49 +127,25 @@ impl<F: Numbers> Checker<'_, F> {
                 _ => return,
             }
         }
-        let balance = self.relative_sum(&terms, true);
-        let text = if balance > TOLERANCE {
-            "the power balance over all ports"
-        } else {
-            ""
-        };
-        self.worst.push((balance, text.to_string(), model.span));
-    }
-
-    /// Hands over what was found; the power balance was noted last.
-    pub(super) fn finish(self, result: &mut Verification) {
-        result.equations = self.equations;
-        if let Some((balance, _, _)) = self.worst.last() {
-            result.power = result.power.max(*balance);
-        }
-        for (residual, text, span) in self.worst {
-            result.residual = result.residual.max(residual);
-            if residual > TOLERANCE && result.diagnostics.len() < 10 {
-                result.diagnostics.push(
-                    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
-                        .label(span, format!("off by {residual:.1e} of its largest term"))
-                        .help("this is a fault of lgm, not of the model: please report it with the model"),
-                );
-            }
-        }
+        self.note(Equation::Power, Some(terms));
     }
 
     /// The value of an expression over measured variables.
-    fn graph_value(&self, id: ExprId, time: &BigRational, symbols: &Symbols) -> Known<F::Element> {
+    fn graph_value(&self, id: ExprId, symbols: &Symbols) -> Known<BigRational> {
         let model = self.problem.model;
-        let mut all = symbols.clone();
         let used = model.exprs.symbols_of(&[id]);
+        let mut measured: FxHashMap<SymbolId, &BigRational> = FxHashMap::default();
         for ((symbol, _), value) in model.measures.iter().zip(&self.measured) {
             if used.contains(symbol) {
-                all.insert(*symbol, F::rational(value.as_ref()?)?);
+                measured.insert(*symbol, value.as_ref()?);
             }
         }
-        let list = F::evaluate(&model.exprs, &[id], time, &all).ok()?;
-        list.into_iter().next()
+        let value = |symbol: SymbolId| measured.get(&symbol).copied().or_else(|| symbols.get(&symbol)).cloned();
+        model.exprs.evaluate_exact(&[id], &value).ok()?.into_iter().next()
     }
 
     /// `factor * value`, for a sum of terms that a factor of zero hides.
-    fn term(&mut self, matrix: &Matrix, row: usize, column: usize, value: &Known<F::Element>) -> Known<F::Element> {
+    fn term(&mut self, matrix: &Matrix, row: usize, column: usize, value: &Known<BigRational>) -> Known<BigRational> {
         let model = self.problem.model;
         let factor = self.field.from_expression(&model.exprs, matrix.get(row, column)).ok()?;
         if self.field.is_zero(&factor) {
@@ -200,11 +157,11 @@ impl<F: Numbers> Checker<'_, F> {
     /// `first - sum of matrix row * others`
     fn matrix_law(
         &mut self,
-        first: Known<F::Element>,
+        first: Known<BigRational>,
         matrix: &Matrix,
         row: usize,
-        others: Vec<Known<F::Element>>,
-    ) -> Option<Vec<F::Element>> {
+        others: Vec<Known<BigRational>>,
+    ) -> Option<Vec<BigRational>> {
         let mut terms = vec![first?];
         for (column, value) in others.iter().enumerate() {
             let term = self.term(matrix, row, column, value)?;
@@ -220,7 +177,7 @@ impl<F: Numbers> Checker<'_, F> {
         form: StorageForm,
         ports: &[PortId],
         equation: usize,
-    ) -> Option<Vec<F::Element>> {
+    ) -> Option<Vec<BigRational>> {
         let rate = |port: &PortId| self.rates[port_column(*port, co_energy) as usize].clone();
         let conjugate = |port: &PortId| self.values[port_column(*port, co_energy.conjugate()) as usize].clone();
         let (first, others) = match form {
@@ -230,8 +187,8 @@ impl<F: Numbers> Checker<'_, F> {
         self.matrix_law(first, value, equation, others)
     }
 
-    fn dissipator_terms(&mut self, law: &Dissipator, ports: &[PortId], equation: usize) -> Option<Vec<F::Element>> {
-        let list = |variable: Variable| -> Vec<Known<F::Element>> {
+    fn dissipator_terms(&mut self, law: &Dissipator, ports: &[PortId], equation: usize) -> Option<Vec<BigRational>> {
+        let list = |variable: Variable| -> Vec<Known<BigRational>> {
             ports
                 .iter()
                 .map(|port| self.values[port_column(*port, variable) as usize].clone())

@@ -4,9 +4,12 @@
 //! The emitted expressions are evaluated as any user of the equations would evaluate them. Every variable of the flat
 //! graph is then computed from the same states and inputs, the rates of storage from the *emitted* derivatives, and put
 //! into each junction, coupler, storage, dissipator and source equation. Small systems are verified in exact
-//! rationals, so that a residual is a fault and never rounding; large ones, and those with functions of time, in doubles.
+//! rationals, so that a residual is a fault and never rounding; large ones, and those with functions of time, in doubles with bounds
+//! of what rounding may have made of them ([`super::bounds`]).
 
 use super::assemble::{Columns, Obstacle};
+use super::bounds::{Ball, BallValues, Places, Rated, rated};
+use super::checker;
 use super::formulate::{Problem, decide, is_small};
 use super::outputs::Plan;
 use super::refusal::Failure;
@@ -14,69 +17,18 @@ use super::residuals::Checker;
 use super::run::{Run, run};
 use super::states::StateRequest;
 use super::system::StateSystem;
-use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField};
+use super::verification::Verification;
+use crate::algebra::{ExactValues, Field, FromExpression, PrimeField};
 use crate::bond::BondGraph;
 use crate::causality::Request;
 use crate::causality::elimination::Row;
-use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Model};
-use crate::expr::{Evaluated, ExprId, Exprs, SymbolId, to_f64};
+use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, to_f64};
 use crate::reduce::Refusal;
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::Zero;
 use rustc_hash::FxHashMap;
-
-/// What verification found.
-#[derive(Clone, Debug, Default)]
-pub struct Verification {
-    /// Random points that were tried.
-    pub points: usize,
-    /// Equations of the flat graph that were checked at each point.
-    pub equations: usize,
-    /// The largest relative residual of an equation.
-    pub residual: f64,
-    /// The largest relative sum of the power over all ports.
-    pub power: f64,
-    /// One error for each kind of failure.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl Verification {
-    /// What to tell the user: the failures, or what was checked.
-    pub fn into_diagnostics(self, model: &Model) -> Vec<Diagnostic> {
-        if !self.diagnostics.is_empty() {
-            return self.diagnostics;
-        }
-        if self.points == 0 {
-            return vec![
-                Diagnostic::warning(
-                    "LGM0713",
-                    format!("the equations of `{}` were not verified", model.name),
-                )
-                .label(model.span, "at none of the points that were tried do they have values")
-                .note("a law has no value there, or an algebraic loop no solution that is found")
-                .help("give states a `start` at which all laws have values; other points lie around it"),
-            ];
-        }
-        vec![
-            Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))
-                .label(
-                    model.span,
-                    format!(
-                        "all {} equations of its flat graph are satisfied at {} random point{}",
-                        self.equations,
-                        self.points,
-                        if self.points == 1 { "" } else { "s" }
-                    ),
-                )
-                .note(format!(
-                    "largest residual {} of the largest term; power over all ports adds up to {} of its size",
-                    brief(self.residual),
-                    brief(self.power)
-                )),
-        ]
-    }
-}
 
 /// Verifies a state system against the flat graph that it came from.
 ///
@@ -108,15 +60,23 @@ pub fn verify(
     // Numeric equations are rounded to doubles, so only symbolic ones can hold exactly.
     let exact = system.symbolic.is_some() && is_small(model, &causality);
     let sets: u64 = if symbolic && general { 3 } else { 1 };
+    let is_held = model.outputs.iter().any(|output| holds_call(model, output.value));
     for set in 0..sets {
         let values = parameter_set(model, set);
         let done = if exact {
-            check_point::<ExactValues>(problem, system, &values, set, &mut result)
+            check_exactly(problem, system, &values, set, &mut result)
         } else {
             Err(Failure::Reduction(Refusal::TooLarge))
         };
+        // Exact numbers are looked at for values alone, and an integral has none at one instant.
+        let done = match done {
+            Ok(()) if is_held && result.diagnostics.is_empty() => {
+                check_rounded(problem, system, &values, set, &mut result)
+            }
+            done => done,
+        };
         // Functions of time have no exact values; doubles have them.
-        let done = done.or_else(|_| check_point::<DoubleValues>(problem, system, &values, set, &mut result));
+        let done = done.or_else(|_| check_rounded(problem, system, &values, set, &mut result));
         match done {
             Ok(()) => result.points += 1,
             Err(failure) if set == 0 => result.diagnostics.push(failure.diagnostic(model)),
@@ -126,7 +86,14 @@ pub fn verify(
             break;
         }
     }
+    result.say_what_is_open(&problem.flat());
     result
+}
+
+/// Whether an `int(..)` or a `der(..)` is in an expression.
+pub(super) fn holds_call(model: &Model, id: ExprId) -> bool {
+    let mut all = model.exprs.reachable(&[id]).into_iter();
+    all.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
 }
 
 /// A well-spread rational between 0 and 1, of few digits so that exact arithmetic stays small.
@@ -186,17 +153,14 @@ pub(super) trait Numbers: Field + FromExpression {
     /// A number as an element.
     fn number(value: &BigRational) -> Self::Element;
 
-    /// The nearest double.
-    fn double(value: &Self::Element) -> f64;
-
-    /// The element as a rational; none where it is not finite.
-    fn rational(value: &Self::Element) -> Option<BigRational>;
+    /// Whether an element is zero without doubt.
+    fn is_nothing(value: &Self::Element) -> bool;
 
     /// Values of expressions at a time and a point.
     fn evaluate(
         exprs: &Exprs,
         roots: &[ExprId],
-        time: &BigRational,
+        time: SymbolId,
         symbols: &Symbols,
     ) -> Result<Vec<Self::Element>, Evaluated>;
 }
@@ -210,43 +174,61 @@ impl Numbers for ExactValues {
         value.clone()
     }
 
-    fn double(value: &BigRational) -> f64 {
-        to_f64(value)
-    }
-
-    fn rational(value: &BigRational) -> Option<BigRational> {
-        Some(value.clone())
+    fn is_nothing(value: &BigRational) -> bool {
+        value.is_zero()
     }
 
     fn evaluate(
         exprs: &Exprs,
         roots: &[ExprId],
-        _: &BigRational,
+        _: SymbolId,
         symbols: &Symbols,
     ) -> Result<Vec<BigRational>, Evaluated> {
         exprs.evaluate_exact(roots, &|symbol| symbols.get(&symbol).cloned())
     }
 }
 
-impl Numbers for DoubleValues {
-    fn with_values(values: &Symbols) -> DoubleValues {
-        DoubleValues::new(values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect())
+/// A rational as a double, with the bound of its rounding.
+pub(super) fn ball(value: &BigRational) -> Ball {
+    let double = to_f64(value);
+    match value.is_integer() {
+        true => Ball::exact(double),
+        false => Ball::rounded(double),
+    }
+}
+
+fn places(symbols: &Symbols) -> Places {
+    let still = symbols
+        .iter()
+        .map(|(symbol, value)| (*symbol, Rated::still(ball(value))));
+    still.collect()
+}
+
+impl Numbers for BallValues {
+    fn with_values(values: &Symbols) -> BallValues {
+        BallValues::new(places(values))
     }
 
-    fn number(value: &BigRational) -> f64 {
-        to_f64(value)
+    fn number(value: &BigRational) -> Ball {
+        ball(value)
     }
 
-    fn double(value: &f64) -> f64 {
-        *value
+    fn is_nothing(value: &Ball) -> bool {
+        value.is_zero()
     }
 
-    fn rational(value: &f64) -> Option<BigRational> {
-        BigRational::from_float(*value)
-    }
-
-    fn evaluate(exprs: &Exprs, roots: &[ExprId], _: &BigRational, symbols: &Symbols) -> Result<Vec<f64>, Evaluated> {
-        exprs.evaluate_f64(roots, &|symbol| symbols.get(&symbol).map(to_f64))
+    fn evaluate(exprs: &Exprs, roots: &[ExprId], time: SymbolId, symbols: &Symbols) -> Result<Vec<Ball>, Evaluated> {
+        let mut places = places(symbols);
+        if let Some(time) = places.get_mut(&time) {
+            // What an instant gives is a double.
+            time.value.error = 0.0;
+        }
+        let found = rated(exprs, roots, &places).ok_or(Evaluated::NotFinite(None))?;
+        let values: Vec<Ball> = found.iter().map(|found| found.value).collect();
+        match values.iter().all(|value| value.value.is_finite()) {
+            true => Ok(values),
+            false => Err(Evaluated::NotFinite(None)),
+        }
     }
 }
 
@@ -257,17 +239,10 @@ fn value_failure(fault: Evaluated) -> Failure {
 /// A value, or nothing where it is not determined at this point.
 pub(super) type Known<E> = Option<E>;
 
-/// Checks every equation of the flat graph at one point.
-fn check_point<F: Numbers>(
-    problem: Problem<'_>,
-    system: &StateSystem,
-    parameters: &Symbols,
-    set: u64,
-    result: &mut Verification,
-) -> Result<(), Failure> {
-    let time = uniform(1, set + 20);
+/// A random point.
+fn random_point(system: &StateSystem, parameters: &Symbols, set: u64) -> Symbols {
     let mut symbols = parameters.clone();
-    symbols.insert(system.time, time.clone());
+    symbols.insert(system.time, uniform(1, set + 20));
     let spread = |key: u64| ratio(2, 1) * uniform(key, set + 30) - ratio(1, 1);
     for (k, state) in system.states.iter().enumerate() {
         symbols.insert(state.symbol, spread(3 * k as u64));
@@ -276,18 +251,25 @@ fn check_point<F: Numbers>(
         symbols.insert(input.symbol, spread(3 * k as u64 + 1));
         symbols.insert(system.input_rates[k], spread(3 * k as u64 + 2));
     }
-    let mut derivatives = emitted::<F>(system, &time, &symbols)?;
+    symbols
+}
+
+/// Checks every equation of the flat graph at one point in exact numbers.
+fn check_exactly(
+    problem: Problem<'_>,
+    system: &StateSystem,
+    parameters: &Symbols,
+    set: u64,
+    result: &mut Verification,
+) -> Result<(), Failure> {
+    let symbols = random_point(system, parameters, set);
+    let mut derivatives = emitted::<ExactValues>(system, &symbols)?;
     let outputs = derivatives.split_off(system.derivatives.len());
-    let mut field = F::with_values(parameters);
+    let mut field = ExactValues::with_values(parameters);
     let flat = flat_run(problem, &mut field)?;
-    let full = Full::<F>::new(system, &flat, &time, &symbols, derivatives)?;
-    let count = problem.causality.structure.columns;
-    let (mut values, mut rates) = (vec![None; count], vec![None; count]);
-    let (measures, wanted) = flat.run.measures.split_at(problem.model.measures.len());
-    for (column, row) in flat.wanted.iter().zip(wanted) {
-        values[*column as usize] = full.combine(&mut field, row, &full.values);
-        rates[*column as usize] = full.combine(&mut field, row, &full.rates);
-    }
+    let full = Full::new(system, &flat, &symbols, derivatives.clone())?;
+    let (values, rates) = full.columns(&mut field, problem, &flat);
+    let (measures, _) = flat.run.measures.split_at(problem.model.measures.len());
     let measured = measures
         .iter()
         .map(|row| full.combine(&mut field, row, &full.values))
@@ -298,26 +280,106 @@ fn check_point<F: Numbers>(
         values,
         rates,
         measured,
-        worst: Vec::new(),
-        equations: 0,
+        found: Vec::new(),
     };
     checker.structure();
-    checker.laws(&time, &symbols);
-    checker.outputs(&time, &symbols, &outputs);
+    checker.laws(&symbols);
+    checker.integrals(&symbols, &derivatives);
+    checker.outputs(&symbols, &outputs);
     checker.power();
     if checker.field.exhausted() {
         return Err(Failure::Reduction(Refusal::TooLarge));
     }
-    checker.finish(result);
+    result.take(&problem.flat(), &checker.found);
     Ok(())
 }
 
-/// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
-pub(super) fn emitted<F: Numbers>(
+/// The same in doubles, with bounds of their rounding.
+fn check_rounded(
+    problem: Problem<'_>,
     system: &StateSystem,
-    time: &BigRational,
+    parameters: &Symbols,
+    set: u64,
+    result: &mut Verification,
+) -> Result<(), Failure> {
+    let symbols = random_point(system, parameters, set);
+    let mut field = BallValues::with_values(parameters);
+    let flat = flat_run(problem, &mut field)?;
+    let found = rounded_at(problem, system, &flat, &mut field, &symbols)?;
+    let checker = checker::Checker::new(problem.flat(), found.at, found.places);
+    result.take(&problem.flat(), &checker.judge(&found.outputs));
+    Ok(())
+}
+
+/// The variables of the flat graph at a point, the symbols of the model, and the emitted outputs.
+pub(super) struct RoundedPoint {
+    pub(super) at: FxHashMap<u32, Rated>,
+    pub(super) places: Places,
+    pub(super) outputs: Vec<Option<Rated>>,
+    pub(super) rates: Vec<Ball>,
+}
+
+/// The flat graph at a point of the emitted equations of a linear model.
+pub(super) fn rounded_at(
+    problem: Problem<'_>,
+    system: &StateSystem,
+    flat: &FlatRun<Ball>,
+    field: &mut BallValues,
     symbols: &Symbols,
-) -> Result<Vec<F::Element>, Failure> {
+) -> Result<RoundedPoint, Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut derivatives = emitted::<BallValues>(system, symbols)?;
+    derivatives.truncate(system.derivatives.len());
+    let full = Full::new(system, flat, symbols, derivatives.clone())?;
+    let (values, rates) = full.columns(field, problem, flat);
+    let mut at: FxHashMap<u32, Rated> = FxHashMap::default();
+    for (column, (value, rate)) in values.into_iter().zip(rates).enumerate() {
+        if let Some(value) = value {
+            let rate = rate.unwrap_or(Ball::new(f64::NAN, f64::INFINITY));
+            at.insert(column as u32, Rated { value, rate });
+        }
+    }
+    let mut places = places(symbols);
+    let mut set_rate = |symbol: &SymbolId, rate: Ball| {
+        if let Some(place) = places.get_mut(symbol) {
+            place.rate = rate;
+        }
+    };
+    set_rate(&system.time, Ball::exact(1.0));
+    for (input, rate) in system.inputs.iter().zip(&system.input_rates) {
+        set_rate(&input.symbol, ball(&symbols[rate]));
+        set_rate(rate, Ball::new(f64::NAN, f64::INFINITY));
+    }
+    for (state, rate) in system.states.iter().zip(&derivatives) {
+        set_rate(&state.symbol, *rate);
+    }
+    let outputs = rated_outputs(system, places.clone());
+    let own = system.states.iter().zip(&derivatives).skip(causality.independent.len());
+    for (integral, (state, rate)) in model.integrals.iter().zip(own) {
+        let value = ball(&symbols[&state.symbol]);
+        places.insert(integral.symbol, Rated { value, rate: *rate });
+    }
+    places.insert(model.time, places[&system.time]);
+    Ok(RoundedPoint {
+        at,
+        places,
+        outputs,
+        rates: derivatives,
+    })
+}
+
+/// The emitted outputs with their rates, at a point with those of the states.
+fn rated_outputs(system: &StateSystem, mut places: Places) -> Vec<Option<Rated>> {
+    for assignment in &system.assignments {
+        if let Some(found) = rated(&system.exprs, &[assignment.value], &places) {
+            places.insert(assignment.symbol, found[0]);
+        }
+    }
+    checker::emitted_outputs(&system.exprs, &system.output_values, &places)
+}
+
+/// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
+pub(super) fn emitted<F: Numbers>(system: &StateSystem, symbols: &Symbols) -> Result<Vec<F::Element>, Failure> {
     let mut exprs = system.exprs.clone();
     let mut roots: Vec<ExprId> = system.right_sides().collect();
     // An assignment holds earlier ones only, so that replacing them in order leaves none.
@@ -329,7 +391,7 @@ pub(super) fn emitted<F: Numbers>(
     if !assigned.is_empty() {
         roots = exprs.substitute(&roots, |symbol| assigned.get(&symbol).copied());
     }
-    F::evaluate(&exprs, &roots, time, symbols).map_err(value_failure)
+    F::evaluate(&exprs, &roots, system.time, symbols).map_err(value_failure)
 }
 
 /// The flat graph's variables over the assembled columns.
@@ -369,7 +431,6 @@ impl<F: Numbers> Full<F> {
     pub(super) fn new(
         system: &StateSystem,
         flat: &FlatRun<F::Element>,
-        time: &BigRational,
         symbols: &Symbols,
         derivatives: Vec<F::Element>,
     ) -> Result<Full<F>, Failure> {
@@ -383,17 +444,35 @@ impl<F: Numbers> Full<F> {
         rates.extend(system.input_rates.iter().map(number));
         values.extend(system.input_rates.iter().map(number));
         rates.resize(values.len(), None);
-        let evaluate = |list: &[ExprId]| F::evaluate(&flat.exprs, list, time, symbols).map_err(value_failure);
+        let evaluate = |list: &[ExprId]| F::evaluate(&flat.exprs, list, system.time, symbols).map_err(value_failure);
         let constant_rates = evaluate(&flat.run.constant_rates)?;
         values.extend(evaluate(&flat.run.constants)?.into_iter().map(Some));
         rates.extend(constant_rates.iter().cloned().map(Some));
         for rate in constant_rates {
             // The second rate of a constant is zero where its rate is, and not known elsewhere.
-            let is_zero = F::double(&rate) == 0.0;
+            let is_zero = F::is_nothing(&rate);
             rates.push(is_zero.then(|| rate.clone()));
             values.push(Some(rate));
         }
         Ok(Full { values, rates })
+    }
+
+    /// The values and rates of the columns of the junction structure.
+    #[allow(clippy::type_complexity)] // Two lists of one kind.
+    pub(super) fn columns(
+        &self,
+        field: &mut F,
+        problem: Problem<'_>,
+        flat: &FlatRun<F::Element>,
+    ) -> (Vec<Known<F::Element>>, Vec<Known<F::Element>>) {
+        let count = problem.causality.structure.columns;
+        let (mut values, mut rates) = (vec![None; count], vec![None; count]);
+        let (_, wanted) = flat.run.measures.split_at(problem.model.measures.len());
+        for (column, row) in flat.wanted.iter().zip(wanted) {
+            values[*column as usize] = self.combine(field, row, &self.values);
+            rates[*column as usize] = self.combine(field, row, &self.rates);
+        }
+        (values, rates)
     }
 
     /// A row's value from the values of the columns; none where it needs one that is not known.
@@ -409,13 +488,5 @@ impl<F: Numbers> Full<F> {
             sum = field.add(&sum, &product);
         }
         Some(sum)
-    }
-}
-
-/// A size with two digits, and a plain 0.
-fn brief(size: f64) -> String {
-    match size == 0.0 {
-        true => "0".to_string(),
-        false => format!("{size:.1e}"),
     }
 }

@@ -36,9 +36,13 @@ pub(in crate::equations) fn given_at(system: &StateSystem, instant: &Instant) ->
     point
 }
 
-/// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values.
-pub(super) fn point_of(system: &StateSystem, instant: &Instant) -> Option<(Point, Vec<f64>)> {
+/// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values. Loops are
+/// solved from the unknowns given, where there are any.
+pub(super) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<(Point, Vec<f64>)> {
     let mut point = given_at(system, instant);
+    for (unknown, value) in loop_parts(system).0.iter().zip(unknowns) {
+        point.insert(*unknown, (*value, 0.0));
+    }
     evaluate_all(system, &mut point)?;
     let derivatives = duals(&system.exprs, &system.derivatives, &point)?;
     let derivatives: Vec<f64> = derivatives.iter().map(|value| value.0).collect();

@@ -16,7 +16,6 @@
 //! all that as a person would.
 
 mod angles;
-mod checker;
 mod closure;
 mod definitions;
 pub(super) mod dual;
@@ -27,6 +26,7 @@ mod masses;
 mod names;
 mod prepare;
 mod present;
+mod rounding;
 mod shorten;
 mod verify;
 
@@ -49,7 +49,7 @@ use prepare::Prepared;
 use shorten::{LARGE, Shortening};
 
 pub(crate) use shorten::{is_large, lowest_terms};
-pub(super) use verify::{power, verify};
+pub(super) use verify::{Formulation, emitted, formulation, power, verify};
 
 /// Whether an expression depends on anything but parameters.
 fn varies(exprs: &Exprs, id: ExprId) -> bool {

@@ -5,18 +5,20 @@
 //! derivative is trusted. All of them are put into every junction, coupler, storage, dissipator, nonlinear law and source
 //! equation, and the power over all ports is added up.
 
-use super::checker;
-use super::dual::{Dual, Point, duals};
+use super::dual::Point;
 use super::evaluate::{evaluate_all, point_of, spread};
 use super::prepare::Prepared;
+use super::rounding::bounded;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::model::{ElementId, Model};
 use crate::equations::balance::Instant;
+use crate::equations::bounds::{Ball, Places, Rated, rated};
+use crate::equations::checker::{Checker, Flat, emitted_outputs};
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
-use crate::equations::verify::Verification;
-use crate::expr::{ExprId, to_f64};
+use crate::equations::verification::Verification;
+use crate::expr::ExprId;
 use crate::reduce::Refusal;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -25,7 +27,7 @@ use std::cell::RefCell;
 const POINTS: u64 = 5;
 
 /// A model formulated once more, with the variables of its ports as further columns.
-struct Formulation {
+pub(in crate::equations) struct Formulation {
     built: super::Built,
     prepared: Prepared,
     /// Which columns of the junction structure the variables are.
@@ -33,7 +35,7 @@ struct Formulation {
 }
 
 /// None where the model has faults of its own, which were told when it was compiled.
-fn formulation(
+pub(in crate::equations) fn formulation(
     model: &Model,
     retain: &[ElementId],
     states: StateRequest,
@@ -69,13 +71,47 @@ fn formulation(
 }
 
 impl Formulation {
-    /// The variables of the ports at a point of the emitted system, and the symbols of the model.
-    fn at(&self, system: &StateSystem, point: &Point, derivatives: &[f64]) -> Option<(FxHashMap<u32, Dual>, Point)> {
-        // The second formulation has symbols of its own for what the first one has too: by name and place.
-        let values = port_values(&self.built.system, &self.built.columns, system, point, derivatives)?;
-        let at = self.columns.iter().copied().zip(values).collect();
-        Some((at, with_symbols(&self.prepared, system, point)))
+    pub(in crate::equations) fn flat(&self) -> Flat<'_> {
+        Flat {
+            model: &self.prepared.model,
+            graph: &self.prepared.graph,
+            structure: &self.prepared.causality.structure,
+        }
     }
+
+    /// The variables of the ports at a point of the emitted system, and the symbols of the model.
+    pub(in crate::equations) fn at(
+        &self,
+        system: &StateSystem,
+        point: &Emitted,
+    ) -> Option<(FxHashMap<u32, Rated>, Places)> {
+        // The second formulation has symbols of its own for what the first one has too: by name and place.
+        let values = port_values(&self.built.system, &self.built.columns, system, point)?;
+        let at = self.columns.iter().copied().zip(values).collect();
+        Some((at, with_symbols(&self.prepared, system, &point.places)))
+    }
+}
+
+/// A point of the emitted system.
+pub(in crate::equations) struct Emitted {
+    point: Point,
+    pub(in crate::equations) places: Places,
+    pub(in crate::equations) rates: Vec<Ball>,
+}
+
+impl Emitted {
+    /// The unknowns of its loops.
+    pub(in crate::equations) fn unknowns(&self, system: &StateSystem) -> Vec<f64> {
+        let unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+        unknowns.map(|symbol| self.point[symbol].0).collect()
+    }
+}
+
+/// The emitted equations at an instant, loops solved from the unknowns given, where there are any.
+pub(in crate::equations) fn emitted(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<Emitted> {
+    let (point, _) = point_of(system, instant, unknowns)?;
+    let (places, rates) = bounded(system, &point, None)?;
+    Some(Emitted { point, places, rates })
 }
 
 /// Verifies a nonlinear system.
@@ -95,18 +131,21 @@ pub(in crate::equations) fn verify(
         }
     };
     for set in 0..POINTS {
-        let Some((point, derivatives)) = point_of(system, &random_instant(system, set)) else {
+        let Some(point) = emitted(system, &random_instant(system, set), &[]) else {
             continue;
         };
-        let Some((at, symbols)) = formulation.at(system, &point, &derivatives) else {
+        let Some((at, places)) = formulation.at(system, &point) else {
             continue;
         };
         result.points += 1;
-        checker::check(&formulation.prepared, at, symbols, (system, &point), &mut result);
+        let outputs = emitted_outputs(&system.exprs, &system.output_values, &point.places);
+        let found = Checker::new(formulation.flat(), at, places).judge(&outputs);
+        result.take(&formulation.flat(), &found);
         if !result.diagnostics.is_empty() {
             break;
         }
     }
+    result.say_what_is_open(&formulation.flat());
     result
 }
 
@@ -123,9 +162,8 @@ pub(in crate::equations) fn power(
         return Ok(vec![None; instants.len()]);
     };
     let one = |instant: &Instant| {
-        let (point, derivatives) = point_of(system, instant)?;
-        let (at, symbols) = formulation.at(system, &point, &derivatives)?;
-        checker::power(&formulation.prepared, at, symbols)
+        let (at, places) = formulation.at(system, &emitted(system, instant, &[])?)?;
+        Checker::new(formulation.flat(), at, places).power_alone()
     };
     Ok(instants.iter().map(one).collect())
 }
@@ -144,16 +182,11 @@ fn random_instant(system: &StateSystem, set: u64) -> Instant {
 }
 
 /// The variables of all ports at a point of the emitted system.
-fn port_values(
-    second: &StateSystem,
-    columns: &[ExprId],
-    first: &StateSystem,
-    point: &Point,
-    derivatives: &[f64],
-) -> Option<Vec<Dual>> {
+fn port_values(second: &StateSystem, columns: &[ExprId], first: &StateSystem, emitted: &Emitted) -> Option<Vec<Rated>> {
+    let point = &emitted.point;
     let mut there: Point = FxHashMap::default();
-    for ((a, b), rate) in second.states.iter().zip(&first.states).zip(derivatives) {
-        there.insert(a.symbol, (point[&b.symbol].0, *rate));
+    for (a, b) in second.states.iter().zip(&first.states) {
+        there.insert(a.symbol, point[&b.symbol]);
     }
     for (a, b) in second.input_rates.iter().zip(&first.input_rates) {
         there.insert(*a, point[b]);
@@ -174,20 +207,21 @@ fn port_values(
         }
     }
     evaluate_all(second, &mut there)?;
-    duals(&second.exprs, columns, &there)
+    let (places, _) = bounded(second, &there, Some(&emitted.rates))?;
+    rated(&second.exprs, columns, &places)
 }
 
 /// The symbols of the model: states, inputs and parameters are those of the system; measured variables come from the ports.
-fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Point {
-    let mut known: Point = FxHashMap::default();
-    for parameter in &prepared.model.parameters {
-        for entry in &parameter.entries {
-            known.insert(entry.symbol, (to_f64(&entry.value), 0.0));
+fn with_symbols(prepared: &Prepared, first: &StateSystem, places: &Places) -> Places {
+    let mut known = Places::default();
+    for (parameter, other) in prepared.model.parameters.iter().zip(&first.parameters) {
+        for (entry, other) in parameter.entries.iter().zip(&other.entries) {
+            known.insert(entry.symbol, places[&other.symbol]);
         }
     }
-    known.insert(prepared.model.time, point[&first.time]);
+    known.insert(prepared.model.time, places[&first.time]);
     for (input, other) in prepared.model.inputs.iter().zip(&first.inputs) {
-        known.insert(input.symbol, point[&other.symbol]);
+        known.insert(input.symbol, places[&other.symbol]);
     }
     let mut states = first.states[prepared.causality.independent.len()..].iter();
     for integral in &prepared.model.integrals {
@@ -202,7 +236,7 @@ fn with_symbols(prepared: &Prepared, first: &StateSystem, point: &Point) -> Poin
             }
         };
         if let Some(symbol) = symbol {
-            known.insert(integral.symbol, point[&symbol]);
+            known.insert(integral.symbol, places[&symbol]);
         }
     }
     known
