@@ -85,6 +85,30 @@ pub fn compile(
     root: SourceId,
     request: &Request,
 ) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let (whole, diagnostics) = compile_whole(files, map, root, request);
+    (whole.map(|whole| whole.system), diagnostics)
+}
+
+/// A model with all that was made of it.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// The flat model.
+    pub model: elaborate::model::Model,
+    /// Its bond graph.
+    pub graph: bond::BondGraph,
+    /// Its equations.
+    pub system: StateSystem,
+    /// The storage elements that were to keep their states.
+    pub retained: Vec<elaborate::model::ElementId>,
+}
+
+/// [`compile`], with the flat model and the graph that the equations were made from: what a run is verified against.
+pub fn compile_whole(
+    files: &dyn Sources,
+    map: &mut SourceMap,
+    root: SourceId,
+    request: &Request,
+) -> (Option<Whole>, Vec<Diagnostic>) {
     let (system, mut diagnostics) = run(files, map, root, request);
     in_source_order(&mut diagnostics);
     if system.is_none() && !has_errors(&diagnostics) {
@@ -115,7 +139,7 @@ fn run(
     map: &mut SourceMap,
     root: SourceId,
     request: &Request,
-) -> (Option<StateSystem>, Vec<Diagnostic>) {
+) -> (Option<Whole>, Vec<Diagnostic>) {
     let (program, mut diagnostics) = elaborate::load(files, map, root);
     let (model, found) = elaborate::elaborate(&program, map, &request.settings);
     diagnostics.extend(found);
@@ -130,10 +154,10 @@ fn run(
     model.show_instances(&mut found);
     diagnostics.extend(found);
     let system = system.filter(|_| !has_errors(&diagnostics));
+    let retained = equations::retained(&model, &request.equations, &mut Vec::new());
     if request.verify
         && let Some(system) = &system
     {
-        let retained = equations::retained(&model, &request.equations, &mut Vec::new());
         let verification = equations::verify(
             &model,
             &graph,
@@ -144,12 +168,19 @@ fn run(
         );
         diagnostics.extend(verification.into_diagnostics(&model));
     }
-    match (system, &request.linearize) {
+    let system = match (system, &request.linearize) {
         (Some(system), Some(asked)) => {
             let (system, found) = analysis::linearize(&model, &system, asked);
             diagnostics.extend(found);
-            (system, diagnostics)
+            system
         }
-        (system, _) => (system, diagnostics),
-    }
+        (system, _) => system,
+    };
+    let whole = system.map(|system| Whole {
+        model,
+        graph,
+        system,
+        retained,
+    });
+    (whole, diagnostics)
 }

@@ -1,12 +1,12 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
 use super::disk::{Disk, read_root};
-use crate::Request;
 use crate::analysis::LinearizeRequest;
 use crate::diagnostic::Diagnostic;
 use crate::elaborate::Settings;
 use crate::equations::{Options, StateRequest, StateSystem};
 use crate::source::{SourceId, SourceMap};
+use crate::{Request, Whole};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -91,6 +91,17 @@ enum States {
     Energy,
 }
 
+impl StateArguments {
+    /// What is asked of the states.
+    pub(super) fn request(&self) -> StateRequest {
+        match self.states {
+            None => StateRequest::Natural,
+            Some(States::Power) => StateRequest::Power,
+            Some(States::Energy) => StateRequest::Energy,
+        }
+    }
+}
+
 impl ModelArguments {
     /// The only or last model of a file, as it is.
     pub(super) fn of_file(file: PathBuf) -> ModelArguments {
@@ -161,6 +172,19 @@ impl ModelArguments {
         wanted: Options,
         inputs: Vec<(String, SourceId)>,
     ) -> (Option<StateSystem>, Vec<Diagnostic>) {
+        let (whole, diagnostics) = self.compile_whole(map, states, linearize, wanted, inputs);
+        (whole.map(|whole| whole.system), diagnostics)
+    }
+
+    /// The same with the model and the graph that the equations were made from.
+    pub(super) fn compile_whole(
+        &self,
+        map: &mut SourceMap,
+        states: &StateArguments,
+        linearize: &LinearizeArguments,
+        wanted: Options,
+        inputs: Vec<(String, SourceId)>,
+    ) -> (Option<Whole>, Vec<Diagnostic>) {
         match self.read(map) {
             Err(diagnostic) => (None, vec![diagnostic]),
             Ok(root) => {
@@ -175,18 +199,14 @@ impl ModelArguments {
                         ..self.settings(map)
                     },
                     equations: Options {
-                        states: match states.states {
-                            None => StateRequest::Natural,
-                            Some(States::Power) => StateRequest::Power,
-                            Some(States::Energy) => StateRequest::Energy,
-                        },
+                        states: states.request(),
                         retain: states.retain.clone(),
                         ..wanted
                     },
                     verify: false,
                     linearize: linearize.is_asked_for().then_some(asked),
                 };
-                crate::compile(&self.disk(), map, root, &request)
+                crate::compile_whole(&self.disk(), map, root, &request)
             }
         }
     }

@@ -340,6 +340,10 @@ pub(super) fn rounded_at(
         }
     }
     let mut places = places(symbols);
+    if let Some(time) = places.get_mut(&system.time) {
+        // What an instant gives is a double.
+        time.value.error = 0.0;
+    }
     let mut set_rate = |symbol: &SymbolId, rate: Ball| {
         if let Some(place) = places.get_mut(symbol) {
             place.rate = rate;

@@ -152,6 +152,10 @@ impl Signals for Inputs {
         self.shared.corners.looks(&self.parameters, from, to)
     }
 
+    fn is_measured(&self, input: usize) -> bool {
+        self.shared.tables.get(input).is_some_and(Option::is_some)
+    }
+
     fn frequency(&self, from: f64, to: f64) -> f64 {
         self.shared.corners.fastest(&self.parameters, from, to)
     }

@@ -32,6 +32,7 @@ mod starts;
 mod steady;
 mod stiffness;
 mod table;
+mod verify;
 
 pub use expected::state_scales;
 pub use failure::{Blame, Failure, FailureKind};
@@ -41,3 +42,4 @@ pub use scales::LEAST;
 pub use signals::{Corner, Side, Signals};
 pub use simulator::{Simulator, simulate};
 pub use table::{Table, TableReference, read_samples, read_table, table_reference};
+pub use verify::{Fault, Report, Verifier};

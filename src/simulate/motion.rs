@@ -240,6 +240,11 @@ impl<'a> Motion<'a> {
         to.copy_from_slice(&self.work.borrow().unknowns);
     }
 
+    /// The unknowns of the loops as they were solved for last.
+    pub fn solution(&self) -> Vec<f64> {
+        self.work.borrow().unknowns.clone()
+    }
+
     /// Which unknowns of the loops have first values, as the displacements of closed chains.
     pub fn held_unknowns(&self) -> &[bool] {
         &self.is_held

@@ -113,6 +113,9 @@ pub enum Stop {
 
 /// Takes the rows of a run as they are made, in order of time.
 pub trait Sink {
+    /// The solution of the algebraic loops that the next row shows; nobody need know it.
+    fn unknowns(&mut self, _unknowns: &[f64]) {}
+
     /// One row. At a corner it holds the values after it.
     fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop>;
 }

@@ -528,6 +528,9 @@ impl Run<'_> {
             }
             return Err(self.motion.failure(&fault, self.done.steps));
         }
+        if self.motion.unknowns > 0 {
+            self.sink.unknowns(&self.motion.solution());
+        }
         let stopped = |stop: Stop| Failure {
             time,
             kind: FailureKind::Stopped(stop),

@@ -37,6 +37,11 @@ pub trait Signals: Send + Sync {
         Vec::new()
     }
 
+    /// Whether an input is not what the model says of it: a table in its place.
+    fn is_measured(&self, _input: usize) -> bool {
+        false
+    }
+
     /// The largest angular frequency of the inputs between two times, in rad/s; 0 where nothing oscillates, or nothing is known.
     fn frequency(&self, _from: f64, _to: f64) -> f64 {
         0.0

@@ -12,11 +12,14 @@ mod watch;
 use super::disk::{WriteFault, write_result};
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, interrupt, report};
+use crate::Whole;
+use crate::bond::BondGraph;
 use crate::diagnostic::{Diagnostic, has_errors};
+use crate::elaborate::model::{ElementId, Model};
 use crate::emit::rows::{Columns, TableFormat};
-use crate::equations::{Options, StateSystem};
+use crate::equations::{FlatGraph, Options, StateSystem};
 use crate::kernels::{KernelOptions, Kernels};
-use crate::simulate::{Failure, FailureKind, Inputs, Plan, Stop, Summary, simulate};
+use crate::simulate::{Failure, FailureKind, Inputs, Plan, Report, Stop, Summary, Verifier, simulate};
 use crate::source::SourceMap;
 use clap::ValueEnum;
 use inputs::InputOptions;
@@ -38,6 +41,7 @@ Examples:
   lgm simulate examples/oscillator.lgm --stop 5 --points 501 -o run.csv
   lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
   lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
+  lgm simulate examples/oscillator.lgm --input F=1 --verify -o run.csv
   lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log -o runs.csv
   lgm simulate examples/oscillator.lgm --monte-carlo 1000 --seed 7 --vary \"k=normal(50, 2)\" -o runs.csv")]
 pub(super) struct Arguments {
@@ -74,6 +78,10 @@ pub(super) struct Arguments {
     /// Say on standard error which method made how many steps
     #[arg(long)]
     stats: bool,
+    /// Compare the run with the laws of the flat graph: at every row and on both sides of every event; go from row to row with a
+    /// second integrator, and add up energy. What was verified is told on standard error; a failure ends in exit code 1
+    #[arg(long)]
+    verify: bool,
     #[command(flatten)]
     batch: batch::BatchArguments,
 }
@@ -151,19 +159,33 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         symbolic: arguments.batch.is_asked_for(),
         ..Options::default()
     };
-    let (system, mut diagnostics) = arguments.model.compile_with(
+    let (whole, mut diagnostics) = arguments.model.compile_whole(
         &mut map,
         &arguments.states,
         &LinearizeArguments::default(),
         wanted,
         options.expressions(),
     );
-    let Some(system) = system else {
+    let Some(Whole {
+        model,
+        graph,
+        system,
+        retained,
+    }) = whole
+    else {
         report::print(&map, &diagnostics);
         return report::outcome(&diagnostics);
     };
     let tables = options.tables(&system, &mut map, &mut diagnostics);
     diagnostics.extend(arguments.foreign_ending());
+    if arguments.verify && arguments.batch.is_asked_for() {
+        let help = "leave `--verify` out, or make one of the runs with `--set` and verify that";
+        diagnostics.push(misuse(
+            "LGM0933",
+            "`--verify` looks at one run, and many are asked for".into(),
+            help,
+        ));
+    }
     let plan = arguments.plan.plan(&system.experiment, &system.model);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
@@ -185,31 +207,39 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         inputs,
         plan,
     };
+    let origin = arguments.verify.then_some(Origin { model, graph, retained });
     interrupt::listen();
     match runs {
         Some(runs) => batch::run(arguments, &ready, &runs, &shown),
-        None => single(arguments, &ready, &shown),
+        None => single(arguments, &ready, origin.as_ref(), &shown),
     }
 }
 
 /// One run.
-fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outcome {
+fn single(arguments: &Arguments, ready: &Ready, origin: Option<&Origin>, shown: &[plots::Curve]) -> Outcome {
     let (system, plan) = (&ready.system, &ready.plan);
     let columns = Columns::of(system);
     let watch = Watch::new(plan.start, plan.stop, 1);
     let mut plotter = Plotter::new(arguments, system, plan, shown);
     let mut ended: Option<Result<Summary, Failure>> = None;
+    let mut report: Option<Report> = None;
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
         let mut recorder = Recorder::begin(stream, arguments.table_format(), &columns, &mut plotter, &ready.inputs)?;
-        let result = simulate(
-            system,
-            &ready.kernels,
-            &ready.parameters,
-            &ready.inputs,
-            plan,
-            &mut recorder,
-            &watch,
-        );
+        let result = match origin {
+            None => simulate(
+                system,
+                &ready.kernels,
+                &ready.parameters,
+                &ready.inputs,
+                plan,
+                &mut recorder,
+                &watch,
+            ),
+            Some(origin) => verified(arguments, ready, origin, &mut recorder, &watch).map(|(summary, found)| {
+                report = found;
+                summary
+            }),
+        };
         watch.clear();
         let keeps = arguments.keep || result.as_ref().map_or_else(is_interruption, |_| true);
         let written = recorder.end(status(&result));
@@ -237,6 +267,9 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
             if arguments.stats {
                 eprintln!("{}", watch::statistics(summary));
             }
+            if let Some(found) = &report {
+                outcome = tell(&ready.map, found);
+            }
         }
         Some(Err(failure)) if is_interruption(failure) => {
             eprintln!(
@@ -261,7 +294,8 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
             outcome = Outcome::Failure;
         }
     }
-    let discarded = outcome == Outcome::Failure && !arguments.keep;
+    let failed = ended.as_ref().is_some_and(Result::is_err);
+    let discarded = outcome == Outcome::Failure && failed && !arguments.keep;
     if !discarded {
         match report::after_writing(&ready.map, written) {
             Outcome::Success => {}
@@ -275,6 +309,55 @@ fn single(arguments: &Arguments, ready: &Ready, shown: &[plots::Curve]) -> Outco
         }
     }
     outcome
+}
+
+/// What a run is verified against.
+struct Origin {
+    model: Model,
+    graph: BondGraph,
+    retained: Vec<ElementId>,
+}
+
+/// One run, verified as it is made.
+fn verified(
+    arguments: &Arguments,
+    ready: &Ready,
+    origin: &Origin,
+    recorder: &mut Recorder<'_, '_>,
+    watch: &Watch,
+) -> Result<(Summary, Option<Report>), Failure> {
+    let states = arguments.states.request();
+    let graph = FlatGraph::new(&origin.model, &origin.graph, &ready.system, &origin.retained, states);
+    let graph = graph.map_err(|diagnostic| Failure::new(ready.plan.start, FailureKind::Refused(diagnostic.message)))?;
+    let refused = || FailureKind::Refused("the flat graph of the model has no equations to verify the run with".into());
+    let graph = graph.ok_or_else(|| Failure::new(ready.plan.start, refused()))?;
+    let Ready {
+        system,
+        kernels,
+        parameters,
+        inputs,
+        plan,
+        ..
+    } = ready;
+    let mut verifier = Verifier::new(graph, system, kernels, parameters, inputs, plan, recorder)?;
+    let all = Verifier::plan_of(plan);
+    let summary = simulate(system, kernels, parameters, inputs, &all, &mut verifier, watch)?;
+    let (report, last) = verifier.finish(summary.steps);
+    last.map_err(|stop| Failure::new(plan.stop, FailureKind::Stopped(stop)))?;
+    Ok((summary, Some(report)))
+}
+
+/// Tells what was verified, and what does not hold.
+fn tell(map: &SourceMap, found: &Report) -> Outcome {
+    let diagnostics = found.diagnostics();
+    report::print(map, &diagnostics);
+    if diagnostics.is_empty() {
+        eprintln!("{}", found.summary());
+    }
+    if let Some(gaps) = found.gaps() {
+        eprintln!("{gaps}");
+    }
+    report::outcome(&diagnostics)
 }
 
 fn is_interruption(failure: &Failure) -> bool {
