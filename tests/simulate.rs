@@ -1,7 +1,11 @@
 //! Runs: against known answers, exact solutions and balances, and how they fail.
 
+#[path = "simulate/between.rs"]
+mod between;
 #[path = "simulate/corners.rs"]
 mod corners;
+#[path = "simulate/ends.rs"]
+mod ends;
 #[path = "simulate/energy.rs"]
 mod energy;
 #[path = "simulate/exact.rs"]

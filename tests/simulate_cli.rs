@@ -601,3 +601,50 @@ fn faults_of_plans() {
         assert_eq!(out(&run), "");
     }
 }
+
+#[test]
+fn the_columns_that_are_asked_for_are_written_in_their_order() {
+    let folder = folder();
+    let answer = lgm(folder.path(), &["lag.lgm", "--columns", "u,twice,x", "--points", "2"]);
+    ends_with(&answer, 0);
+    let rows = table(&out(&answer));
+    assert_eq!(rows[0], ["time", "u", "twice", "x"]);
+    assert_eq!(rows[1], ["0", "1", "0", "0"]);
+    assert_eq!(rows.len(), 3);
+    let exact = 1.0 - (-2.0_f64).exp();
+    for (at, factor) in [(2, 2.0), (3, 1.0)] {
+        let found: f64 = rows[2][at].parse().unwrap();
+        assert!((found - factor * exact).abs() < 1e-7, "{found}");
+    }
+    // Many runs, entries of a vector, a name that is none.
+    let answer = lgm(
+        folder.path(),
+        &["lag.lgm", "--columns", "x", "--sweep", "T=1:2:2", "--points", "2"],
+    );
+    assert_eq!(table(&out(&answer))[0], ["run", "T", "time", "x", "status", "reason"]);
+    let answer = lgm(folder.path(), &["vector.lgm", "--columns", "v", "--points", "2"]);
+    assert_eq!(table(&out(&answer))[0], ["time", "v[1]", "v[2]"]);
+    let answer = lgm(folder.path(), &["lag.lgm", "--columns", "z"]);
+    ends_with(&answer, 2);
+    assert!(err(&answer).contains("LGM0905"), "{}", err(&answer));
+}
+
+#[test]
+fn rows_of_events_do_not_go_back_in_time() {
+    let folder = folder();
+    let text = "model Ev {
+  param C = 1;
+  node a : electrical;
+  i : CurrentSource(if time > 1 then 5 else 0) gnd -> a;
+  c : Capacitor(C) a -> gnd;
+  output u = if time > 1 then 5 else 0;
+  experiment { stop = 2; points = 3; }
+}
+";
+    fs::write(folder.path().join("ev.lgm"), text).unwrap();
+    let answer = lgm(folder.path(), &["ev.lgm", "--events"]);
+    let rows = table(&out(&answer));
+    let times: Vec<f64> = rows[1..].iter().map(|row| row[0].parse().unwrap()).collect();
+    assert_eq!(times, [0.0, 1.0, 1.0, 2.0], "{rows:?}");
+    assert_eq!((rows[2][1].as_str(), rows[3][1].as_str()), ("0", "5"));
+}

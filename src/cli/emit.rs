@@ -49,6 +49,10 @@ pub(super) struct Arguments {
     /// Also a run in steps of this length in seconds, with a bound on the operations of a step; for the target `c`
     #[arg(long, value_name = "H", value_parser = step)]
     fixed_step: Option<f64>,
+    /// Newton's iterations on the algebraic loops at most, 50 unless given; where they do not suffice, a call returns a status that
+    /// says so. For the target `c`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    loop_iterations: Option<u64>,
 }
 
 fn targets() -> impl TypedValueParser<Value = Target> {
@@ -69,10 +73,11 @@ fn step(text: &str) -> Result<f64, String> {
 fn foreign_option(arguments: &Arguments) -> Option<Diagnostic> {
     let target = Target::ALL.iter().find(|entry| entry.0 == arguments.target);
     let (target, word) = target.expect("invariant: all targets are in the list");
-    let option = match (arguments.float, arguments.fixed_step) {
-        (true, _) => "--float",
-        (false, Some(_)) => "--fixed-step",
-        (false, None) => return None,
+    let option = match (arguments.float, arguments.fixed_step, arguments.loop_iterations) {
+        (true, _, _) => "--float",
+        (false, Some(_), _) => "--fixed-step",
+        (false, None, Some(_)) => "--loop-iterations",
+        (false, None, None) => return None,
     };
     let help = match target {
         Target::C => return None,
@@ -107,6 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let options = CodeOptions {
         float: arguments.float,
         fixed_step: arguments.fixed_step,
+        loop_iterations: arguments.loop_iterations,
     };
     let origin = Origin {
         file: file_name(&map),
@@ -117,12 +123,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let is_archive = package.library.is_some() && is_fmu(&arguments.output);
         add_library(&mut package);
         let write = if is_archive { write_archive } else { write_folder };
-        write(&arguments.output, &package.files, arguments.force).map(|()| package.remarks)
+        write(&arguments.output, &package.files, arguments.force).map(|()| (package.remarks, package.warnings))
     });
     // The process ends soon: to give a large system's memory back piece by piece would take long.
     std::mem::forget(system);
     match written {
-        Ok(remarks) => {
+        Ok((remarks, warnings)) => {
+            report::print(&map, &warnings);
             for remark in remarks {
                 eprintln!("{remark}");
             }

@@ -64,18 +64,6 @@ impl Columns {
         list.extend(self.states.iter().map(|entry| column(&entry.1, "state")));
         list
     }
-
-    /// A row in the order of the columns.
-    pub fn row<'a>(
-        &'a self,
-        time: f64,
-        outputs: &'a [f64],
-        states: &'a [f64],
-    ) -> impl Iterator<Item = Field<'static>> + 'a {
-        let states = self.states.iter().map(|entry| states[entry.0]);
-        let values = std::iter::once(time).chain(outputs.iter().copied()).chain(states);
-        values.map(Field::Number)
-    }
 }
 
 /// How a table is written.

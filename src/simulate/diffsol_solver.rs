@@ -63,8 +63,9 @@ impl<'a> Equations<'a> {
     pub fn problem(self, time: f64, scales: &mut Scales, span: f64) -> OdeSolverProblem<Equations<'a>> {
         let atol = scales.absolutes(&self.first);
         let ode_options = OdeSolverOptions {
-            // Relative to the run: what is far below the resolution of time has its own limit.
-            min_timestep: 1e-20 * span,
+            // What is below the resolution of time has its own limit, and near time zero a long run may begin with steps as short
+            // as it likes: of one of 3000 years the fastest part may last a nanosecond.
+            min_timestep: 1e-60 * span,
             max_error_test_failures: 60,
             // The library counts these over the whole run, which may be as long as it likes.
             max_nonlinear_solver_failures: usize::MAX,
@@ -243,10 +244,16 @@ pub(super) struct Library<'p, 'a, S> {
     previous: f64,
     /// Where the library will not go beyond, as it was told by the run.
     stop: f64,
-    /// No step is longer.
+    /// No step is longer in the whole run.
     longest: f64,
     /// No step leaps over one of these instants.
     looks: Arc<[f64]>,
+    /// Nor is one longer than this for the moment.
+    limit: f64,
+    /// Where the library will not go beyond in its next step.
+    target: f64,
+    /// Whether it starts anew with its next step.
+    is_new: bool,
     /// Whether the library was told an earlier stop, so that its step is no longer than that.
     is_held: bool,
     /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
@@ -274,6 +281,9 @@ where
             stop: f64::INFINITY,
             longest,
             looks,
+            limit: f64::INFINITY,
+            target: f64::INFINITY,
+            is_new: true,
             is_held: false,
             work: Work::default(),
         }
@@ -284,22 +294,79 @@ impl<'p, 'a, S> Library<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
+    /// Starts anew, with the rates of the states or those that follow from the equations.
+    fn begin(
+        &mut self,
+        time: f64,
+        states: &[f64],
+        known: Option<&[f64]>,
+        step: f64,
+        stop: f64,
+    ) -> Result<(), SolverFault> {
+        let equations = &self.problem.eqn;
+        let mut y = V::zeros(equations.size(), equations.context);
+        let mut rates = y.clone();
+        match &equations.implicit {
+            Some(form) => {
+                form.begin(time, states, numbers_mut(&mut y));
+            }
+            None => numbers_mut(&mut y).copy_from_slice(states),
+        }
+        // The rates of the states are wanted, also where a matrix stands before them.
+        let of_states = &mut numbers_mut(&mut rates)[..states.len()];
+        match known {
+            Some(known) => of_states.copy_from_slice(known),
+            None => {
+                equations.motion.rates(time, states, of_states);
+            }
+        }
+        let state = self.solver.state_mut();
+        state.y.copy_from(&y);
+        state.dy.copy_from(&rates);
+        *state.t = time;
+        *state.h = step.min(stop - time);
+        self.previous = time;
+        (self.stop, self.is_held, self.is_new) = (stop, false, true);
+        self.set_target(stop)
+    }
+
+    fn set_target(&mut self, target: f64) -> Result<(), SolverFault> {
+        self.target = target;
+        self.solver.set_stop_time(target).map_err(|error| fault(&error))
+    }
+
+    /// Lets an implicit method evaluate its Jacobian and factorise its matrix before a step whose length a stop or a new beginning
+    /// has changed.
+    ///
+    /// The library does not: it goes on with the matrix of another step, and with what it has learned of how fast the iteration
+    /// converges. Of a linear system that is at once, so that the first iterate is taken unseen, and with the wrong matrix it is
+    /// wrong by as much as the steps differ.
+    fn renew(&mut self) {
+        let state = self.solver.state();
+        let end = state.t + state.h;
+        let is_cut = (end - self.target).abs() <= 8.0 * f64::EPSILON * end.abs();
+        if self.problem.eqn.implicit.is_some() && (is_cut || self.is_new) {
+            let state = self.solver.state_clone();
+            self.solver.set_state(state);
+        }
+        self.is_new = false;
+    }
+
     /// Keeps the next step from being too long, and from leaping over an instant that is to be looked at. The library has no limit of
     /// its own, but makes a step shorter that would go beyond a stop; a stop is not set so near the last one that nothing is left
     /// between them.
     fn hold(&mut self) -> Result<(), SolverFault> {
         let (time, step) = (self.solver.state().t, self.solver.state().h);
-        let too_long = step > self.longest && self.stop - time > 1.5 * self.longest;
-        let reach = if too_long { time + self.longest } else { self.stop };
+        let longest = self.longest.min(self.limit);
+        let too_long = step > longest && self.stop - time > 1.5 * longest;
+        let reach = if too_long { time + longest } else { self.stop };
         let near = 1e-10 * time.abs().max(self.stop.abs());
         let next = self.looks.partition_point(|look| *look <= time + near);
         let look = self.looks.get(next).filter(|look| **look < reach - near).copied();
         let is_held = too_long || look.is_some();
         if is_held || self.is_held {
             self.is_held = is_held;
-            self.solver
-                .set_stop_time(look.unwrap_or(reach))
-                .map_err(|error| fault(&error))?;
+            self.set_target(look.unwrap_or(reach))?;
         }
         Ok(())
     }
@@ -310,34 +377,26 @@ where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
     fn restart(&mut self, time: f64, states: &[f64], step: f64, stop: f64) -> Result<(), SolverFault> {
-        let equations = &self.problem.eqn;
-        let mut y = V::zeros(equations.size(), equations.context);
-        let mut rates = y.clone();
-        match &equations.implicit {
-            Some(form) => {
-                form.begin(time, states, numbers_mut(&mut y));
-                // The rates of the states are wanted, also where a matrix stands before them.
-                let n = equations.motion.states;
-                equations.motion.rates(time, states, &mut numbers_mut(&mut rates)[..n]);
-            }
-            None => {
-                numbers_mut(&mut y).copy_from_slice(states);
-                equations.motion.rates(time, states, numbers_mut(&mut rates));
-            }
-        }
-        let state = self.solver.state_mut();
-        state.y.copy_from(&y);
-        state.dy.copy_from(&rates);
-        *state.t = time;
-        *state.h = step.min(stop - time);
-        self.previous = time;
-        (self.stop, self.is_held) = (stop, false);
-        self.solver.set_stop_time(stop).map_err(|error| fault(&error))
+        self.begin(time, states, None, step, stop)
+    }
+
+    fn again(&mut self, step: f64, stop: f64) -> Result<(), SolverFault> {
+        let time = self.previous;
+        let size = self.problem.eqn.motion.states;
+        let (mut states, mut slopes) = (vec![0.0; size], vec![0.0; size]);
+        self.interpolate(time, &mut states)?;
+        self.slopes(time, &mut slopes)?;
+        self.begin(time, &states, Some(&slopes), step, stop)
+    }
+
+    fn limit(&mut self, longest: f64) {
+        self.limit = longest;
     }
 
     fn step(&mut self) -> Result<Reached, SolverFault> {
         self.previous = self.solver.state().t;
         self.hold()?;
+        self.renew();
         match self.solver.step() {
             Ok(OdeSolverStopReason::TstopReached) => {
                 self.work.steps += 1;

@@ -17,6 +17,9 @@ const SAMPLES: usize = 256;
 /// Instants at which large inputs are looked at together.
 const MOMENTS: usize = 8;
 
+/// The share of a span of time that is looked at beside it.
+const BESIDE: f64 = 0.6;
+
 /// Systems of more unknowns than this are looked at over few spans of time.
 const LARGE: usize = 2000;
 
@@ -52,13 +55,17 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64]) -> Vec<
     let spans = spans(longest, size);
     if motion.system.linear {
         for length in spans {
-            let Some(factor) = factor(&implicit, plan.start, &first, length) else {
-                continue;
-            };
+            // Where something grows, there is a length at which such a step leads to infinity: not so the one beside it.
+            let beside = [length, BESIDE * length];
+            let factors = beside.map(|length| factor(&implicit, plan.start, &first, length));
             for moment in &moments {
-                let mut y = first.clone();
-                if step(&implicit, &factor, *moment, &first, &mut y, length).is_some() {
-                    take(&mut largest, &y);
+                let ends = beside.iter().zip(&factors).filter_map(|(length, factor)| {
+                    let mut y = first.clone();
+                    step(&implicit, factor.as_ref()?, *moment, &first, &mut y, *length).map(|_| y)
+                });
+                let smaller = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a.abs().min(b.abs())).collect();
+                if let Some(least) = ends.reduce(smaller) {
+                    take(&mut largest, &least);
                 }
             }
         }

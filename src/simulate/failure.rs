@@ -22,6 +22,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The error test failed down to the smallest step.
     StepTooSmall,
+    /// A state has grown beyond all that a quantity can be.
+    Unbounded,
     /// Newton's iteration of an implicit step did not converge down to the smallest step.
     StepNotSolved,
     /// The mass matrix is singular: the state's rate does not follow from the equations.
@@ -53,6 +55,8 @@ pub enum FailureKind {
     Chatter,
     /// The steps that were allowed are used up.
     TooManySteps,
+    /// No method comes to the end in the steps that are allowed: so many more would be needed.
+    NoHeadway(f64),
     /// What was asked for cannot be done: in words.
     Refused(String),
     /// The user or the sink ended the run.

@@ -1,17 +1,19 @@
 //! One run on its way, from corner to corner.
 
 use super::diffsol_solver::{Equations, Library};
+use super::doubt::{DOUBT, Doubt, LIMIT};
 use super::events::Events;
-use super::failure::{Blame, Failure, FailureKind};
+use super::failure::{Failure, FailureKind};
+use super::headway::Headway;
 use super::jump::{RatesRead, impulse, move_states};
-use super::motion::{Fault, FaultKind, Motion};
-use super::plan::{Method, Plan, Progress, Sink, Stop, Summary};
+use super::motion::{BEYOND, Motion};
+use super::plan::{Method, Plan, Progress, Sink, Summary};
 use super::scales::Scales;
 use super::signals::{Corner, Signals};
 use super::singular::{ChainWatch, Position};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
-use super::{doubt, expected, first_step, starts};
+use super::{expected, first_step, starts};
 use diffsol::{
     BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
 };
@@ -36,6 +38,11 @@ const PARTS: u32 = 8;
 
 /// Steps in a row that make no way before the run gives up.
 const WITHOUT_WAY: u32 = 50;
+
+/// Whether a state is so large that the values which stand for none ([`BEYOND`]) no longer stand out beside it, or is none itself.
+fn is_unbounded(value: f64) -> bool {
+    value.is_nan() || value.abs() > 1e-20 * BEYOND
+}
 
 /// A run on its way.
 pub(super) struct Run<'r> {
@@ -67,6 +74,14 @@ pub(super) struct Run<'r> {
     pub(super) longest: f64,
     /// No step leaps over one of these instants.
     pub(super) looks: Arc<[f64]>,
+    /// Asks whether what is interpolated between the ends of steps is right.
+    pub(super) doubt: Doubt<'r>,
+    /// Whether the method comes to the end in the steps that there are.
+    pub(super) headway: Headway,
+    /// A method that would take more steps than these is given up.
+    pub(super) enough: u64,
+    /// No step is longer for the moment, so that the rows between its ends are right.
+    pub(super) reach: f64,
 }
 
 /// How a solver's part of a run ends.
@@ -74,6 +89,8 @@ enum Outcome {
     Finished,
     /// Another method goes on.
     Switch(Method),
+    /// The method would take so many further steps, which are more than there are.
+    NoHeadway(f64),
 }
 
 impl Run<'_> {
@@ -165,9 +182,11 @@ impl Run<'_> {
             Method::Auto => Method::Tsit45,
             method => method,
         };
-        let may_switch = self.plan.method == Method::Auto;
+        let mut may_switch = self.plan.method == Method::Auto;
+        let mut given_up = Vec::new();
         loop {
             self.summary.method = method;
+            self.headway = Headway::default();
             let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
             let problem = equations.problem(self.time, &mut self.scales, span);
             let outcome = match method {
@@ -195,6 +214,25 @@ impl Run<'_> {
                         self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
                     }
                     method = next;
+                }
+                Outcome::NoHeadway(needed) => {
+                    given_up.push(method);
+                    let others = [Method::Sdirk, Method::TrBdf2, Method::Bdf];
+                    match others.into_iter().find(|other| !given_up.contains(other)) {
+                        Some(next) => {
+                            self.summary.notes.push(self.remark_on_headway(method, next, needed));
+                            self.summary.stiff_from = Some(self.time);
+                            (method, may_switch) = (next, false);
+                        }
+                        None if needed > self.plan.max_steps as f64 => return Err(self.without_headway(needed)),
+                        // No other is better than the first one, which comes to the end in the steps that there are.
+                        None => {
+                            self.summary.notes.retain(|note| note.code != "LGM1024");
+                            self.summary.stiff_from = None;
+                            (method, may_switch) = (given_up[0], self.plan.method == Method::Auto);
+                            self.enough = u64::MAX;
+                        }
+                    }
                 }
             }
         }
@@ -232,6 +270,7 @@ impl Run<'_> {
                     Piece::AtEnd => {}
                     Piece::Event => continue,
                     Piece::Switch(method) => return Ok(Outcome::Switch(method)),
+                    Piece::NoHeadway(needed) => return Ok(Outcome::NoHeadway(needed)),
                 }
             }
             self.time = end;
@@ -276,14 +315,20 @@ impl Run<'_> {
         let mut without_way = 0;
         loop {
             let rejected = solver.work().rejected;
-            let reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
-            let (from, to) = (solver.previous(), solver.time());
-            if self.summary.method.is_explicit() && solver.work().rejected > rejected && !self.motion.system.linear {
-                let doubtful = doubt::is_doubtful(self.motion, solver, &self.scales);
-                if doubtful.map_err(|error| self.failure(error, None))? {
-                    self.make_again(solver, end)?;
-                    continue;
+            let reached = match solver.step() {
+                Ok(reached) => reached,
+                Err(_) if may_switch && !self.summary.method.is_explicit() => {
+                    self.time = solver.time();
+                    self.states.copy_from_slice(solver.states());
+                    return Ok(Piece::Switch(self.watch.back()));
                 }
+                Err(error) => return Err(self.failure(error, Some(&*solver))),
+            };
+            let (from, to) = (solver.previous(), solver.time());
+            let was_rejected = solver.work().rejected > rejected;
+            if self.is_doubtful(solver, was_rejected)? {
+                self.make_again(solver, end)?;
+                continue;
             }
             without_way = if to - from <= 4.0 * f64::EPSILON * to.abs() {
                 without_way + 1
@@ -309,13 +354,25 @@ impl Run<'_> {
             if let Err(stop) = self.progress.reached(to) {
                 return Err(stopped(FailureKind::Stopped(stop)));
             }
+            if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
+                return Err(Failure {
+                    blame: self.motion.state(state).map(Box::new),
+                    ..stopped(FailureKind::Unbounded)
+                });
+            }
             if self.motion.has_left_chain(&mut self.chains, to, solver.states()) {
                 return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
             }
             if self.changes_within(solver)? {
-                return self.locate(solver);
+                match self.locate(solver, end)? {
+                    Some(piece) => return Ok(piece),
+                    None => continue,
+                }
             }
-            self.rows_within(solver, if reached == Reached::Stop { end } else { to.min(end) })?;
+            let last = if reached == Reached::Stop { end } else { to.min(end) };
+            if !self.rows_within(solver, last, end)? {
+                continue;
+            }
             self.time = to;
             self.scales.see(solver.states());
             if reached == Reached::Stop {
@@ -326,25 +383,47 @@ impl Run<'_> {
                 self.states.copy_from_slice(solver.states());
                 return Ok(Piece::Switch(self.summary.method));
             }
-            if may_switch
-                && let Some(method) = {
-                    let left = self.plan.stop - to;
-                    self.watch
-                        .step(self.motion, (from, to), (solver.states(), &self.scales), left)
-                }
-            {
+            let left = self.plan.stop - to;
+            let here = (solver.states(), &self.scales);
+            if may_switch && let Some(method) = self.watch.step(self.motion, (from, to), here, left) {
                 self.states.copy_from_slice(solver.states());
                 return Ok(Piece::Switch(method));
+            }
+            if let Some(needed) = self.headway.step((from, to), left, self.enough) {
+                self.states.copy_from_slice(solver.states());
+                return Ok(Piece::NoHeadway(needed));
             }
         }
     }
 
-    /// Makes the last step again, in half its length.
-    fn make_again(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
+    /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
+    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test after others
+    /// did not, perhaps by luck.
+    fn is_doubtful(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
+        let is_explicit = self.summary.method.is_explicit();
+        let allowed = match is_explicit {
+            true if was_rejected && !self.motion.system.linear => DOUBT,
+            false if self.events.is_some() => LIMIT,
+            _ => return Ok(false),
+        };
         let (from, to) = (solver.previous(), solver.time());
-        let mut states = vec![0.0; self.states.len()];
-        let made = solver.interpolate(from, &mut states);
-        let made = made.and_then(|()| solver.restart(from, &states, 0.5 * (to - from), end));
+        let middle = from + 0.5 * (to - from);
+        // Too short to be halved.
+        if to - from <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
+            return Ok(false);
+        }
+        let mut states = std::mem::take(&mut self.between);
+        let found = solver.interpolate(middle, &mut states);
+        let found = found.map_err(|error| self.failure(error, None));
+        let error = found.and_then(|()| self.error_between(solver, middle, &states));
+        self.between = states;
+        Ok(error? > allowed)
+    }
+
+    /// Makes the last step again, in half its length.
+    fn make_again(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<(), Failure> {
+        let half = 0.5 * (solver.time() - solver.previous());
+        let made = solver.again(half, stop);
         made.map_err(|error| self.failure(error, None))
     }
 
@@ -356,11 +435,11 @@ impl Run<'_> {
         found.map_err(|error| self.failure(error, None))
     }
 
-    /// A condition has changed within the last step, and the solver begins anew there.
+    /// A condition has changed within the last step, and the solver begins anew there; nothing where the step is made again first.
     ///
     /// A step across a jump of the right sides is wrong by its length times the jump, so it is made again in shorter ones
     /// until that is less than what is allowed.
-    fn locate(&mut self, solver: &mut dyn Solver) -> Result<Piece, Failure> {
+    fn locate(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
         let mut states = vec![0.0; self.states.len()];
         loop {
             let (from, to) = (solver.previous(), solver.time());
@@ -385,7 +464,9 @@ impl Run<'_> {
                     crossed = self.changes_within(solver)?;
                     if !crossed {
                         let until = solver.time().min(to);
-                        self.rows_within(solver, until)?;
+                        if !self.rows_within(solver, until, stop)? {
+                            return Ok(None);
+                        }
                     }
                 }
                 if crossed {
@@ -397,16 +478,19 @@ impl Run<'_> {
                 // The better solution changes a little later.
                 self.time = to;
                 self.states = states;
-                return Ok(Piece::Event);
+                return Ok(Some(Piece::Event));
             }
         }
         let Some(events) = &mut self.events else {
-            return Ok(Piece::Event);
+            return Ok(Some(Piece::Event));
         };
         let found = events.first_change(self.motion, solver);
         let (time, states) = found.map_err(|error| self.failure(error, None))?;
-        self.rows_within(solver, time)?;
-        self.event(time, states, self.done.steps + solver.work().steps)
+        if !self.rows_within(solver, time, stop)? {
+            return Ok(None);
+        }
+        let event = self.event(time, states, self.done.steps + solver.work().steps)?;
+        Ok(Some(event))
     }
 
     /// Whether the jump of the right sides across a step matters over its length.
@@ -444,7 +528,7 @@ impl Run<'_> {
             });
         }
         if self.plan.events {
-            self.state_row(time)?;
+            self.event_row(time)?;
         }
         Ok(Piece::Event)
     }
@@ -452,7 +536,7 @@ impl Run<'_> {
     /// Steps of inputs at the corner that was reached.
     fn pass_corner(&mut self) -> Result<(), Failure> {
         if self.plan.events {
-            self.state_row(self.time)?;
+            self.event_row(self.time)?;
         }
         let corner = self.corners[self.corner].clone();
         self.corner += 1;
@@ -467,7 +551,7 @@ impl Run<'_> {
         );
         self.tell_impulse(&corner);
         if self.plan.events && !self.is_row(corner.time) {
-            self.state_row(corner.time)?;
+            self.event_row(corner.time)?;
         }
         Ok(())
     }
@@ -478,128 +562,6 @@ impl Run<'_> {
         if !told && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
             self.summary.notes.push(note);
         }
-    }
-
-    /// Whether the next row is at this time, which it may miss by the rounding of the two.
-    fn is_row(&self, time: f64) -> bool {
-        self.row < self.plan.points && self.plan.time(self.row) <= time + 8.0 * f64::EPSILON * time.abs()
-    }
-
-    /// All rows within the last step, up to a time that is left out.
-    fn rows_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
-        let last = end - 8.0 * f64::EPSILON * end.abs();
-        while self.row < self.plan.points && self.plan.time(self.row) < last {
-            let time = self.plan.time(self.row);
-            let mut between = std::mem::take(&mut self.between);
-            let found = solver.interpolate(time.clamp(solver.previous(), solver.time()), &mut between);
-            let result = found.map_err(|error| self.failure(error, None));
-            let result = result.and_then(|()| self.row(time, &between));
-            self.between = between;
-            result?;
-            self.row += 1;
-        }
-        Ok(())
-    }
-
-    /// All rows at this time, with the states of now.
-    fn rows_at(&mut self, time: f64) -> Result<(), Failure> {
-        while self.is_row(time) {
-            let at = self.plan.time(self.row);
-            self.state_row(at)?;
-            self.row += 1;
-        }
-        Ok(())
-    }
-
-    fn state_row(&mut self, time: f64) -> Result<(), Failure> {
-        let states = std::mem::take(&mut self.states);
-        let result = self.row(time, &states);
-        self.states = states;
-        result
-    }
-
-    /// One row.
-    fn row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
-        if !self.motion.outputs(time, states, &mut self.outputs)
-            && let Some(fault) = self.motion.fault()
-        {
-            if let Some(found) = self.singular([Some((time, states)), None], self.done.steps) {
-                return Err(found);
-            }
-            return Err(self.motion.failure(&fault, self.done.steps));
-        }
-        if self.motion.unknowns > 0 {
-            self.sink.unknowns(&self.motion.solution());
-        }
-        let stopped = |stop: Stop| Failure {
-            time,
-            kind: FailureKind::Stopped(stop),
-            blame: None,
-            steps: self.done.steps,
-        };
-        self.sink.row(time, &self.outputs, states).map_err(stopped)
-    }
-
-    /// What is told of a solver's fault.
-    fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
-        let time = solver.map_or(self.time, Solver::time);
-        let steps = self.done.steps + solver.map_or(0, |solver| solver.work().steps);
-        // The last good point, and beyond it the one that could not be evaluated.
-        let states = solver.map_or(&self.states[..], Solver::states);
-        let fault = self.motion.fault().filter(|fault| fault.time >= time);
-        let beyond = fault.as_ref().map(|fault| (fault.time, &fault.states[..]));
-        if let Some(found) = self.singular([Some((time, states)), beyond], steps) {
-            return Failure { time, ..found };
-        }
-        if let Some(fault) = fault {
-            return Failure {
-                time,
-                ..self.motion.failure(&fault, steps)
-            };
-        }
-        let kind = match error {
-            SolverFault::TooSmall => FailureKind::StepTooSmall,
-            SolverFault::NotSolved => FailureKind::StepNotSolved,
-            SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
-        };
-        let blame = solver
-            .and_then(|solver| self.motion.state(self.fastest(time, solver.states())))
-            .map(Box::new);
-        Failure {
-            time,
-            kind,
-            blame,
-            steps,
-        }
-    }
-
-    /// What is told where one of some points is a position at which the equations are singular.
-    fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
-        // Where a run begins without a solution of the loops, there was no position before.
-        let is_unsolved = |fault: Fault| matches!(fault.kind, FaultKind::Loop(_)) && fault.time <= self.first.time;
-        if self.motion.fault().is_some_and(is_unsolved) {
-            return None;
-        }
-        ends.into_iter().flatten().find_map(|(time, states)| {
-            let end = self.motion.position(time, states);
-            let (kind, blame) = self.motion.singular_position(&self.first, &end)?;
-            let states = self.motion.states_in_words(states);
-            Some(Failure {
-                time,
-                kind,
-                blame: Some(Box::new(Blame { states, ..blame })),
-                steps,
-            })
-        })
-    }
-
-    /// The state that changes most, for its size.
-    fn fastest(&self, time: f64, states: &[f64]) -> usize {
-        let mut rates = vec![0.0; states.len()];
-        self.motion.rates(time, states, &mut rates);
-        let share = |at: usize| rates[at].abs() / self.scales.allowed(at, states[at]);
-        let fastest = (0..states.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
-        fastest.unwrap_or(0)
     }
 
     /// A static system: rows and nothing between them.
@@ -631,4 +593,5 @@ enum Piece {
     AtEnd,
     Event,
     Switch(Method),
+    NoHeadway(f64),
 }

@@ -1,7 +1,9 @@
 //! A system made ready for runs.
 
+use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
+use super::headway::{self, Headway};
 use super::jump::RatesRead;
 use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
@@ -100,6 +102,10 @@ impl<'a> Simulator<'a> {
             done: Work::default(),
             longest: self.longest_step(parameters, signals, plan),
             looks: self.all_looks(parameters, signals, plan).into(),
+            doubt: Doubt::new(&motion),
+            headway: Headway::default(),
+            enough: headway::enough(plan),
+            reach: f64::INFINITY,
         };
         run.begin()?;
         run.solve()?;

@@ -5,6 +5,13 @@ pub(super) trait Solver {
     /// Starts anew at a time and state, with a first step that is tried, and will not go beyond the stop.
     fn restart(&mut self, time: f64, states: &[f64], step: f64, stop: f64) -> Result<(), SolverFault>;
 
+    /// Goes back to where the last step began, with a step from there that is tried. What is known of the solution there is kept: the
+    /// rates of parts that are much faster than the steps are not computed anew, since they would be those of its rounding.
+    fn again(&mut self, step: f64, stop: f64) -> Result<(), SolverFault>;
+
+    /// From now on no step is longer, whatever the error test says.
+    fn limit(&mut self, longest: f64);
+
     /// Makes one step that passes the error test.
     fn step(&mut self) -> Result<Reached, SolverFault>;
 

@@ -5,6 +5,9 @@
 //! eigenvalue lies: backward differentiation is at its best near the negative real axis and itself unstable near the
 //! imaginary one, where the Runge-Kutta method that damps everything fast takes its place.
 //!
+//! The largest eigenvalue need not be the one that holds the steps back: one that is smaller and nearer to the imaginary axis may be. So
+//! an implicit method is also tried where many steps have been made and many more are to come, if seldom.
+//!
 //! Steps at the bound also come about where accuracy happens to ask for them, as in a vibration at loose tolerances. So the
 //! implicit method is on trial, for as long as it runs: where it makes less way than it costs, the explicit one goes on.
 
@@ -20,6 +23,12 @@ const BOUND_OF_VIBRATIONS: f64 = 1.0;
 
 /// So many steps in a row must be at the bound before the first trial of an implicit method; later trials wait for longer.
 const STEPS: u32 = 20;
+
+/// Where a run would take so many further steps, an implicit method is tried also where no bound is seen.
+const MANY: f64 = 1e5;
+
+/// So many of them are made before that.
+const MANY_STEPS: u32 = 2000;
 
 /// How many times longer each trial is waited for than the one before it.
 const GROWTH: u32 = 8;
@@ -72,6 +81,12 @@ pub(super) struct Watch {
     changes: bool,
     /// Steps at the bound that are waited for.
     patience: u32,
+    /// Steps with many more to come, since the explicit method began.
+    many: u32,
+    /// So many of them are waited for.
+    patience_of_many: u32,
+    /// The implicit method of the last trial.
+    tried: Option<Method>,
     phase: Phase,
 }
 
@@ -103,6 +118,9 @@ impl Watch {
             since: 0,
             changes: !linear,
             patience: STEPS,
+            many: 0,
+            patience_of_many: MANY_STEPS,
+            tried: None,
             phase: Phase::NEW,
         }
     }
@@ -144,9 +162,7 @@ impl Watch {
                     (false, false) => (to, 0, 0),
                 };
                 if poor >= POOR {
-                    self.phase = Phase::NEW;
-                    self.patience = self.patience.saturating_mul(GROWTH);
-                    return Some(Method::Tsit45);
+                    return Some(self.back());
                 }
                 self.phase = Phase::Implicit {
                     explicit,
@@ -157,6 +173,15 @@ impl Watch {
                 None
             }
         }
+    }
+
+    /// An implicit method is of no use from here on, or cannot go on at all; the method in its place.
+    pub fn back(&mut self) -> Method {
+        self.phase = Phase::NEW;
+        self.patience = self.patience.saturating_mul(GROWTH);
+        self.patience_of_many = self.patience_of_many.saturating_mul(GROWTH);
+        self.many = 0;
+        Method::Tsit45
     }
 
     fn explicit_step(
@@ -173,30 +198,41 @@ impl Watch {
             return None;
         }
         self.since += 1;
+        self.many = if left / step > MANY { self.many + 1 } else { 0 };
         if self.fastest.is_none() || self.changes && self.since >= RENEWAL {
             self.fastest = fastest(motion, to, states, scales);
             self.since = 0;
         }
-        let found = self.fastest.filter(|fastest| fastest.rate * step > fastest.bound());
-        let Some(fastest) = found else {
-            self.phase = Phase::NEW;
-            return None;
-        };
-        let at_bound = at_bound + 1;
-        if at_bound < self.patience {
+        let is_at_bound = self
+            .fastest
+            .is_some_and(|fastest| fastest.rate * step > fastest.bound());
+        let at_bound = if is_at_bound { at_bound + 1 } else { 0 };
+        if at_bound < self.patience && self.many < self.patience_of_many {
             self.phase = Phase::Explicit { at_bound, began };
             return None;
         }
         self.phase = Phase::Implicit {
-            explicit: (to - began) / f64::from(at_bound),
+            explicit: if at_bound > 0 {
+                (to - began) / f64::from(at_bound)
+            } else {
+                step
+            },
             began: to,
             steps: 0,
             poor: 0,
         };
-        Some(match fastest.is_decay() {
+        // What the largest eigenvalue says of the method may not hold for others: after a poor trial the other one has its turn.
+        let fits = match self.fastest.is_some_and(Fastest::is_decay) {
             true => Method::Bdf,
             false => Method::Sdirk,
-        })
+        };
+        let method = match self.tried == Some(fits) {
+            true if fits == Method::Bdf => Method::Sdirk,
+            true => Method::Bdf,
+            false => fits,
+        };
+        self.tried = Some(method);
+        Some(method)
     }
 }
 

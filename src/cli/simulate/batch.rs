@@ -1,7 +1,8 @@
 //! Many runs of one compiled model: which, on all cores, and one table of all of them.
 
+use super::columns::{Curve, Written};
 use super::plan::Plans;
-use super::plots::{Curve, Plotter};
+use super::plots::Plotter;
 use super::watch::Watch;
 use super::{Arguments, Outcome, Ready, is_interruption, vary};
 use crate::cli::disk::write_result;
@@ -103,10 +104,10 @@ fn drawn(runs: usize, curves: usize) -> Vec<usize> {
 }
 
 /// Runs them all and writes one table: the run's number, its parameters, the time, the outputs, how the run ended and why.
-pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Curve]) -> Outcome {
+pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, written: &Written, shown: &[Curve]) -> Outcome {
     let system = &ready.system;
     let watch = Watch::new(ready.plan.start, ready.plan.stop, runs.values.len());
-    let columns = columns(system, runs);
+    let columns = columns(written, runs);
     let drawn = drawn(runs.values.len(), shown.len());
     let mut curves: Vec<Series> = Vec::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -115,6 +116,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
         arguments,
         ready,
         runs,
+        written,
         shown,
         simulator: Simulator::new(system, &ready.kernels),
         plans: Plans::new(&arguments.plan, system, &ready.plan),
@@ -137,7 +139,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
             }
             failed += usize::from(made.failure.is_some());
             if let Some((writer, out)) = &mut table {
-                write_run(writer, *out, arguments, ready, runs, number, &made)?;
+                write_run(writer, *out, arguments.keep, (runs, written.count()), number, &made)?;
             }
             if let Some(span) = made.span {
                 (from, to) = (from.min(span.0), to.max(span.1));
@@ -188,7 +190,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, shown: &[Cu
     }
     let figure = Figure {
         title: match shown {
-            [only] => format!("{}: {}", system.model, only.name()),
+            [only] => format!("{}: {}", system.model, only.name),
             _ => system.model.to_string(),
         },
         from,
@@ -214,6 +216,7 @@ struct Batch<'a> {
     arguments: &'a Arguments,
     ready: &'a Ready,
     runs: &'a Runs,
+    written: &'a Written,
     shown: &'a [Curve],
     simulator: Simulator<'a>,
     plans: Plans<'a>,
@@ -242,7 +245,7 @@ impl Batch<'_> {
         let mut rows = Vec::new();
         let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
             rows.push(time);
-            rows.extend_from_slice(outputs);
+            rows.extend(self.written.values(time, outputs, states, &inputs));
             plotter.row(time, outputs, states, &inputs);
         };
         let ended = self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch);
@@ -270,7 +273,7 @@ impl Batch<'_> {
     }
 }
 
-fn columns(system: &StateSystem, runs: &Runs) -> Vec<Column> {
+fn columns(written: &Written, runs: &Runs) -> Vec<Column> {
     let column = |name: &str, unit: Option<&String>, kind| Column {
         name: name.to_string(),
         unit: unit.cloned(),
@@ -280,8 +283,7 @@ fn columns(system: &StateSystem, runs: &Runs) -> Vec<Column> {
     let varied = runs.parameters.iter();
     list.extend(varied.map(|target| column(&target.name, target.unit.as_ref(), "parameter")));
     list.push(column("time", Some(&"s".to_string()), "time"));
-    let outputs = system.outputs.iter();
-    list.extend(outputs.map(|output| column(&output.name, output.unit.as_ref(), "output")));
+    list.extend(written.columns());
     list.push(column("status", None, "status"));
     list.push(column("reason", None, "reason"));
     list
@@ -291,9 +293,8 @@ fn columns(system: &StateSystem, runs: &Runs) -> Vec<Column> {
 fn write_run(
     writer: &mut TableWriter,
     out: &mut dyn Write,
-    arguments: &Arguments,
-    ready: &Ready,
-    runs: &Runs,
+    keeps: bool,
+    (runs, width): (&Runs, usize),
     number: usize,
     made: &Made,
 ) -> io::Result<()> {
@@ -301,16 +302,15 @@ fn write_run(
         let values = runs.values[number].iter().copied();
         std::iter::once((number + 1) as f64).chain(values).map(Field::Number)
     };
-    let outputs = ready.system.outputs.len();
-    if made.failure.is_none() || arguments.keep {
-        for row in made.rows.chunks(outputs + 1) {
+    if made.failure.is_none() || keeps {
+        for row in made.rows.chunks(width + 1) {
             let values = row.iter().copied().map(Field::Number);
             writer.row(head().chain(values).chain([Field::Text("ok"), Field::Empty]), out)?;
         }
     }
     if let Some(failure) = &made.failure {
         let reason = super::failures::sentence(failure);
-        let gap = std::iter::repeat_n(Field::Empty, outputs);
+        let gap = std::iter::repeat_n(Field::Empty, width);
         let time = std::iter::once(Field::Number(failure.time));
         let tail = [Field::Text("failed"), Field::Text(&reason)];
         writer.row(head().chain(time).chain(gap).chain(tail), out)?;

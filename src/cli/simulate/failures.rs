@@ -20,6 +20,15 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             ),
             "the solution may go to infinity; else try another `--method`, or a looser `--rtol` and `--atol`",
         ),
+        FailureKind::Unbounded => (
+            "LGM1010",
+            of(
+                "the solution grows beyond all bounds, and with it",
+                "the solution grows beyond all bounds",
+            ),
+            "look for what feeds the growth, such as a resistance below zero or a feedback of the wrong sign; an earlier `--stop` shows \
+             how it begins",
+        ),
         FailureKind::StepNotSolved => (
             "LGM1001",
             of(
@@ -118,6 +127,15 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
                 "all the steps that are allowed are used up",
             ),
             "try `--method bdf`, or a looser `--rtol`",
+        ),
+        FailureKind::NoHeadway(needed) => (
+            "LGM1008",
+            of(
+                &format!("about {needed:.0e} more steps would be needed, above all for"),
+                &format!("about {needed:.0e} more steps would be needed"),
+            ),
+            "something moves so fast all along that the run is too long for it: ask for an earlier `--stop`, or leave out what is so \
+             fast; `--max-steps` allows more",
         ),
         FailureKind::Refused(words) => ("LGM1009", words.clone(), "see `lgm simulate --help`"),
         FailureKind::Stopped(Stop::Interrupted) => ("LGM1009", "interrupted".to_string(), ""),

@@ -1,6 +1,7 @@
 //! `lgm simulate`
 
 mod batch;
+mod columns;
 mod failures;
 mod inputs;
 mod plan;
@@ -16,12 +17,13 @@ use crate::Whole;
 use crate::bond::BondGraph;
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::elaborate::model::{ElementId, Model};
-use crate::emit::rows::{Columns, TableFormat};
+use crate::emit::rows::TableFormat;
 use crate::equations::{FlatGraph, Options, StateSystem};
 use crate::kernels::{KernelOptions, Kernels};
 use crate::simulate::{Failure, FailureKind, Inputs, Plan, Report, Stop, Summary, Verifier, simulate};
 use crate::source::SourceMap;
 use clap::ValueEnum;
+use columns::{Curve, Written};
 use inputs::InputOptions;
 use plots::Plotter;
 use rows::Recorder;
@@ -63,6 +65,9 @@ pub(super) struct Arguments {
     /// CSV. Numbers are in SI units and have as many digits, at most 17, as it takes to read the very same double back
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// What to write: outputs, states or inputs, in this order; else all outputs and, of a single run, all states
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    columns: Vec<String>,
     /// Draw the curves to this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -190,6 +195,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
+    let written = Written::new(&arguments.columns, runs.is_none(), &system, &mut diagnostics);
     let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {
         report::print(&map, &diagnostics);
         return report::outcome(&diagnostics);
@@ -210,21 +216,26 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let origin = arguments.verify.then_some(Origin { model, graph, retained });
     interrupt::listen();
     match runs {
-        Some(runs) => batch::run(arguments, &ready, &runs, &shown),
-        None => single(arguments, &ready, origin.as_ref(), &shown),
+        Some(runs) => batch::run(arguments, &ready, &runs, &written, &shown),
+        None => single(arguments, &ready, origin.as_ref(), (&written, &shown)),
     }
 }
 
 /// One run.
-fn single(arguments: &Arguments, ready: &Ready, origin: Option<&Origin>, shown: &[plots::Curve]) -> Outcome {
+fn single(
+    arguments: &Arguments,
+    ready: &Ready,
+    origin: Option<&Origin>,
+    (columns, shown): (&Written, &[Curve]),
+) -> Outcome {
     let (system, plan) = (&ready.system, &ready.plan);
-    let columns = Columns::of(system);
     let watch = Watch::new(plan.start, plan.stop, 1);
     let mut plotter = Plotter::new(arguments, system, plan, shown);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
-        let mut recorder = Recorder::begin(stream, arguments.table_format(), &columns, &mut plotter, &ready.inputs)?;
+        let format = arguments.table_format();
+        let mut recorder = Recorder::begin(stream, format, &system.model, columns, &mut plotter, &ready.inputs)?;
         let result = match origin {
             None => simulate(
                 system,

@@ -1,9 +1,9 @@
 //! Which curves are drawn, and their files.
 
+use super::columns::{Curve, Source, asked_for, named};
 use super::{Arguments, write_text};
 use crate::cli::disk::WriteFault;
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::did_you_mean;
 use crate::emit::plot::{Figure, Series, Trace, html, svg};
 use crate::equations::StateSystem;
 use crate::simulate::{Inputs, Plan, Side, Signals};
@@ -14,97 +14,9 @@ const MOST: usize = 12;
 /// Spans of time of which a long curve keeps its first, lowest, highest and last point.
 const BINS: usize = 4000;
 
-/// One curve that is to be drawn.
-#[derive(Clone, Debug)]
-pub(super) struct Curve {
-    name: String,
-    unit: Option<String>,
-    source: Source,
-}
-
-impl Curve {
-    /// What it is called.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-/// Where the values of a curve come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Output(usize),
-    State(usize),
-    Input(usize),
-}
-
-/// The curves of a name: an output, all entries of a vector output, a state or an input.
-fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
-    let plain = |text: &str| text.replace(' ', "");
-    let wanted = plain(name);
-    let is_meant = |known: &str| plain(known) == wanted;
-    let is_entry = |known: &str| {
-        plain(known)
-            .strip_prefix(&*wanted)
-            .is_some_and(|rest| rest.starts_with('['))
-    };
-    let outputs = || {
-        let list = system.outputs.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::Output(at)))
-    };
-    let states = || {
-        let list = system.states.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::State(at)))
-    };
-    let inputs = || {
-        let list = system.inputs.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::Input(at)))
-    };
-    let all = || outputs().chain(states()).chain(inputs());
-    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<String>, Source)| Curve {
-        name: name.to_string(),
-        unit: unit.clone(),
-        source,
-    };
-    // The name itself counts before entries of a vector of that name.
-    match all().find(|known| is_meant(known.0)) {
-        Some(found) => vec![curve(found)],
-        None => all().filter(|known| is_entry(known.0)).map(curve).collect(),
-    }
-}
-
-/// Names between commas; a comma between brackets belongs to the name, `K[1, 2]`.
-fn whole_names(parts: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for part in parts {
-        match names.last_mut() {
-            Some(last) if last.matches('[').count() > last.matches(']').count() => {
-                last.push(',');
-                last.push_str(part);
-            }
-            _ => names.push(part.clone()),
-        }
-    }
-    names
-}
-
 /// The curves to draw: those of the option, else of the experiment, else the outputs.
 pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
-    let mut curves = Vec::new();
-    for name in &whole_names(option) {
-        let found = named(name.trim(), system);
-        if found.is_empty() {
-            let outputs = system.outputs.iter().map(|known| &*known.name);
-            let states = system.states.iter().map(|known| &*known.name);
-            let names: Vec<&str> = outputs.chain(states).collect();
-            let mut diagnostic = Diagnostic::error(
-                "LGM0905",
-                format!("there is no output, state or input `{name}` to draw"),
-            );
-            diagnostic.help = did_you_mean(name, names);
-            diagnostics.push(diagnostic);
-        }
-        curves.extend(found);
-    }
+    let mut curves = asked_for(option, "draw", system, diagnostics);
     if option.is_empty() {
         for (name, place) in &system.experiment.plot {
             let found = named(name, system);

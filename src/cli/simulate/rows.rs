@@ -1,14 +1,15 @@
 //! Where the rows of a run go: to a file or to standard output, and to the pictures.
 
+use super::columns::Written;
 use super::plots::Plotter;
-use crate::emit::rows::{Columns, TableFormat, TableWriter};
+use crate::emit::rows::{Column, Field, TableFormat, TableWriter};
 use crate::simulate::{Inputs, Sink, Stop};
 use std::io::{self, Write};
 
 /// Takes the rows of one run.
 pub(super) struct Recorder<'a, 'w> {
     stream: Option<(&'a mut (dyn Write + 'w), TableWriter)>,
-    columns: &'a Columns,
+    columns: &'a Written,
     plotter: &'a mut Plotter,
     inputs: &'a Inputs,
     fault: Option<io::Error>,
@@ -19,13 +20,20 @@ impl<'a, 'w> Recorder<'a, 'w> {
     pub fn begin(
         stream: Option<&'a mut (dyn Write + 'w)>,
         format: TableFormat,
-        columns: &'a Columns,
+        model: &str,
+        columns: &'a Written,
         plotter: &'a mut Plotter,
         inputs: &'a Inputs,
     ) -> io::Result<Recorder<'a, 'w>> {
         let stream = match stream {
             Some(out) => {
-                let writer = TableWriter::begin(format, &columns.model, &columns.table(), out)?;
+                let mut table = vec![Column {
+                    name: "time".to_string(),
+                    unit: Some("s".to_string()),
+                    kind: "time",
+                }];
+                table.extend(columns.columns());
+                let writer = TableWriter::begin(format, model, &table, out)?;
                 Some((out, writer))
             }
             None => None,
@@ -52,9 +60,12 @@ impl<'a, 'w> Recorder<'a, 'w> {
 impl Sink for Recorder<'_, '_> {
     fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
         self.plotter.row(time, outputs, states, self.inputs);
-        if let Some((out, writer)) = &mut self.stream
-            && let Err(fault) = writer.row(self.columns.row(time, outputs, states), *out)
-        {
+        let Some((out, writer)) = &mut self.stream else {
+            return Ok(());
+        };
+        let values = self.columns.values(time, outputs, states, self.inputs);
+        let fields = std::iter::once(time).chain(values).map(Field::Number);
+        if let Err(fault) = writer.row(fields, *out) {
             let words = fault.to_string();
             self.fault = Some(fault);
             return Err(Stop::Refused(words));

@@ -80,6 +80,15 @@ pub struct CodeOptions {
     pub float: bool,
     /// Also a run in steps of this length in seconds, as real-time loops need it.
     pub fixed_step: Option<f64>,
+    /// Newton's iterations on the algebraic loops at most, in each evaluation.
+    pub loop_iterations: Option<u64>,
+}
+
+impl CodeOptions {
+    /// Newton's iterations on the algebraic loops at most: 50 unless it is said.
+    pub fn iterations(&self) -> u64 {
+        self.loop_iterations.unwrap_or(50)
+    }
 }
 
 /// One file of a package.
@@ -98,6 +107,8 @@ pub struct Package {
     pub files: Vec<CodeFile>,
     /// What a user is told about them.
     pub remarks: Vec<String>,
+    /// What a user is warned of.
+    pub warnings: Vec<Diagnostic>,
     /// What a C compiler is to build of them; none where the files are all there is.
     pub library: Option<SharedLibrary>,
 }

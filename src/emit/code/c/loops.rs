@@ -1,12 +1,11 @@
 //! Algebraic loops in C: residuals, their matrix, and how they enter the rates.
 
 use super::dialect::C;
-use super::{Functions, Subject, Values, integers, list, move_call};
+use super::{CodeOptions, Functions, Subject, Values, integers, list, move_call};
 use crate::emit::code::program::{Array, Dialect};
 use crate::kernels::SparseKernel;
 
-/// Newton's iterations at most, and halvings of each.
-pub(super) const ITERATIONS: u64 = 50;
+/// Halvings of each of Newton's steps at most.
 pub(super) const HALVINGS: u64 = 40;
 
 /// The functions of the algebraic loops.
@@ -56,7 +55,7 @@ pub(super) fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Function
             functions.call("residuals_by_states", &move_call("model->by_state")),
         )
         .set("loop_entries", matrix.stored().to_string())
-        .set("loop_iterations", ITERATIONS.to_string())
+        .set("loop_iterations", CodeOptions::default().iterations().to_string())
         .set("loop_halvings", HALVINGS.to_string())
         .set(
             "guesses",

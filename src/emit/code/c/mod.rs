@@ -2,6 +2,7 @@
 
 mod dialect;
 mod loops;
+mod stability;
 
 use super::functions::{self, Functions, wrapped};
 use super::names::one_line;
@@ -13,7 +14,7 @@ use crate::emit::shortest;
 use crate::kernels::program::Program;
 use crate::kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
 use dialect::{C, RULES, string};
-use loops::{HALVINGS, ITERATIONS, loop_values, sparse_values};
+use loops::{HALVINGS, loop_values, sparse_values};
 use std::fmt::Write;
 
 /// The files of the model and of its runs.
@@ -95,7 +96,8 @@ pub(super) fn file_name(template: &str, values: &Values) -> String {
 pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     let c = C { float: options.float };
     let mut package = Package::default();
-    let common = common(subject, &c);
+    let mut common = common(subject, &c);
+    common.set("loop_iterations", options.iterations().to_string());
     for (path, text) in library_files(subject, &c, &common, None) {
         package.add(path, text);
     }
@@ -110,7 +112,8 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     readme.set("operations", "");
     readme.set("fixed_step", "");
     if let Some(step) = options.fixed_step {
-        let sentence = operations(subject, step);
+        let sentence = operations(subject, step, options.iterations());
+        package.warnings.extend(stability::warning(subject, step));
         readme.set("operations", &sentence);
         readme.set("fixed_step", shortest(step));
         let mut fixed = common.clone();
@@ -517,12 +520,13 @@ fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
 }
 
 /// How many operations a step of fixed length takes at most.
-fn operations(subject: &Subject<'_>, step: f64) -> String {
+fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> String {
     let kernels = &subject.kernels;
     let of = functions::operations;
     let states = subject.states.len() as u64;
     let k = subject.unknowns() as u64;
-    let mut slope = of(kernels.derivatives.program()) + of(kernels.inputs.program());
+    let plain = of(kernels.derivatives.program()) + of(kernels.inputs.program());
+    let mut loops = 0;
     if k > 0 {
         let factors = k * k * k + k * k;
         let iteration = of(kernels.residuals.program())
@@ -530,14 +534,22 @@ fn operations(subject: &Subject<'_>, step: f64) -> String {
             + factors
             + 2 * k * k
             + HALVINGS * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);
-        // The first solution is looked for from five guesses.
-        slope += 5 * ITERATIONS * iteration;
+        loops = iterations * iteration;
     }
+    let slope = plain + loops;
     let total = 4 * (slope + 4 * states) + 8 * states + of(kernels.outputs.program());
-    format!(
+    let mut sentence = format!(
         "A step of {} s takes at most {total} operations on numbers: four right-hand sides of {slope}, the outputs, and {} for \
          the step itself. A call of a mathematical function counts as one.",
         shortest(step),
         24 * states
-    )
+    );
+    if k > 0 {
+        let _ = write!(
+            sentence,
+            " Of each right-hand side {loops} are those of {iterations} iterations on the algebraic loops, which are hardly ever made; \
+             `--loop-iterations` allows fewer. The first solution is looked for from five guesses, with so many iterations each."
+        );
+    }
+    sentence
 }

@@ -140,7 +140,7 @@ static real size_of_step(const @name@_model *model, const real step[]) {
 static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
     real last = HUGE_VAL@suffix@;
     (void)t; (void)x; (void)u; (void)du;
-    for (int iteration = 0; iteration < @loop_iterations@; iteration++) {
+    for (int iteration = 0; iteration < @NAME@_ITERATIONS; iteration++) {
         @residuals_call@
         @loop_matrix_call@
         if (!all_finite(model->residuals, @NAME@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {

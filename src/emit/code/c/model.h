@@ -26,6 +26,12 @@ typedef @real@ @name@_real;
 #define @NAME@_PARAMETERS @parameters@
 /* Unknowns of algebraic loops, which are solved by Newton's iteration within each call. */
 #define @NAME@_UNKNOWNS @unknowns@
+@if loops@
+/* The iterations of a call at most; where a solution takes more, the call returns @NAME@_LOOP_NOT_SOLVED. */
+#ifndef @NAME@_ITERATIONS
+#define @NAME@_ITERATIONS @loop_iterations@
+#endif
+@end@
 /* Stored entries of the Jacobian; all others are zero. */
 #define @NAME@_JACOBIAN_ENTRIES @entries@
 /* The number of elements that an array has which may be empty. */
@@ -46,7 +52,7 @@ typedef enum {
     @NAME@_OK = 0,
     /* A result is not a finite number: the arguments are outside the domain of the equations. */
     @NAME@_NOT_FINITE = 1,
-    /* An algebraic loop has no solution that Newton's iteration finds. */
+    /* An algebraic loop has no solution that Newton's iteration finds in the iterations that it is allowed. */
     @NAME@_LOOP_NOT_SOLVED = 2,
     /* The starts of storage elements that depend on each other contradict. */
     @NAME@_STARTS_DISAGREE = 3

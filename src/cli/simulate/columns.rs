@@ -1,0 +1,179 @@
+//! What is written of a run, and what it is called: the quantities of `--columns` and `--show`.
+
+use crate::diagnostic::Diagnostic;
+use crate::elaborate::did_you_mean;
+use crate::emit::rows::{Column, Columns};
+use crate::equations::{Quantity, StateSystem};
+use crate::simulate::{Inputs, Side, Signals};
+
+/// One quantity over time: a column of a table, or a curve of a picture.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    pub name: String,
+    pub unit: Option<String>,
+    pub source: Source,
+}
+
+/// Where the values of a curve come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Output(usize),
+    State(usize),
+    Input(usize),
+}
+
+/// The curves of a name: an output, all entries of a vector output, a state or an input.
+pub(super) fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
+    let plain = |text: &str| text.replace(' ', "");
+    let wanted = plain(name);
+    let is_meant = |known: &str| plain(known) == wanted;
+    let is_entry = |known: &str| {
+        plain(known)
+            .strip_prefix(&*wanted)
+            .is_some_and(|rest| rest.starts_with('['))
+    };
+    let outputs = || {
+        let list = system.outputs.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::Output(at)))
+    };
+    let states = || {
+        let list = system.states.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::State(at)))
+    };
+    let inputs = || {
+        let list = system.inputs.iter().enumerate();
+        list.map(|(at, known)| (&known.name, &known.unit, Source::Input(at)))
+    };
+    let all = || outputs().chain(states()).chain(inputs());
+    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<String>, Source)| Curve {
+        name: name.to_string(),
+        unit: unit.clone(),
+        source,
+    };
+    // The name itself counts before entries of a vector of that name.
+    match all().find(|known| is_meant(known.0)) {
+        Some(found) => vec![curve(found)],
+        None => all().filter(|known| is_entry(known.0)).map(curve).collect(),
+    }
+}
+
+/// Names between commas; a comma between brackets belongs to the name, `K[1, 2]`.
+fn whole_names(parts: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in parts {
+        match names.last_mut() {
+            Some(last) if last.matches('[').count() > last.matches(']').count() => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => names.push(part.clone()),
+        }
+    }
+    names
+}
+
+/// The quantities that an option names; `purpose` is what for, as in `draw`.
+pub(super) fn asked_for(
+    option: &[String],
+    purpose: &str,
+    system: &StateSystem,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for name in &whole_names(option) {
+        let found = named(name.trim(), system);
+        if found.is_empty() {
+            let outputs = system.outputs.iter().map(|known| &*known.name);
+            let states = system.states.iter().map(|known| &*known.name);
+            let inputs = system.inputs.iter().map(|known| &*known.name);
+            let names: Vec<&str> = outputs.chain(states).chain(inputs).collect();
+            let message = format!("there is no output, state or input `{}` to {purpose}", name.trim());
+            let mut diagnostic = Diagnostic::error("LGM0905", message);
+            diagnostic.help = did_you_mean(name, names);
+            diagnostics.push(diagnostic);
+        }
+        curves.extend(found);
+    }
+    curves
+}
+
+/// The columns of a table behind the time.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    curves: Vec<Curve>,
+    /// How many inputs there are, where some of them are written.
+    inputs: usize,
+}
+
+impl Written {
+    /// Those of `--columns`, each once; else the outputs, and the states where they are wanted too.
+    pub fn new(
+        option: &[String],
+        with_states: bool,
+        system: &StateSystem,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Written {
+        let mut curves: Vec<Curve> = Vec::new();
+        for curve in asked_for(option, "write", system, diagnostics) {
+            if curves.iter().all(|known| known.source != curve.source) {
+                curves.push(curve);
+            }
+        }
+        if option.is_empty() {
+            let all = Columns::of(system);
+            let curve = |quantity: &Quantity, source| Curve {
+                name: quantity.name.to_string(),
+                unit: quantity.unit.clone(),
+                source,
+            };
+            let outputs = all.outputs.iter().enumerate();
+            curves.extend(outputs.map(|(at, output)| curve(output, Source::Output(at))));
+            if with_states {
+                let states = all.states.iter();
+                curves.extend(states.map(|(at, state)| curve(state, Source::State(*at))));
+            }
+        }
+        let reads_inputs = curves.iter().any(|curve| matches!(curve.source, Source::Input(_)));
+        Written {
+            curves,
+            inputs: if reads_inputs { system.inputs.len() } else { 0 },
+        }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.curves.len()
+    }
+
+    /// What a table says of them.
+    pub fn columns(&self) -> impl Iterator<Item = Column> + '_ {
+        self.curves.iter().map(|curve| Column {
+            name: curve.name.clone(),
+            unit: curve.unit.clone(),
+            kind: match curve.source {
+                Source::Output(_) => "output",
+                Source::State(_) => "state",
+                Source::Input(_) => "input",
+            },
+        })
+    }
+
+    /// Their values in a row.
+    pub fn values<'v>(
+        &'v self,
+        time: f64,
+        outputs: &'v [f64],
+        states: &'v [f64],
+        inputs: &Inputs,
+    ) -> impl Iterator<Item = f64> + 'v {
+        let (mut values, mut rates) = (vec![0.0; self.inputs], vec![0.0; self.inputs]);
+        if self.inputs > 0 {
+            inputs.values(time, Side::After, &mut values, &mut rates);
+        }
+        self.curves.iter().map(move |curve| match curve.source {
+            Source::Output(at) => outputs[at],
+            Source::State(at) => states[at],
+            Source::Input(at) => values[at],
+        })
+    }
+}
