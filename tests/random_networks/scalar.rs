@@ -79,7 +79,11 @@ impl DoubleDouble {
         self.high + self.low
     }
 
-    fn add(self, other: DoubleDouble) -> DoubleDouble {
+    /// The number 0.
+    pub const ZERO: DoubleDouble = DoubleDouble { high: 0.0, low: 0.0 };
+
+    /// Sum.
+    pub fn add(self, other: DoubleDouble) -> DoubleDouble {
         let (high, mut rest) = two_sum(self.high, other.high);
         let (low, rest_low) = two_sum(self.low, other.low);
         rest += low;
@@ -98,7 +102,8 @@ impl DoubleDouble {
         self.add(other.neg())
     }
 
-    fn mul(self, other: DoubleDouble) -> DoubleDouble {
+    /// Product.
+    pub fn mul(self, other: DoubleDouble) -> DoubleDouble {
         let (product, rest) = two_product(self.high, other.high);
         quick_two_sum(product, rest + (self.high * other.low + self.low * other.high))
     }

@@ -1,0 +1,160 @@
+//! Many models, on two threads, and what is told of those that fail.
+
+use super::draw::{Drawn, draw};
+use super::model::Model;
+use super::random::Random;
+use super::relations::{Broken, Case, Relation, Settings};
+use super::run::Fault;
+use super::shrink::shrink;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts over all models.
+#[derive(Default)]
+pub struct Tally {
+    /// Models that run.
+    pub models: usize,
+    linear: usize,
+    /// Of them, compared with the matrix exponential.
+    exact: usize,
+    /// Relations that were looked at.
+    pub checked: usize,
+    /// Models that the compiler refuses, or that have no reference, by code or word.
+    skipped: BTreeMap<String, usize>,
+    /// Broken relations by relation and kind.
+    broken: BTreeMap<String, usize>,
+    pub failures: Vec<String>,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} models, {} linear, {} against the exponential, {} relations, {} broken",
+            self.models,
+            self.linear,
+            self.exact,
+            self.checked,
+            self.failures.len()
+        )?;
+        writeln!(f, "without rows: {:?}", self.skipped)?;
+        self.broken
+            .iter()
+            .try_for_each(|(kind, count)| writeln!(f, "{count:6} {kind}"))
+    }
+}
+
+/// Runs the models of seeds, with so many relations each.
+pub fn campaign(seeds: Range<u64>, relations: usize) -> Tally {
+    let next = AtomicU64::new(seeds.start);
+    let tally = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end {
+                        return;
+                    }
+                    one(seed, relations, &tally);
+                }
+            });
+        }
+    });
+    tally.into_inner().expect("no thread panicked")
+}
+
+/// Some of the relations, by chance.
+fn chosen(seed: u64, count: usize) -> Vec<Relation> {
+    let mut all = Relation::ALL.to_vec();
+    let mut random = Random::new(seed ^ 0x4e1a);
+    while all.len() > count {
+        all.remove(random.below(all.len()));
+    }
+    all
+}
+
+/// The model of one seed.
+fn one(seed: u64, relations: usize, tally: &Mutex<Tally>) {
+    let Drawn { model, units } = draw(seed);
+    let settings = Settings::draw(seed);
+    if std::env::var("LGM_TRACE").is_ok() {
+        eprintln!("seed {seed}");
+    }
+    let case = match Case::new(&model, units, settings) {
+        Ok(case) => case,
+        Err(fault) => {
+            let mut tally = tally.lock().expect("no thread panicked");
+            *tally.skipped.entry(fault.word()).or_default() += 1;
+            if let Fault::Panicked(words) = fault {
+                tally.failures.push(format!("seed {seed}: panic: {words}"));
+            }
+            return;
+        }
+    };
+    let relations = chosen(seed, relations);
+    let broken: Vec<(Relation, Broken)> = relations
+        .iter()
+        .filter_map(|relation| Some((*relation, case.check(*relation, seed)?)))
+        .collect();
+    let mut seen: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
+    for (relation, broken) in broken {
+        let kind = format!("{} {}", relation.word(), broken.kind);
+        // One model is made small for at most two of its failures of a kind.
+        let is_new = seen.iter().filter(|kind| kind.ends_with(&broken.kind)).count() < 2;
+        seen.push(kind.clone());
+        let line = format!("seed {seed} {kind}: {}", broken.words);
+        if is_new {
+            let small = smaller(&model, &case, relation, &broken, seed);
+            keep(&small, seed, relation, &line);
+        }
+        lines.push((kind, line));
+    }
+    let mut tally = tally.lock().expect("no thread panicked");
+    tally.models += 1;
+    tally.linear += usize::from(case.is_linear());
+    tally.exact += usize::from(case.is_exact);
+    tally.checked += relations.len();
+    for (kind, line) in lines {
+        eprintln!("{line}");
+        *tally.broken.entry(kind).or_default() += 1;
+        tally.failures.push(line);
+    }
+}
+
+/// A failing model made small: its case, and what is broken.
+fn smaller(
+    model: &Model,
+    case: &Case,
+    relation: Relation,
+    broken: &Broken,
+    seed: u64,
+) -> (Model, String, String, String) {
+    let fails = |model: &Model| {
+        let case = Case::new(model, case.units, case.settings).ok()?;
+        let found = case.check(relation, seed)?;
+        (found.kind == broken.kind && found.share >= 0.2 * broken.share).then_some((case, found))
+    };
+    let small = shrink(model, 300, &|model| fails(model).is_some());
+    match fails(&small) {
+        Some((case, found)) => (small, case.text.clone(), found.text, found.words),
+        None => (small, case.text.clone(), broken.text.clone(), broken.words.clone()),
+    }
+}
+
+/// Writes both texts of a failure.
+fn keep((_, plain, other, words): &(Model, String, String, String), seed: u64, relation: Relation, line: &str) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("metamorphic");
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let mut text = format!("// {line}\n// made small: {words}\n{plain}");
+    if other != plain {
+        text += &format!("\n// and {}:\n/*\n{other}*/\n", relation.word());
+    }
+    let file = folder.join(format!("{seed}-{}.lgm", relation.word()));
+    std::fs::write(file, text).expect("the file can be written");
+}

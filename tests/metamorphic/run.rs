@@ -1,0 +1,148 @@
+//! Compiles and runs a text in this process, within bounds.
+
+use lgm::diagnostic::Severity;
+use lgm::equations::{Options, StateRequest, StateSystem};
+use lgm::kernels::{KernelOptions, Kernels};
+use lgm::simulate::{FailureKind, Inputs, Plan, Progress, Stop, Table, simulate};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// No run takes more steps.
+const STEPS: u64 = 100_000;
+
+/// Nor more time; steps of large models are slow.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Why there are no rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The text has faults: their codes, and what is said.
+    Refused(String),
+    /// The run failed, with its words.
+    Failed(String),
+    /// The run needed more steps or time than it is given.
+    Slow,
+    /// The compiler or the run panicked.
+    Panicked(String),
+}
+
+impl Fault {
+    /// Faults of one kind have one word.
+    pub fn word(&self) -> String {
+        match self {
+            Fault::Refused(words) => words.split(':').next().unwrap_or("").to_string(),
+            Fault::Failed(words) => words.split(['(', ' ', '{']).next().unwrap_or("").to_string(),
+            Fault::Slow => "slow".to_string(),
+            Fault::Panicked(_) => "panic".to_string(),
+        }
+    }
+}
+
+/// Rows of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub names: Vec<String>,
+    pub times: Vec<f64>,
+    pub values: Vec<Vec<f64>>,
+    /// The states of the first row.
+    pub first: Vec<f64>,
+}
+
+impl Rows {
+    /// The values of an output.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let at = self.names.iter().position(|other| other == name)?;
+        Some(self.values.iter().map(|row| row[at]).collect())
+    }
+
+    /// Every so many rows.
+    pub fn every(&self, stride: usize) -> Rows {
+        Rows {
+            names: self.names.clone(),
+            times: self.times.iter().copied().step_by(stride).collect(),
+            values: self.values.iter().step_by(stride).cloned().collect(),
+            first: self.first.clone(),
+        }
+    }
+}
+
+/// A panic is a fault like others.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| panic.downcast_ref::<&str>().map(|words| words.to_string()));
+        Err(Fault::Panicked(words.unwrap_or_default()))
+    })
+}
+
+/// The equations of a text.
+pub fn compile(text: &str, states: StateRequest, symbolic: bool) -> Result<StateSystem, Fault> {
+    guarded(|| {
+        let mut map = lgm::source::SourceMap::default();
+        let root = map.add("random.lgm", text, None);
+        let request = lgm::Request {
+            equations: Options {
+                states,
+                symbolic,
+                ..Options::default()
+            },
+            ..lgm::Request::default()
+        };
+        let (system, diagnostics) = lgm::compile(&lgm::source::NoFiles, &mut map, root, &request);
+        system.ok_or_else(|| {
+            let errors = diagnostics
+                .iter()
+                .filter(|diagnostic| diagnostic.severity == Severity::Error);
+            let words: Vec<String> = errors
+                .map(|error| format!("{}: {}", error.code, error.message))
+                .collect();
+            Fault::Refused(words.join("; "))
+        })
+    })
+}
+
+/// Ends a run that takes too long.
+struct Until(Instant);
+
+impl Progress for Until {
+    fn reached(&self, _: f64) -> Result<(), Stop> {
+        if Instant::now() > self.0 {
+            return Err(Stop::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+/// Runs equations; a table, where there is one, in place of an input.
+pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>) -> Result<Rows, Fault> {
+    guarded(|| {
+        let kernels = Kernels::new(system, &KernelOptions { native });
+        let parameters = kernels.parameters(&[]);
+        let mut tables: Vec<Option<Table>> = system.inputs.iter().map(|_| None).collect();
+        if let Some(table) = table {
+            tables[0] = Some(table);
+        }
+        let inputs = Inputs::new(system, &kernels, &parameters, tables, plan.start);
+        let mut rows = Rows {
+            names: system.outputs.iter().map(|output| output.name.to_string()).collect(),
+            ..Rows::default()
+        };
+        let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
+            if rows.times.is_empty() {
+                rows.first = states.to_vec();
+            }
+            rows.times.push(time);
+            rows.values.push(outputs.to_vec());
+        };
+        let plan = Plan {
+            max_steps: STEPS,
+            ..plan.clone()
+        };
+        let until = Until(Instant::now() + TIME);
+        match simulate(system, &kernels, &parameters, &inputs, &plan, &mut sink, &until) {
+            Ok(_) => Ok(rows),
+            Err(failure) if failure.kind == FailureKind::TooManySteps || failure.is_stop() => Err(Fault::Slow),
+            Err(failure) => Err(Fault::Failed(format!("{:?} at {} s", failure.kind, failure.time))),
+        }
+    })
+}
