@@ -39,10 +39,27 @@ mod rework;
 mod run;
 #[path = "metamorphic/shrink.rs"]
 mod shrink;
+#[path = "metamorphic/targets.rs"]
+mod targets;
 #[path = "metamorphic/write.rs"]
 mod write;
 
-use campaign::{Tally, campaign};
+#[path = "fmu/description.rs"]
+#[allow(dead_code)]
+mod description;
+#[path = "fmu/driven.rs"]
+#[allow(dead_code)]
+mod driven;
+mod support;
+
+use campaign::{Tally, campaign, campaign_of_targets};
+use draw::{Drawn, draw};
+use lgm::equations::StateRequest;
+use model::Kind;
+use relations::{Case, Settings};
+use run::{compile, run};
+use targets::Target;
+use write::{Writing, write};
 
 /// How many models are run where nothing else is asked for, and how many relations of each.
 const MODELS: u64 = 200;
@@ -62,4 +79,54 @@ fn random_models_keep_their_rows() {
     println!("{tally}");
     assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
     assert!(tally.checked > tally.models, "too few models run: {tally}");
+}
+
+/// How many models run in each target where nothing else is asked for: those of Rust and Python take seconds each.
+fn count(target: Target) -> u64 {
+    match target {
+        Target::C => 20,
+        Target::Rust => 2,
+        Target::Python => 5,
+        Target::CoSimulation | Target::ModelExchange => 4,
+    }
+}
+
+/// `LGM_METAMORPHIC_TARGETS=200` runs that many in each target.
+#[test]
+fn random_models_keep_their_rows_in_every_target() {
+    let asked = variable("LGM_METAMORPHIC_TARGETS");
+    let first = variable("LGM_SEED").unwrap_or(0);
+    let mut faults = Vec::new();
+    for target in Target::ALL.into_iter().filter(|target| target.is_there()) {
+        let tally = campaign_of_targets(first, asked.unwrap_or(count(target)), target);
+        println!("{}: {tally}", target.word());
+        faults.extend(tally.failures);
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What the comparison is worth: a value that is off by a fifth is seen wherever it counts for anything.
+#[test]
+fn a_change_of_a_value_is_seen() {
+    let (mut seen, mut models) = (0, 0);
+    for seed in 0..60 {
+        let Drawn { model, units } = draw(seed);
+        let Ok(case) = Case::new(&model, units, Settings::draw(seed)) else {
+            continue;
+        };
+        let mut other = case.model.clone();
+        for element in &mut other.elements {
+            if let Kind::AType(value) | Kind::TType(value) | Kind::DType(value) = &mut element.kind {
+                *value *= 1.2;
+                break;
+            }
+        }
+        let text = write(&other, Writing::PLAIN);
+        let rows =
+            compile(&text, StateRequest::Natural, false).and_then(|system| run(&system, &case.plan(), true, None));
+        models += 1;
+        seen += usize::from(case.judge(rows, &text).is_some());
+    }
+    println!("seen in {seen} of {models} models");
+    assert!(models > 20 && 2 * seen > models, "{seen} of {models}");
 }

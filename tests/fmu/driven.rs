@@ -105,16 +105,22 @@ impl Driven {
         Driven { description, program }
     }
 
+    /// What the program is given for a run at the times of other rows.
+    pub fn arguments(&self, mode: &str, like: &Rows, tolerance: &str, set: &[String]) -> Vec<String> {
+        let times: Vec<f64> = like.values.iter().map(|row| row[0]).collect();
+        let (first, last) = (times[0], times[times.len() - 1]);
+        let mut words = vec![mode.to_string(), format!("{first:?}"), format!("{last:?}")];
+        words.extend([times.len().to_string(), tolerance.to_string()]);
+        words.extend_from_slice(set);
+        words.push("--".to_string());
+        words.extend(like.names.iter().map(|name| self.description.reference(name)));
+        words
+    }
+
     /// The rows of a run at the times of other rows.
     pub fn rows(&self, mode: &str, like: &Rows, tolerance: &str, set: &[String]) -> Rows {
-        let times: Vec<f64> = like.values.iter().map(|row| row[0]).collect();
         let mut command = Command::new(&self.program);
-        command
-            .arg(mode)
-            .arg(format!("{:?}", times[0]))
-            .arg(format!("{:?}", times[times.len() - 1]));
-        command.arg(times.len().to_string()).arg(tolerance).args(set).arg("--");
-        command.args(like.names.iter().map(|name| self.description.reference(name)));
+        command.args(self.arguments(mode, like, tolerance, set));
         let text = must(&mut command);
         Rows {
             names: like.names.clone(),

@@ -6,10 +6,11 @@ use super::random::Random;
 use super::relations::{Broken, Case, Relation, Settings};
 use super::run::Fault;
 use super::shrink::shrink;
+use super::targets::{self, Target};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -111,7 +112,7 @@ fn one(seed: u64, relations: usize, tally: &Mutex<Tally>) {
         let line = format!("seed {seed} {kind}: {}", broken.words);
         if is_new {
             let small = smaller(&model, &case, relation, &broken, seed);
-            keep(&small, seed, relation, &line);
+            keep(&small, seed, &relation.word(), &line);
         }
         lines.push((kind, line));
     }
@@ -147,14 +148,73 @@ fn smaller(
     }
 }
 
+/// Runs so many models in a target, from the first seed on; those that do not run here are passed over.
+pub fn campaign_of_targets(first: u64, count: u64, target: Target) -> Tally {
+    let next = AtomicU64::new(first);
+    let tally = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (next, tally) = (&next, &tally);
+            scope.spawn(move || {
+                // Each thread has a folder of its own for what is built once.
+                let targets = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("metamorphic-rust-{thread}"));
+                while (tally.lock().expect("no thread panicked").models as u64) < count {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    one_in_target(seed, target, &targets, tally);
+                }
+            });
+        }
+    });
+    tally.into_inner().expect("no thread panicked")
+}
+
+fn one_in_target(seed: u64, target: Target, targets: &Path, tally: &Mutex<Tally>) {
+    let Drawn { model, units } = draw(seed);
+    let settings = Settings::draw(seed);
+    let Ok(case) = Case::new(&model, units, settings) else {
+        return;
+    };
+    let broken = targets::check(&case, target, targets, seed);
+    let kind = broken
+        .as_ref()
+        .map(|broken| format!("{} {}", target.word(), broken.kind));
+    let line = broken
+        .as_ref()
+        .map(|broken| format!("seed {seed} {}: {}", target.word(), broken.words));
+    if let (Some(broken), Some(line)) = (&broken, &line) {
+        eprintln!("{line}");
+        let tries = if target == Target::C { 60 } else { 25 };
+        let fails = |model: &Model| {
+            let case = Case::new(model, case.units, case.settings).ok()?;
+            let found = targets::check(&case, target, targets, seed)?;
+            (found.kind == broken.kind && found.share >= 0.2 * broken.share).then_some((case, found))
+        };
+        let small = shrink(&model, tries, &|model| fails(model).is_some());
+        let (text, words) = match fails(&small) {
+            Some((_, found)) => (found.text, found.words),
+            None => (broken.text.clone(), broken.words.clone()),
+        };
+        keep(&(small, text.clone(), text, words), seed, &target.word(), line);
+    }
+    let mut tally = tally.lock().expect("no thread panicked");
+    tally.models += 1;
+    tally.linear += usize::from(case.is_linear());
+    tally.exact += usize::from(case.is_exact);
+    tally.checked += 1;
+    tally.failures.extend(line);
+    if let Some(kind) = kind {
+        *tally.broken.entry(kind).or_default() += 1;
+    }
+}
+
 /// Writes both texts of a failure.
-fn keep((_, plain, other, words): &(Model, String, String, String), seed: u64, relation: Relation, line: &str) {
+fn keep((_, plain, other, words): &(Model, String, String, String), seed: u64, relation: &str, line: &str) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("metamorphic");
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     let mut text = format!("// {line}\n// made small: {words}\n{plain}");
     if other != plain {
-        text += &format!("\n// and {}:\n/*\n{other}*/\n", relation.word());
+        text += &format!("\n// and {relation}:\n/*\n{other}*/\n");
     }
-    let file = folder.join(format!("{seed}-{}.lgm", relation.word()));
+    let file = folder.join(format!("{seed}-{relation}.lgm"));
     std::fs::write(file, text).expect("the file can be written");
 }

@@ -138,6 +138,17 @@ pub struct Broken {
     pub text: String,
 }
 
+impl Broken {
+    fn new(kind: String, words: String, share: f64, text: &str) -> Broken {
+        Broken {
+            kind,
+            words,
+            share,
+            text: text.to_string(),
+        }
+    }
+}
+
 /// The variant of a case that a relation makes.
 struct Variant {
     text: String,
@@ -192,51 +203,80 @@ impl Case {
         self.system.linear
     }
 
+    /// How it is run.
+    pub fn plan(&self) -> Plan {
+        self.settings.plan(&self.model)
+    }
+
+    /// The times of its rows.
+    pub fn times(&self) -> Vec<f64> {
+        self.reference.times.clone()
+    }
+
     /// How a relation is broken, where it is.
     pub fn check(&self, relation: Relation, seed: u64) -> Option<Broken> {
         let variant = self.variant(relation, seed)?;
         let found = self.run(relation, &variant);
-        let broken = |kind: String, words: String, share: f64| {
-            Some(Broken {
-                kind,
-                words,
-                share,
-                text: variant.text.clone(),
-            })
-        };
-        let rows = match (&found, &self.base) {
-            (Ok(rows), _) => rows,
-            // A method may be slow where another is not; what fails in both ways is told of once, as itself.
-            (Err(Fault::Slow), _) if relation != Relation::Itself => return None,
-            (Err(fault), Err(own)) if relation != Relation::Itself && fault.word() == own.word() => return None,
-            (Err(fault), _) => return broken(fault.word(), format!("{fault:?}"), 0.0),
-        };
+        // What fails in the same way as it is would be told of twice.
+        if let (Err(fault), Err(own)) = (&found, &self.base)
+            && relation != Relation::Itself
+            && fault.word() == own.word()
+        {
+            return None;
+        }
+        // A method may be slow where another is not.
+        if relation == Relation::Itself && found == Err(Fault::Slow) {
+            return Some(Broken::new(
+                "slow".into(),
+                "more steps or time than it is given".into(),
+                0.0,
+                &variant.text,
+            ));
+        }
         let (expected, allowed) = match (relation, &self.base) {
             (Relation::Portable, Ok(base)) => (base, 1e-9),
             _ => (&self.reference, SHARE * self.settings.rtol),
         };
-        let (expected, rows) = (expected.every(variant.strides.0), rows.every(variant.strides.1));
+        let expected = expected.every(variant.strides.0);
+        let found = found.map(|rows| rows.every(variant.strides.1));
+        self.compared(&expected, found, &variant.units, allowed, &variant.text)
+    }
+
+    /// How rows that come from elsewhere are wrong, where they are.
+    pub fn judge(&self, found: Result<Rows, Fault>, text: &str) -> Option<Broken> {
+        if self.base.is_err() {
+            return None;
+        }
+        self.compared(&self.reference, found, &Units::SAME, SHARE * self.settings.rtol, text)
+    }
+
+    fn compared(
+        &self,
+        expected: &Rows,
+        found: Result<Rows, Fault>,
+        units: &Units,
+        allowed: f64,
+        text: &str,
+    ) -> Option<Broken> {
+        let rows = match found {
+            Ok(rows) => rows,
+            Err(Fault::Slow) => return None,
+            Err(fault) => return Some(Broken::new(fault.word(), format!("{fault:?}"), 0.0, text)),
+        };
         let compare = |columns: &[Column]| {
-            let scaled: Vec<Column> = columns.to_vec();
-            let columns: Vec<Column> = scaled
-                .into_iter()
-                .zip(&self.model.outputs)
-                .map(|(column, output)| Column {
-                    factor: variant.units.factor(&self.model, &output.quantity),
-                    ..column
-                })
-                .collect();
-            difference(&columns, &expected, &rows, allowed)
+            let columns = columns.iter().zip(&self.model.outputs).map(|(column, output)| Column {
+                factor: units.factor(&self.model, &output.quantity),
+                ..column.clone()
+            });
+            difference(&columns.collect::<Vec<_>>(), expected, &rows, allowed)
         };
         match compare(&self.columns) {
             Ok(found) if found.excess <= 1.0 => return None,
             Ok(_) => {}
-            Err(words) => return broken("shape".into(), words, 0.0),
+            Err(words) => return Some(Broken::new("shape".into(), words, 0.0, text)),
         }
         let found = compare(self.grown.get_or_init(|| self.grown())).expect("the shapes are the same");
-        (found.excess > 1.0)
-            .then(|| broken("differs".into(), words(&found), found.share))
-            .flatten()
+        (found.excess > 1.0).then(|| Broken::new("differs".into(), words(&found), found.share, text))
     }
 
     fn run(&self, relation: Relation, variant: &Variant) -> Result<Rows, Fault> {

@@ -39,7 +39,7 @@ impl Fault {
 }
 
 /// Rows of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     pub names: Vec<String>,
     pub times: Vec<f64>,
@@ -67,7 +67,7 @@ impl Rows {
 }
 
 /// A panic is a fault like others.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().cloned();
         let words = words.or_else(|| panic.downcast_ref::<&str>().map(|words| words.to_string()));
