@@ -2,8 +2,8 @@
 //!
 //! Two runs at the relative tolerance `rtol` may differ in a column by [`SHARE`] times `rtol` of the column's size. That size
 //! is its range over the rows, and at least a thousandth of its largest value (what hardly moves is measured by what it is), and
-//! at least a millionth of the largest value of the same quantity in the model (what is zero but for rounding is no
-//! quantity of its own). Where a model multiplies every error, the difference that a change of all values by a millionth makes
+//! at least a thousandth of the largest value of the same quantity in the model (states are held to a share of their own size,
+//! and what is measured may be the small difference of large ones). Where a model multiplies every error, the difference that a change of all values by a millionth makes
 //! is measured, and what is allowed grows by as much as that difference is more than a hundred such changes.
 
 use super::run::Rows;

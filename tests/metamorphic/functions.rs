@@ -81,6 +81,41 @@ impl Shape {
         }
     }
 
+    /// The same shape where a clock shows so much more, with the factor that it gets; none where it has no such text.
+    fn later(&self, by: f64) -> Option<(f64, Shape)> {
+        let shape = match self {
+            Shape::Constant => Shape::Constant,
+            Shape::Step { at } => Shape::Step { at: at + by },
+            Shape::Pulse { at, width } => Shape::Pulse {
+                at: at + by,
+                width: *width,
+            },
+            Shape::Ramp { at, unit } => Shape::Ramp {
+                at: at + by,
+                unit: *unit,
+            },
+            Shape::Sine { omega, phase } => Shape::Sine {
+                omega: *omega,
+                phase: phase - omega * by,
+            },
+            Shape::Decay { rate } => {
+                let factor = (rate * by).exp();
+                return (1e-9..1e9).contains(&factor).then(|| (factor, self.clone()));
+            }
+            Shape::Bump { at, width } => Shape::Bump {
+                at: at + by,
+                width: *width,
+            },
+            Shape::When { at } => Shape::When { at: at + by },
+            Shape::Rectified { .. } => return None,
+            Shape::Lines { times, values } => Shape::Lines {
+                times: times.iter().map(|time| time + by).collect(),
+                values: values.clone(),
+            },
+        };
+        Some((1.0, shape))
+    }
+
     /// Times at which the shape is not smooth; none where it is none that the exact solution knows.
     fn corners(&self) -> Option<Vec<f64>> {
         match self {
@@ -138,7 +173,10 @@ fn lines(times: &[f64], values: &[f64]) -> String {
 impl Function {
     /// The text of the function.
     pub fn text(&self) -> String {
-        let terms = self.0.iter().map(|(factor, shape)| product(*factor, &shape.text()));
+        let terms = self.0.iter().map(|(factor, shape)| match shape {
+            Shape::Constant => number(*factor),
+            shape => product(*factor, &shape.text()),
+        });
         joined(&terms.collect::<Vec<_>>())
     }
 
@@ -146,6 +184,15 @@ impl Function {
     pub fn in_time(&self, factor: f64) -> Function {
         let terms = self.0.iter();
         Function(terms.map(|(part, shape)| (*part, shape.in_time(factor))).collect())
+    }
+
+    /// The same function where a clock shows so much more.
+    pub fn later(&self, by: f64) -> Option<Function> {
+        let terms = self.0.iter().map(|(part, shape)| {
+            let (factor, shape) = shape.later(by)?;
+            Some((part * factor, shape))
+        });
+        Some(Function(terms.collect::<Option<_>>()?))
     }
 
     /// The table that the function is, where it is one alone.

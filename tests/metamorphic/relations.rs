@@ -40,10 +40,12 @@ pub enum Relation {
     Sparse,
     /// A function that is straight between points, as a table.
     Table,
+    /// The run begins later, and all functions with it.
+    Later,
 }
 
 impl Relation {
-    pub const ALL: [Relation; 29] = [
+    pub const ALL: [Relation; 30] = [
         Relation::Itself,
         Relation::Method(Method::Tsit45),
         Relation::Method(Method::Bdf),
@@ -72,6 +74,7 @@ impl Relation {
         Relation::Dense,
         Relation::Sparse,
         Relation::Table,
+        Relation::Later,
         // Twice the order, since that is where faults have been.
         Relation::Shuffled,
     ];
@@ -355,6 +358,13 @@ impl Case {
                 variant.plan.points = steps / stride + 1;
                 variant.strides = (stride, 1);
             }
+            Relation::Later => {
+                let by = random.choose(&[-2.5, 0.3, 1.0, 20.0]) * model.stop;
+                let functions = model.functions.iter().map(|function| function.later(by));
+                drawn.functions = functions.collect::<Option<_>>()?;
+                variant.plan.start = by;
+                variant.plan.stop = by + model.stop;
+            }
             Relation::Table => {
                 let (times, values) = model.functions.first()?.table()?;
                 variant.table = Some(Table::new(times, values, false));
@@ -515,7 +525,7 @@ fn columns(model: &Model, reference: &Rows) -> Vec<Column> {
         .map(|(output, (kind, range, size))| Column {
             name: output.name.clone(),
             factor: 1.0,
-            size: range.max(1e-3 * size).max(1e-6 * largest(*kind)).max(f64::MIN_POSITIVE),
+            size: range.max(1e-3 * size).max(1e-3 * largest(*kind)).max(f64::MIN_POSITIVE),
             grows: 1.0,
         });
     columns.collect()

@@ -187,11 +187,11 @@ fn idle(text: &mut Text) {
     let lines: &[&str] = match text.writing.idle {
         Idle::Nothing => &[],
         Idle::Island => {
-            text.define("element IdleSpring(k) : translational { through = k*int(across) + int(across)^3; }".into());
+            text.define("element IdleSpring(k, c) { through = k*int(across) + c*int(across)^3; }".into());
             &[
                 "node idle : translational;",
                 "idle_mass : Mass(1) idle -> gnd;",
-                "idle_spring : IdleSpring(1) idle -> gnd;",
+                "idle_spring : IdleSpring(1, 1) idle -> gnd;",
             ]
         }
         Idle::Resistances | Idle::Sources => &["state unity = int(1 - unity), start = 1;"],
