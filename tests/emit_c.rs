@@ -273,3 +273,28 @@ fn a_folder_is_replaced_where_that_is_asked_for_and_never_half() {
     left.sort();
     assert_eq!(left, ["code", "file", "other"]);
 }
+
+/// Models without states: without anything, with an input, with a loop.
+const STATIC: [&str; 3] = [
+    "model Clock { output y = ramp(0.1) + 2*ramp(0.2); experiment { stop = 0.3; points = 7; } }",
+    "model Divider { input u [V] = 2 + sin(time); node a, b : electrical;
+  s : VoltageSource(u) a -> gnd; r : Resistor(100 [ohm]) a -> b; q : Resistor(50 [ohm]) b -> gnd;
+  output v = across(q); experiment { stop = 1 [s]; points = 11; } }",
+    "element Valve(c) { through = c*across + across^3; }
+model Bend { input u [V] = step(0.5); node a, b : electrical;
+  s : VoltageSource(u) a -> gnd; r : Resistor(2 [ohm]) a -> b; q : Valve(0.5) b -> gnd;
+  output v = across(q); experiment { stop = 1 [s]; points = 11; } }",
+];
+
+#[test]
+fn models_without_states_leave_nothing_unused() {
+    for text in STATIC {
+        let scratch = tempfile::tempdir().unwrap();
+        let (file, folder) = (write(scratch.path(), text), scratch.path().join("code"));
+        emit(&file, "c", &folder, &[]);
+        let program = compile(&folder, &SANITIZED);
+        let rows = Rows::read(&must(Command::new(&program).args(TIGHT)));
+        let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
+        assert!(difference <= 1e-9, "{place}");
+    }
+}

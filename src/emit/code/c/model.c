@@ -233,7 +233,7 @@ void @name@_defaults(@name@_parameters *parameters) {
 
 @name@_status @name@_rates(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real dx[]) {
-    (void)model; (void)t; (void)x; (void)u; (void)du;
+    (void)model; (void)t; (void)x; (void)u; (void)du; (void)dx;
 @if loops@
     if (!solve_loops(model, t, x, u, du)) {
         return @NAME@_LOOP_NOT_SOLVED;
