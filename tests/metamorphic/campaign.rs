@@ -49,8 +49,8 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs the models of seeds, with so many relations each.
-pub fn campaign(seeds: Range<u64>, relations: usize) -> Tally {
+/// Runs the models of seeds, with so many of some relations each.
+pub fn campaign(seeds: Range<u64>, relations: &[Relation], count: usize) -> Tally {
     let next = AtomicU64::new(seeds.start);
     let tally = Mutex::new(Tally::default());
     std::thread::scope(|scope| {
@@ -61,7 +61,7 @@ pub fn campaign(seeds: Range<u64>, relations: usize) -> Tally {
                     if seed >= seeds.end {
                         return;
                     }
-                    one(seed, relations, &tally);
+                    one(seed, &chosen(seed, relations, count), &tally);
                 }
             });
         }
@@ -69,9 +69,9 @@ pub fn campaign(seeds: Range<u64>, relations: usize) -> Tally {
     tally.into_inner().expect("no thread panicked")
 }
 
-/// Some of the relations, by chance.
-fn chosen(seed: u64, count: usize) -> Vec<Relation> {
-    let mut all = Relation::ALL.to_vec();
+/// So many of the relations, by chance.
+fn chosen(seed: u64, relations: &[Relation], count: usize) -> Vec<Relation> {
+    let mut all = relations.to_vec();
     let mut random = Random::new(seed ^ 0x4e1a);
     while all.len() > count {
         all.remove(random.below(all.len()));
@@ -79,8 +79,11 @@ fn chosen(seed: u64, count: usize) -> Vec<Relation> {
     all
 }
 
+/// Of each kind of failure so many are made small.
+const SHRUNK: usize = 3;
+
 /// The model of one seed.
-fn one(seed: u64, relations: usize, tally: &Mutex<Tally>) {
+fn one(seed: u64, relations: &[Relation], tally: &Mutex<Tally>) {
     let Drawn { model, units } = draw(seed);
     let settings = Settings::draw(seed);
     if std::env::var("LGM_TRACE").is_ok() {
@@ -97,20 +100,17 @@ fn one(seed: u64, relations: usize, tally: &Mutex<Tally>) {
             return;
         }
     };
-    let relations = chosen(seed, relations);
     let broken: Vec<(Relation, Broken)> = relations
         .iter()
         .filter_map(|relation| Some((*relation, case.check(*relation, seed)?)))
         .collect();
-    let mut seen: Vec<String> = Vec::new();
     let mut lines = Vec::new();
     for (relation, broken) in broken {
         let kind = format!("{} {}", relation.word(), broken.kind);
-        // One model is made small for at most two of its failures of a kind.
-        let is_new = seen.iter().filter(|kind| kind.ends_with(&broken.kind)).count() < 2;
-        seen.push(kind.clone());
+        let known = tally.lock().expect("no thread panicked").broken.get(&kind).copied();
         let line = format!("seed {seed} {kind}: {}", broken.words);
-        if is_new {
+        eprintln!("{line}");
+        if known.unwrap_or(0) < SHRUNK {
             let small = smaller(&model, &case, relation, &broken, seed);
             keep(&small, seed, &relation.word(), &line);
         }
@@ -122,7 +122,6 @@ fn one(seed: u64, relations: usize, tally: &Mutex<Tally>) {
     tally.exact += usize::from(case.is_exact);
     tally.checked += relations.len();
     for (kind, line) in lines {
-        eprintln!("{line}");
         *tally.broken.entry(kind).or_default() += 1;
         tally.failures.push(line);
     }
