@@ -462,7 +462,7 @@ fn tight(natural: &Model, units: &Units, settings: &Settings, model: &Model) -> 
     let within = |rtol: f64, atol: f64, method: Method| {
         let plan = Plan {
             rtol,
-            atol,
+            atol: Some(atol),
             method,
             ..settings.plan(natural)
         };
