@@ -280,9 +280,9 @@ const STATIC: [&str; 3] = [
     "model Divider { input u [V] = 2 + sin(time); node a, b : electrical;
   s : VoltageSource(u) a -> gnd; r : Resistor(100 [ohm]) a -> b; q : Resistor(50 [ohm]) b -> gnd;
   output v = across(q); experiment { stop = 1 [s]; points = 11; } }",
-    "element Valve(c) { through = c*across + across^3; }
+    "element Valve(b, c) { through = b*across + c*across^3; }
 model Bend { input u [V] = step(0.5); node a, b : electrical;
-  s : VoltageSource(u) a -> gnd; r : Resistor(2 [ohm]) a -> b; q : Valve(0.5) b -> gnd;
+  s : VoltageSource(u) a -> gnd; r : Resistor(2 [ohm]) a -> b; q : Valve(0.5, 1) b -> gnd;
   output v = across(q); experiment { stop = 1 [s]; points = 11; } }",
 ];
 

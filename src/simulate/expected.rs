@@ -3,10 +3,11 @@
 use super::implicit::Implicit;
 use super::inputs::Inputs;
 use super::linear::Balanced;
-use super::motion::{BEYOND, Motion};
+use super::motion::{BEYOND, Motion, symbols_behind};
 use super::plan::Plan;
 use super::scales::{LEAST, UNSEEN, nominal_sizes};
 use super::signals::{Corner, Side, Signals};
+use super::simulator::own_corners;
 use crate::algebra::search::scattered;
 use crate::equations::StateSystem;
 use crate::kernels::{Arguments, Kernels};
@@ -23,10 +24,11 @@ const BESIDE: f64 = 0.6;
 /// Systems of more unknowns than this are looked at over few spans of time.
 const LARGE: usize = 2000;
 
-/// What the states and all that is solved for beside them would come to, roughly, if the inputs kept the largest values that they
-/// have in the run: the largest size after each of several spans of time, by a step of Euler's implicit method over the whole of it.
-/// Such a step is wrong by a factor and never by orders of magnitude: it damps what oscillates and finds what is at rest.
-pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64]) -> Vec<f64> {
+/// What the states and all that is solved for beside them would come to, roughly, if the inputs, and functions of time within the
+/// equations, kept the largest values that they have in the run: the largest size after each of several spans of time, by a
+/// step of Euler's implicit method over the whole of it. Such a step is wrong by a factor and never by orders of magnitude: it
+/// damps what oscillates and finds what is at rest. `corners` are those of the equations' own functions of time.
+pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) -> Vec<f64> {
     let implicit = Implicit::new(motion);
     let size = implicit.size;
     let mut largest = vec![0.0; size];
@@ -44,7 +46,7 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64]) -> Vec<
         let moved: Vec<f64> = rates.iter().map(|rate| 1e-12 * span * rate).collect();
         take(&mut largest, &moved);
     }
-    let mut moments = moments(motion, plan);
+    let mut moments = moments(motion, plan, starts, corners);
     let frequency = motion.signals().frequency(plan.start, plan.stop);
     // Beyond many turns of an input its mean does the work, and not its largest value.
     let longest = if frequency > 0.0 {
@@ -99,38 +101,48 @@ fn spans(longest: f64, size: usize) -> Vec<f64> {
     (0..count).rev().map(|k| longest * f64::powi(apart, k)).collect()
 }
 
-/// Instants at which the inputs are large, so few that every input is near its largest value at one of them.
-fn moments(motion: &Motion<'_>, plan: &Plan) -> Vec<f64> {
+/// Whether the equations themselves depend on time.
+fn follow_time(system: &StateSystem) -> bool {
+    let mut roots = system.derivatives.clone();
+    roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+    symbols_behind(system, &roots).contains(&system.time)
+}
+
+/// What drives the states at a time: the inputs, their rates, and the rates of states that stay where they started, which show
+/// what depends on time without an input, where anything does.
+fn drives(motion: &Motion<'_>, time: f64, starts: &[f64], follow_time: bool) -> Vec<f64> {
     let signals = motion.signals();
-    let count = signals.count();
-    let mut times: Vec<f64> = (0..=SAMPLES)
-        .map(|k| plan.start + (plan.stop - plan.start) * (k as f64 / SAMPLES as f64))
+    let (mut values, mut slopes) = (vec![0.0; signals.count()], vec![0.0; signals.count()]);
+    signals.values(time, Side::After, &mut values, &mut slopes);
+    let mut rates = vec![0.0; motion.states];
+    if !follow_time || !motion.rates(time, starts, &mut rates) {
+        rates.fill(0.0);
+    }
+    let all = values.iter().chain(&slopes).chain(&rates);
+    all.map(|value| if value.is_finite() { value.abs() } else { 0.0 })
+        .collect()
+}
+
+/// Instants at which the inputs and what depends on time without one are large, so few that each of them is near its largest
+/// value at one of them.
+fn moments(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) -> Vec<f64> {
+    let follow_time = follow_time(motion.system);
+    let count = if motion.states > LARGE { MOMENTS } else { SAMPLES };
+    let span = plan.stop - plan.start;
+    let mut times: Vec<f64> = (0..=count)
+        .map(|k| plan.start + span * (k as f64 / count as f64))
         .collect();
-    times.extend(
-        signals
-            .corners(plan.start, plan.stop)
-            .into_iter()
-            .take(SAMPLES)
-            .map(|corner| corner.time),
-    );
-    let (mut values, mut rates) = (vec![0.0; count], vec![0.0; count]);
+    let of_inputs = motion.signals().corners(plan.start, plan.stop);
+    times.extend(of_inputs.into_iter().take(SAMPLES).map(|corner| corner.time));
+    times.extend(corners.iter().take(SAMPLES));
     let samples: Vec<Vec<f64>> = times
         .iter()
-        .map(|time| {
-            signals.values(*time, Side::After, &mut values, &mut rates);
-            values.iter().chain(&rates).map(|value| value.abs()).collect()
-        })
+        .map(|time| drives(motion, *time, starts, follow_time))
         .collect();
-    let largest: Vec<f64> = (0..2 * count)
-        .map(|at| {
-            samples
-                .iter()
-                .map(|sample| sample[at])
-                .filter(|value| value.is_finite())
-                .fold(0.0, f64::max)
-        })
+    let largest: Vec<f64> = (0..samples[0].len())
+        .map(|at| samples.iter().map(|sample| sample[at]).fold(0.0, f64::max))
         .collect();
-    let mut open: Vec<usize> = (0..2 * count).filter(|at| largest[*at] > 0.0).collect();
+    let mut open: Vec<usize> = (0..largest.len()).filter(|at| largest[*at] > 0.0).collect();
     let mut chosen = vec![plan.start];
     while !open.is_empty() && chosen.len() < MOMENTS {
         let covers = |sample: &[f64]| open.iter().filter(|at| sample[**at] >= 0.5 * largest[**at]).count();
@@ -265,7 +277,9 @@ pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec
         starts.iter().all(|start| start.is_finite()),
     ) {
         motion.find_loops(plan.start, &starts);
-        sizes = expected(&motion, plan, &starts);
+        let corners = own_corners(system);
+        let corners = corners.times(&parameters, plan.start, plan.stop);
+        sizes = expected(&motion, plan, &starts, &corners);
     }
     let scales = nominal.iter().zip(&sizes);
     scales

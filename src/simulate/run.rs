@@ -44,6 +44,9 @@ fn is_unbounded(value: f64) -> bool {
     value.is_nan() || value.abs() > 1e-20 * BEYOND
 }
 
+/// At so many corners what drives the states is looked at before a run.
+const SEEN: usize = 256;
+
 /// A run on its way.
 pub(super) struct Run<'r> {
     pub(super) motion: &'r Motion<'r>,
@@ -143,7 +146,8 @@ impl Run<'_> {
         if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
             return;
         }
-        let expected = expected::expected(self.motion, self.plan, &self.states);
+        let corners: Vec<f64> = self.corners.iter().map(|corner| corner.time).take(SEEN).collect();
+        let expected = expected::expected(self.motion, self.plan, &self.states, &corners);
         self.scales.begin(expected, &self.states);
         self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
         self.enter_piece(start);

@@ -41,17 +41,8 @@ pub fn simulate(
 impl<'a> Simulator<'a> {
     /// Looks through the equations once.
     pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
-        let mut roots: Vec<ExprId> = system.derivatives.clone();
-        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
-        roots.extend(
-            system
-                .mass_matrix
-                .iter()
-                .flat_map(|mass| mass.rows.iter().flatten())
-                .map(|entry| entry.1),
-        );
         Simulator {
-            corners: Corners::new(&system.exprs, &roots, &Layout::new(system)),
+            corners: own_corners(system),
             rates_read: RatesRead::new(system),
             system,
             kernels,
@@ -157,6 +148,20 @@ impl<'a> Simulator<'a> {
         }
         merged
     }
+}
+
+/// What depends on time and on conditions within the equations themselves.
+pub(super) fn own_corners(system: &StateSystem) -> Corners {
+    let mut roots: Vec<ExprId> = system.derivatives.clone();
+    roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+    roots.extend(
+        system
+            .mass_matrix
+            .iter()
+            .flat_map(|mass| mass.rows.iter().flatten())
+            .map(|entry| entry.1),
+    );
+    Corners::new(&system.exprs, &roots, &Layout::new(system))
 }
 
 fn check(plan: &Plan) -> Result<(), Failure> {

@@ -352,3 +352,42 @@ fn rest_of_a_large_nonlinear_system_is_found() {
     let (found, _) = at_rest(text);
     assert!(found.iter().all(|speed| (speed - 2.0).abs() < 1e-9), "{found:?}");
 }
+
+/// Nothing is expected of states by the inputs where there are none: what is written within the equations counts too.
+#[test]
+fn functions_within_the_equations_give_states_their_scale() {
+    let functions = [
+        "2*step(0.5)",
+        "2*(if time > 0.5 then 1 else 0)",
+        "2*pulse(0.5, 9)",
+        "1e-12*step(0.5)",
+        "4*ramp(0.5)",
+        "2*exp(-((time - 0.5)/0.001)^2)",
+    ];
+    for function in functions {
+        for (source, input) in [("f", format!("input f = {function};")), (function, String::new())] {
+            let text = format!(
+                "model M {{ {input} node n : electrical; s : CurrentSource({source}) gnd -> n;
+  c : Capacitor(1) n -> gnd; r : Resistor(1) n -> gnd; output v = across(c); }}"
+            );
+            let system = compile(&text);
+            for method in [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
+                let (rows, _) = rows(&system, &plan(1.0, 5, method));
+                let v = rows[4].1[0];
+                println!("{function} {}: {v}", method.word());
+                let decay = 1.0 - (-0.5_f64).exp();
+                let expected = match function {
+                    "1e-12*step(0.5)" => 1e-12 * decay,
+                    "4*ramp(0.5)" => 4.0 * (0.5 - decay),
+                    "2*exp(-((time - 0.5)/0.001)^2)" => 2e-3 * std::f64::consts::PI.sqrt() * (-0.5_f64).exp(),
+                    _ => 2.0 * decay,
+                };
+                assert!(
+                    (v - expected).abs() < 1e-4 * expected,
+                    "{function} {}: {v} is not {expected}",
+                    method.word()
+                );
+            }
+        }
+    }
+}
