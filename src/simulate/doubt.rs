@@ -25,7 +25,10 @@ use super::solver::{Solver, SolverFault};
 pub(super) const LIMIT: f64 = 5.0;
 
 /// The same for a step that passed the error test after others did not.
-pub(super) const DOUBT: f64 = 100.0;
+pub(super) const DOUBT: f64 = 25.0;
+
+/// The share of the difference of slopes over a step that is an error of the states where the step resolves all parts.
+const SWING: f64 = 0.25;
 
 /// A factor holds for this share of a step where the Jacobian changes.
 const HOLDS: f64 = 0.25;
@@ -66,8 +69,12 @@ impl<'a> Doubt<'a> {
             *rate = (*rate - slope) * length;
         }
         let plain = measure(&self.rates, states, scales);
-        // The steps of an explicit method are no longer than the fastest part is slow.
-        if plain <= LIMIT || is_explicit {
+        // The steps of an explicit method are no longer than the fastest part is slow. The slope swings about the rate between their
+        // ends, so that the error is a fraction of what it would come to if it kept to one side.
+        if is_explicit {
+            return Ok(plain * SWING);
+        }
+        if plain <= LIMIT {
             return Ok(plain);
         }
         let filter = self.filter.get_or_insert_with(|| Filter::new(self.motion));

@@ -170,10 +170,10 @@ fn share(a: &[(f64, Vec<f64>)], b: &[(f64, Vec<f64>)], method: Method) -> f64 {
 }
 
 /// Numbers are rounded otherwise in other units, and where the error of a step is the tolerance to the last digit, another step may
-/// be taken: that changes a result by about the tolerance. Most are the same.
+/// be taken, or one that ends at a row: that changes a result by some tens of tolerances at most. Most are the same.
 fn assert_same_digits(mut apart: Vec<f64>) {
     apart.sort_by(f64::total_cmp);
-    assert!(apart[apart.len() - 1] < 1e-5, "{:e}", apart[apart.len() - 1]);
+    assert!(apart[apart.len() - 1] < 3e-5, "{:e}", apart[apart.len() - 1]);
     let most = apart[apart.len() / 2];
     assert!(most < 1e-9, "half of the runs differ by {most:e}");
 }
