@@ -139,3 +139,70 @@ fn what_depends_on_states_is_a_condition() {
     let changed = |a: f64, b: f64| signs(a).iter().zip(signs(b)).filter(|(a, b)| **a != *b).count();
     assert_eq!((changed(2.9, 3.1), changed(1.9, 2.1), changed(-0.1, 0.1)), (2, 1, 2));
 }
+
+/// Whether each condition of a law jumps, in the order in which they are met.
+fn jumps(law: impl Fn(&mut lgm::expr::Exprs, ExprId, ExprId) -> ExprId) -> Vec<bool> {
+    let mut times = Times::new();
+    let (x, a) = (times.x, times.period);
+    let root = law(&mut times.builder.system.exprs, x, a);
+    let corners = times.corners(root);
+    corners.conditions().iter().map(|condition| condition.jumps).collect()
+}
+
+#[test]
+fn laws_in_pieces_that_meet_bend_and_do_not_jump() {
+    // if x > 0 then x/a else a*x
+    let diode = jumps(|exprs, x, a| {
+        let zero = exprs.zero();
+        let (is_on, on, off) = (
+            exprs.relation(Relation::Greater, x, zero),
+            exprs.div(x, a),
+            exprs.mul(x, a),
+        );
+        exprs.if_else(is_on, on, off)
+    });
+    assert_eq!(diode, [false]);
+    // sign(x - a)*sqrt(abs(x - a))
+    let orifice = jumps(|exprs, x, a| {
+        let difference = exprs.sub(x, a);
+        let (sign, size) = (
+            exprs.call(Function::Sign, [difference]),
+            exprs.call(Function::Abs, [difference]),
+        );
+        let root = exprs.call(Function::Sqrt, [size]);
+        exprs.mul(sign, root)
+    });
+    assert_eq!(orifice, [false, false]);
+}
+
+#[test]
+fn laws_in_pieces_that_do_not_meet_jump() {
+    let friction = jumps(|exprs, x, a| {
+        let sign = exprs.call(Function::Sign, [x]);
+        exprs.mul(sign, a)
+    });
+    assert_eq!(friction, [true]);
+    // if x < 2 then x/1000 else 1000*(x - 2) + 0.0022: a tenth too high where the pieces should meet at 0.002
+    let high = jumps(|exprs, x, _| {
+        let (two, thousand) = (exprs.integer(2), exprs.integer(1000));
+        let offset = exprs.number(BigRational::new(22.into(), 10_000.into()));
+        let is_low = exprs.relation(Relation::Less, x, two);
+        let (low, beyond) = (exprs.div(x, thousand), exprs.sub(x, two));
+        let steep = exprs.mul(thousand, beyond);
+        let high = exprs.add(steep, offset);
+        exprs.if_else(is_low, low, high)
+    });
+    assert_eq!(high, [true]);
+    // Where x > a alone: if x > 2*a then 5 else x, and a elsewhere.
+    let inner = jumps(|exprs, x, a| {
+        let (two, five) = (exprs.integer(2), exprs.integer(5));
+        let twice = exprs.mul(two, a);
+        let (is_inside, is_beyond) = (
+            exprs.relation(Relation::Greater, x, a),
+            exprs.relation(Relation::Greater, x, twice),
+        );
+        let above = exprs.if_else(is_beyond, five, x);
+        exprs.if_else(is_inside, above, a)
+    });
+    assert_eq!(inner.iter().filter(|jumps| **jumps).count(), 1, "{inner:?}");
+}

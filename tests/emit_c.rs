@@ -298,3 +298,32 @@ fn models_without_states_leave_nothing_unused() {
         assert!(difference <= 1e-9, "{place}");
     }
 }
+
+#[test]
+fn tanks_at_rest_run_and_a_mass_that_sticks_ends_the_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("tanks.lgm"), scratch.path().join("tanks"));
+    let tanks = "element Turbulent(c [Pa.s^2/m^6]) : fluid { across = c*through*abs(through); }
+model Tanks {
+  input u [Pa] = 1e4*tanh(time/7);
+  node p0, p1, p2 : fluid;
+  src : PressureSource(u) p0 -> gnd;
+  r1 : FluidResistor(8e10) p0 -> p1;
+  c1 : FluidCapacitor(2e-11) p1 -> gnd;
+  r2 : Turbulent(2.7e17) p1 -> p2;
+  c2 : FluidCapacitor(2.4e-10) p2 -> gnd;
+  leak : FluidResistor(1.6e11) p2 -> gnd;
+  experiment { stop = 17 [s]; points = 3; }
+}";
+    fs::write(&file, tanks).unwrap();
+    emit(&file, "c", &folder, &[]);
+    let rows = Rows::read(&must(&mut Command::new(compile(&folder, &SANITIZED))));
+    let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
+    assert!(difference <= 1e-5, "{place}");
+    let (file, folder) = (scratch.path().join("stick.lgm"), scratch.path().join("stick"));
+    fs::write(&file, support::emitted::STICKING).unwrap();
+    emit(&file, "c", &folder, &[]);
+    let run = Command::new(compile(&folder, &SANITIZED)).output().unwrap();
+    let words = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(!run.status.success() && words.contains("again and again"), "{words}");
+}

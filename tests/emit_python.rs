@@ -193,3 +193,31 @@ for s in (0.3j, 2j, 1 + 7j):
         must(Command::new(&python).current_dir(&folder).args(["-c", &script]));
     }
 }
+
+#[test]
+fn a_condition_at_rest_is_no_change_and_one_that_chatters_ends_the_run() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("rest.lgm"), scratch.path().join("rest"));
+    let rest = "model Rest {
+  input u [N] = step(1);
+  node x : translational;
+  push : ForceSource(u) gnd -> x;
+  m : Mass(1) x -> gnd;
+  d : Damper(1) x -> gnd;
+  state z = int(if across(m) > 0 then 1 else 0);
+  output v = across(m);
+  experiment { stop = 2 [s]; points = 3; }
+}";
+    fs::write(&file, rest).unwrap();
+    emit(&file, "python", &folder, &[]);
+    let rows = Rows::read(&must(Command::new(&python).arg(module(&folder)).args(TIGHT)));
+    let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
+    assert!(difference <= 1e-9, "{place}");
+    let (file, folder) = (scratch.path().join("stick.lgm"), scratch.path().join("stick"));
+    fs::write(&file, support::emitted::STICKING).unwrap();
+    emit(&file, "python", &folder, &[]);
+    let run = Command::new(&python).arg(module(&folder)).output().unwrap();
+    let words = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(!run.status.success() && words.contains("again and again"), "{words}");
+}

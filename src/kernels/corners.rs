@@ -1,5 +1,6 @@
 //! Where expressions step or bend: instants that are known beforehand, and conditions to be watched.
 
+use super::bends;
 use super::graph::{Graph, ValueId};
 use super::looks::Looks;
 use super::lower::{Layout, Lowering};
@@ -40,8 +41,10 @@ const SAMPLES_OF_PIECE: usize = 8;
 pub struct Condition {
     /// The relation or the call that changes.
     pub expression: ExprId,
-    /// Whether a value may jump there; otherwise it bends only.
+    /// Whether a value may jump there; otherwise it bends only, as where the two sides of a law in pieces meet.
     pub jumps: bool,
+    /// Whether it is a relation or a sign, between whose sides anything may lie: what bends there may bend sharply.
+    pub is_sharp: bool,
 }
 
 /// Everything in some expressions that is not smooth.
@@ -88,6 +91,7 @@ impl Corners {
         for root in roots {
             walk.to(*root, &mut order);
         }
+        let size = order.len();
         // Only what has a corner is lowered, with its parts.
         let mut lowering = Lowering::new(exprs, layout, 0);
         let mut finder = Finder::default();
@@ -119,6 +123,7 @@ impl Corners {
         finder
             .instants
             .extend(further.iter().map(|time| lowering.graph.number(*time)));
+        bends::find(exprs, roots, layout, size, &mut finder.conditions);
         let graph = &lowering.graph;
         let kernel = |values: &[ValueId]| Kernel::new(reroll::program(graph, values), &KernelOptions { native: false });
         Corners {
@@ -330,9 +335,8 @@ impl Finder {
         let exprs = lowering.exprs;
         match exprs.node(id) {
             Node::Relation(Relation::And | Relation::Or, ..) => {}
-            Node::Relation(_, a, b) => {
-                let (a, b) = (lowering.root(*a), lowering.root(*b));
-                let difference = lowering.graph.binary(Binary::Subtract, a, b);
+            Node::Relation(..) => {
+                let difference = lowering.crossing(id);
                 let own = lowering.root(id);
                 self.switch(&mut lowering.graph, id, depends, own, difference, true);
             }
@@ -401,7 +405,11 @@ impl Finder {
     ) {
         if depends.others {
             if graph.as_number(crossing).is_none() {
-                self.conditions.push(Condition { expression: id, jumps });
+                self.conditions.push(Condition {
+                    expression: id,
+                    jumps,
+                    is_sharp: jumps,
+                });
                 self.crossings.push(crossing);
             }
         } else if depends.time {

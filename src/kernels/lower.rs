@@ -79,6 +79,15 @@ impl Layout {
         }
     }
 
+    /// How many entries of parameters there are.
+    pub(crate) fn parameters(&self) -> usize {
+        let last = self.meanings.iter().filter_map(|meaning| match meaning {
+            Meaning::Place(Space::Parameters, index) => Some(*index as usize + 1),
+            _ => None,
+        });
+        last.max().unwrap_or(0)
+    }
+
     /// The expression that a symbol stands for, where it is assigned.
     pub fn value_of(&self, symbol: SymbolId) -> Option<ExprId> {
         match self.meaning(symbol) {
@@ -124,6 +133,25 @@ impl<'a> Lowering<'a> {
         self.done
             .get(id)
             .expect("invariant: parts are lowered before what they are parts of")
+    }
+
+    /// Reads an argument in the place of an expression that was not lowered yet.
+    pub(crate) fn replace(&mut self, id: ExprId, space: Space, index: u32) {
+        let value = self.graph.argument(space, index);
+        self.walk.pass(id);
+        self.done.insert(id, value);
+    }
+
+    /// What changes its sign where a relation, or the sign of something, changes.
+    pub(crate) fn crossing(&mut self, id: ExprId) -> ValueId {
+        match self.exprs.node(id) {
+            Node::Relation(_, a, b) => {
+                let (a, b) = (self.root(*a), self.root(*b));
+                self.graph.binary(Binary::Subtract, a, b)
+            }
+            Node::Call(_, list) => self.root(list[0]),
+            _ => unreachable!("invariant: a condition is a relation or a call"),
+        }
     }
 
     /// Lowers an expression with all that it is made of.

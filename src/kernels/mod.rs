@@ -7,6 +7,7 @@
 //! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
 //! here fails: what has no value is NaN or infinite.
 
+mod bends;
 mod body;
 mod corners;
 mod factored;

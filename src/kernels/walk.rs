@@ -63,6 +63,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Leaves out an expression, and what it alone is made of.
+    pub(crate) fn pass(&mut self, id: ExprId) {
+        self.passed.insert(id, ());
+    }
+
     /// Adds all that a root is made of and that was not passed before, parts first; an assigned symbol comes after its value.
     pub(crate) fn to(&mut self, root: ExprId, order: &mut Vec<ExprId>) {
         self.stack.push(root);

@@ -422,6 +422,12 @@ where
         &numbers(self.solver.state().y)[..self.problem.eqn.motion.states]
     }
 
+    fn unknowns(&self) -> Option<&[f64]> {
+        let motion = self.problem.eqn.motion;
+        let is_theirs = self.problem.eqn.implicit.is_some() && motion.unknowns > 0;
+        is_theirs.then(|| &numbers(self.solver.state().y)[motion.states..motion.states + motion.unknowns])
+    }
+
     fn interpolate(&mut self, time: f64, states: &mut [f64]) -> Result<(), SolverFault> {
         let result = self.solver.interpolate_inplace(time, &mut self.within);
         result.map_err(|error| fault(&error))?;

@@ -39,6 +39,8 @@ pub(super) struct Motion<'a> {
     /// Between which corners the solver is: no value from beyond them is used.
     piece: Cell<(f64, f64)>,
     fault: RefCell<Option<Fault>>,
+    /// How often in a row the long way to a solution of the loops led to none, and how often it was not taken since.
+    approaches: Cell<(u32, u32)>,
     pub evaluations: Cell<u64>,
     pub jacobians: Cell<u64>,
 }
@@ -80,6 +82,10 @@ struct Work {
     unknowns: Vec<f64>,
     /// The last unknowns that solve the loops.
     solution: Vec<f64>,
+    /// The unknowns of the last step that was accepted, with which every attempt at the next one begins.
+    kept: Option<Vec<f64>>,
+    /// The last time at which rates were asked for: an earlier one belongs to another attempt.
+    latest: f64,
     scratch: Vec<f64>,
     residuals: Vec<f64>,
     values: Vec<f64>,
@@ -144,6 +150,8 @@ impl<'a> Motion<'a> {
                 rates: vec![0.0; inputs],
                 unknowns: vec![0.0; unknowns],
                 solution: vec![0.0; unknowns],
+                kept: None,
+                latest: f64::NEG_INFINITY,
                 scratch: vec![0.0; needed],
                 residuals: vec![0.0; unknowns],
                 values: Vec::new(),
@@ -152,6 +160,7 @@ impl<'a> Motion<'a> {
             }),
             piece: Cell::new((f64::NEG_INFINITY, f64::INFINITY)),
             fault: RefCell::new(None),
+            approaches: Cell::new((0, 0)),
             evaluations: Cell::new(0),
             jacobians: Cell::new(0),
         };
@@ -255,11 +264,41 @@ impl<'a> Motion<'a> {
         self.work.borrow_mut().unknowns.copy_from_slice(from);
     }
 
+    /// From now on every attempt at a step begins with these unknowns.
+    pub fn keep_unknowns(&self, from: &[f64]) {
+        let work = &mut *self.work.borrow_mut();
+        work.kept.get_or_insert_default().clear();
+        work.kept.get_or_insert_default().extend(from);
+        work.latest = f64::NEG_INFINITY;
+    }
+
+    /// The solution of the loops that Newton's iteration finds from a guess; what it does not find is no fault.
+    pub fn unknowns_near(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
+        let fault = self.fault.take();
+        {
+            let work = &mut *self.work.borrow_mut();
+            work.unknowns.copy_from_slice(guess);
+            work.solution.copy_from_slice(guess);
+        }
+        let is_solved = self.solve_loops_with(time, states, false);
+        self.fault.replace(fault);
+        is_solved.then(|| self.work.borrow().unknowns.clone())
+    }
+
+    /// The size of an unknown below which its value does not matter.
+    pub fn small_unknown(&self, at: usize) -> f64 {
+        self.small.borrow()[at]
+    }
+
     /// `x' = f(t, x)`, loops and mass matrix resolved. Where there is no value, `to` is filled with [`BEYOND`] and the
     /// fault is kept.
     pub fn rates(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
         let work = &mut *self.work.borrow_mut();
         let inside = self.set_inputs(work, time);
+        if let Some(kept) = work.kept.as_ref().filter(|_| time < work.latest) {
+            work.unknowns.copy_from_slice(kept);
+        }
+        work.latest = time;
         let done = self.evaluate(work, inside, states, None, to);
         self.settle(time, states, done, to)
     }
@@ -348,8 +387,13 @@ impl<'a> Motion<'a> {
                 trial,
                 step,
                 is_held: &self.is_held,
+                may_approach: false,
             };
-            newton.solve_from(&at, unknowns, solution).map_err(FaultKind::Loop)?;
+            let mut found = newton.solve_from(&at, unknowns, solution);
+            if found.is_err() && !self.is_held.contains(&true) {
+                found = self.approach_now_and_then(&mut newton, &at, unknowns, solution, found);
+            }
+            found.map_err(FaultKind::Loop)?;
         }
         let at = Arguments { unknowns, ..at };
         self.kernels.derivatives.call(&at, scratch, to);
@@ -366,6 +410,31 @@ impl<'a> Motion<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Trial points beyond what laws have values for are many where a run comes near to it: the long way to a solution is taken the less
+    /// often the more often in a row it led to none.
+    fn approach_now_and_then(
+        &self,
+        newton: &mut Newton<'_>,
+        at: &Arguments<'_>,
+        unknowns: &mut [f64],
+        solution: &mut [f64],
+        found: Result<(), usize>,
+    ) -> Result<(), usize> {
+        let (missed, skipped) = self.approaches.get();
+        if skipped + 1 < 1 << missed.min(8) {
+            self.approaches.set((missed, skipped + 1));
+            return found;
+        }
+        let found = newton.approach(at, unknowns);
+        match found {
+            Ok(()) => solution.copy_from_slice(unknowns),
+            Err(_) => unknowns.copy_from_slice(solution),
+        }
+        self.approaches
+            .set(if found.is_ok() { (0, 0) } else { (missed + 1, 0) });
+        found
     }
 
     /// The outputs at a time; false where one of them has no value, or a loop no solution.
@@ -414,6 +483,10 @@ impl<'a> Motion<'a> {
 
     /// Solves the algebraic loops at a point, beginning with the last solution.
     pub fn solve_loops(&self, time: f64, states: &[f64]) -> bool {
+        self.solve_loops_with(time, states, true)
+    }
+
+    fn solve_loops_with(&self, time: f64, states: &[f64], may_approach: bool) -> bool {
         if self.unknowns == 0 {
             return true;
         }
@@ -437,6 +510,7 @@ impl<'a> Motion<'a> {
             trial: &mut work.trial,
             step: &mut work.step,
             is_held: &self.is_held,
+            may_approach,
         };
         match newton.solve_from(&at, &mut work.unknowns, &mut work.solution) {
             Ok(()) => true,

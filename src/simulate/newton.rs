@@ -8,8 +8,24 @@ use crate::kernels::{Arguments, Kernel, SparseKernel};
 /// The most iterations on a loop.
 const ITERATIONS: usize = 50;
 
+/// How many steps of an iteration may lead over a bend without being an improvement.
+const OVER_BENDS: usize = 12;
+
+/// Corrections below this many times what does not matter may be all that rounding leaves.
+const NEARLY: f64 = 1e4;
+
+/// Residuals below so many roundings of the terms that they sum are zero.
+const ROUNDINGS: f64 = 8.0;
+
+/// The shortest part of the way from a guess to a solution ([`Newton::approach`]), and the most parts.
+const SHORTEST_WAY: f64 = 1.0 / 256.0;
+const PARTS: usize = 40;
+
 /// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
 /// correction smaller than this one (which no scaling of residuals or unknowns changes).
+///
+/// Where a law bends, the next correction may be larger than this one whatever the step length, as it is measured by the slope
+/// before the bend. Then the whole step is taken a few times: the slope behind the bend leads on.
 pub(super) struct Newton<'a> {
     /// The residuals.
     pub equations: &'a Kernel,
@@ -24,16 +40,36 @@ pub(super) struct Newton<'a> {
     pub step: &'a mut [f64],
     /// Which unknowns take no leaps.
     pub is_held: &'a [bool],
+    /// Whether the way to a solution may be taken in parts ([`Newton::approach`]).
+    pub may_approach: bool,
+}
+
+/// What the residuals are to be: a share of those at a guess.
+type Aim<'a> = Option<(&'a [f64], f64)>;
+
+/// How a step along a correction goes on.
+enum Next {
+    /// The next correction is so many times this one.
+    Shorter(f64),
+    /// No step length makes the next correction smaller; the whole step is on trial.
+    Blind,
+    /// There is no finite residual on the way.
+    Nowhere,
 }
 
 impl Newton<'_> {
     /// Improves the unknowns to a solution, beginning with the last one where the unknowns lead nowhere: what is interpolated
     /// between two steps may be far off where a law is as steep as that of a diode.
     pub fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
-        let mut found = self.solve(at, unknowns);
+        let mut found = self.solve(at, unknowns, None);
         if found.is_err() && unknowns != solution {
             unknowns.copy_from_slice(solution);
-            found = self.solve(at, unknowns);
+            found = self.solve(at, unknowns, None);
+        }
+        // A closed chain stays where it is: beyond a dead centre there is no way on.
+        if found.is_err() && self.may_approach && !self.is_held.contains(&true) {
+            unknowns.copy_from_slice(solution);
+            found = self.approach(at, unknowns);
         }
         match found {
             Ok(()) => solution.copy_from_slice(unknowns),
@@ -43,14 +79,58 @@ impl Newton<'_> {
         found
     }
 
+    /// The same in small parts: the residuals shrink in proportion from those of the guess, and the unknowns follow, from one
+    /// piece of a law to the next, as far as the pieces lead on.
+    pub fn approach(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
+        let here = Arguments { unknowns, ..*at };
+        self.equations.call(&here, self.scratch, self.residuals);
+        let first = self.residuals.to_vec();
+        if let Some(unknown) = first.iter().position(|value| !value.is_finite()) {
+            return Err(unknown);
+        }
+        let (mut left, mut part) = (1.0, 0.25);
+        let mut reached = unknowns.to_vec();
+        for _ in 0..PARTS {
+            let next = f64::max(left - part, 0.0);
+            match self.solve(at, unknowns, Some((&first, next))) {
+                Ok(()) => {
+                    if next == 0.0 {
+                        return Ok(());
+                    }
+                    reached.copy_from_slice(unknowns);
+                    (left, part) = (next, 2.0 * part);
+                }
+                Err(unknown) => {
+                    unknowns.copy_from_slice(&reached);
+                    part *= 0.25;
+                    if part < SHORTEST_WAY {
+                        return Err(unknown);
+                    }
+                }
+            }
+        }
+        Err(0)
+    }
+
+    /// The residuals less what they are to be.
+    fn evaluate(&mut self, at: &Arguments<'_>, aim: Aim<'_>) {
+        self.equations.call(at, self.scratch, self.residuals);
+        if let Some((first, share)) = aim {
+            for (residual, first) in self.residuals.iter_mut().zip(first) {
+                *residual -= share * first;
+            }
+        }
+    }
+
     /// Improves the unknowns to a solution; the unknown that moves most where none is found.
-    fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
+    fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], aim: Aim<'_>) -> Result<(), usize> {
         let matrix = self.matrix;
         self.values.resize(matrix.stored(), 0.0);
         let mut last = f64::INFINITY;
+        let mut blind = 0;
         for _ in 0..ITERATIONS {
             let here = Arguments { unknowns, ..*at };
-            self.equations.call(&here, self.scratch, self.residuals);
+            self.evaluate(&here, aim);
             matrix.values.call(&here, self.scratch, self.values);
             if let Some(unknown) = self.residuals.iter().position(|value| !value.is_finite()) {
                 return Err(unknown);
@@ -59,22 +139,44 @@ impl Newton<'_> {
                 Ok(factor) => factor,
                 Err(Singular(column)) => return Err(column.unwrap_or(0)),
             };
+            let is_rounding = self.is_rounding(unknowns);
             self.step.copy_from_slice(self.residuals);
             factor.solve(self.step);
             let size = self.size(unknowns, self.step);
-            // At round-off the steps stop shrinking.
-            if size <= 1.0 || (last < 1e4 && size > 0.5 * last) {
+            // At round-off the steps stop shrinking; at a bend they grow.
+            let has_stopped = size < NEARLY && (is_rounding || last < NEARLY && size > 0.5 * last);
+            if size <= 1.0 || has_stopped {
                 for (unknown, step) in unknowns.iter_mut().zip(self.step.iter()) {
                     *unknown -= step;
                 }
                 return Ok(());
             }
-            last = size
-                * self
-                    .advance(at, unknowns, &factor, size)
-                    .ok_or_else(|| self.worst(unknowns))?;
+            match self.advance(at, unknowns, &factor, size, aim) {
+                Next::Shorter(share) => last = size * share,
+                // No step leads nearer than rounding allows.
+                _ if is_rounding => return Ok(()),
+                Next::Blind if blind < OVER_BENDS => {
+                    unknowns.copy_from_slice(self.trial);
+                    blind += 1;
+                    last = f64::INFINITY;
+                }
+                _ => return Err(self.worst(unknowns)),
+            }
         }
         Err(self.worst(unknowns))
+    }
+
+    /// Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
+    fn is_rounding(&self, unknowns: &[f64]) -> bool {
+        let matrix = self.matrix;
+        (0..matrix.rows).all(|row| {
+            let residual = self.residuals[row];
+            let entries = matrix.row_starts[row]..matrix.row_starts[row + 1];
+            let terms = entries.map(|at| self.values[at] * unknowns[matrix.columns_of[at]]);
+            let (sum, sizes) = terms.fold((0.0, 0.0), |(sum, sizes), term| (sum + term, sizes + term.abs()));
+            let known: f64 = residual - sum;
+            residual.abs() <= ROUNDINGS * f64::EPSILON * (sizes + known.abs())
+        })
     }
 
     /// The largest of some corrections in units of what does not matter.
@@ -107,28 +209,38 @@ impl Newton<'_> {
         worst.unwrap_or(0)
     }
 
-    /// Takes the longest of the step and its halves that is an improvement; how much smaller the next correction is.
-    fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64) -> Option<f64> {
+    /// Takes the longest of the step and its halves that is an improvement; where there is none, the longest that has a residual.
+    fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64, aim: Aim<'_>) -> Next {
         let mut length = self.longest(unknowns);
+        let mut longest_finite = None;
         for _ in 0..40 {
-            for ((trial, unknown), step) in self.trial.iter_mut().zip(unknowns.iter()).zip(self.step.iter()) {
-                *trial = unknown - length * step;
-            }
-            let there = Arguments {
-                unknowns: self.trial,
-                ..*at
-            };
-            self.equations.call(&there, self.scratch, self.residuals);
+            self.try_length(unknowns, length);
+            let trial = std::mem::take(&mut self.trial);
+            self.evaluate(&Arguments { unknowns: trial, ..*at }, aim);
+            self.trial = trial;
             if self.residuals.iter().all(|value| value.is_finite()) {
+                longest_finite.get_or_insert(length);
                 factor.solve(self.residuals);
                 let next = self.size(unknowns, self.residuals);
                 if next <= (1.0 - 0.25 * length) * size {
                     unknowns.copy_from_slice(self.trial);
-                    return Some(next / size);
+                    return Next::Shorter(next / size);
                 }
             }
             length *= 0.5;
         }
-        None
+        match longest_finite {
+            Some(length) => {
+                self.try_length(unknowns, length);
+                Next::Blind
+            }
+            None => Next::Nowhere,
+        }
+    }
+
+    fn try_length(&mut self, unknowns: &[f64], length: f64) {
+        for ((trial, unknown), step) in self.trial.iter_mut().zip(unknowns).zip(self.step.iter()) {
+            *trial = unknown - length * step;
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! One run on its way, from corner to corner.
 
+use super::branch::Branch;
 use super::diffsol_solver::{Equations, Library};
 use super::doubt::{DOUBT, Doubt, LIMIT};
 use super::events::Events;
@@ -64,6 +65,11 @@ pub(super) struct Run<'r> {
     /// Where the run began.
     pub(super) first: Position,
     pub(super) chains: Option<ChainWatch>,
+    pub(super) branch: Option<Branch>,
+    /// Where a method failed last, and which ones were tried from there on.
+    pub(super) given_up: (f64, Vec<Method>),
+    /// Where the run was when the last row was written, or this piece began.
+    pub(super) safe: Position,
     pub(super) outputs: Vec<f64>,
     pub(super) between: Vec<f64>,
     /// The next row.
@@ -155,7 +161,7 @@ impl Run<'_> {
     }
 
     /// Where the piece that begins now ends.
-    fn end_of_piece(&self) -> f64 {
+    pub(super) fn end_of_piece(&self) -> f64 {
         let corner = self
             .corners
             .get(self.corner)
@@ -272,7 +278,7 @@ impl Run<'_> {
             if end - self.time > SHORTEST * end.abs().max(self.time.abs()) + NEAREST {
                 match self.piece(solver, end, may_switch)? {
                     Piece::AtEnd => {}
-                    Piece::Event => continue,
+                    Piece::Event | Piece::Again => continue,
                     Piece::Switch(method) => return Ok(Outcome::Switch(method)),
                     Piece::NoHeadway(needed) => return Ok(Outcome::NoHeadway(needed)),
                 }
@@ -316,17 +322,16 @@ impl Run<'_> {
         solver
             .restart(self.time, &self.states, step, end)
             .map_err(|error| self.failure(error, None))?;
+        if let Some(branch) = &mut self.branch {
+            branch.begin(self.motion, self.time, &self.states);
+        }
         let mut without_way = 0;
+        self.safe = self.motion.position(self.time, &self.states);
         loop {
             let rejected = solver.work().rejected;
             let reached = match solver.step() {
                 Ok(reached) => reached,
-                Err(_) if may_switch && !self.summary.method.is_explicit() => {
-                    self.time = solver.time();
-                    self.states.copy_from_slice(solver.states());
-                    return Ok(Piece::Switch(self.watch.back()));
-                }
-                Err(error) => return Err(self.failure(error, Some(&*solver))),
+                Err(error) => return self.give_up(error, solver, may_switch),
             };
             let (from, to) = (solver.previous(), solver.time());
             let was_rejected = solver.work().rejected > rejected;
@@ -340,7 +345,7 @@ impl Run<'_> {
                 0
             };
             if without_way >= WITHOUT_WAY && reached == Reached::Inside {
-                return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
+                return self.give_up(SolverFault::TooSmall, solver, may_switch);
             }
             let steps = self.done.steps + solver.work().steps;
             let stopped = |kind| Failure {
@@ -367,15 +372,32 @@ impl Run<'_> {
             if self.motion.has_left_chain(&mut self.chains, to, solver.states()) {
                 return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
             }
+            match self.stay_on_branch(solver, end) {
+                Ok(None) => {}
+                Ok(Some(Piece::Again)) => continue,
+                Ok(Some(piece)) => return Ok(piece),
+                Err(failure) => return self.other_method(failure, to, may_switch),
+            }
+            self.guess_branch();
+            if let Some(events) = &mut self.events {
+                events.take_trouble(solver.work().rejected > rejected);
+            }
             if self.changes_within(solver)? {
                 match self.locate(solver, end)? {
                     Some(piece) => return Ok(piece),
                     None => continue,
                 }
             }
+            self.guess_branch();
+            let row = self.row;
             let last = if reached == Reached::Stop { end } else { to.min(end) };
             if !self.rows_within(solver, last, end)? {
+                self.guess_branch();
                 continue;
+            }
+            self.accept_branch(to, solver.states());
+            if self.row > row {
+                self.safe = self.motion.position(to, solver.states());
             }
             self.time = to;
             self.scales.see(solver.states());
@@ -450,7 +472,8 @@ impl Run<'_> {
             let reached = solver.states().to_vec();
             let found = solver.interpolate(from, &mut states);
             found.map_err(|error| self.failure(error, None))?;
-            if !self.is_rough((from, &states), (to, &reached)) {
+            let jumps = self.events.as_ref().is_some_and(Events::has_jumped);
+            if !jumps || !self.is_rough((from, &states), (to, &reached)) {
                 break;
             }
             let end_of = |part: u32| match part {
@@ -498,7 +521,7 @@ impl Run<'_> {
     }
 
     /// Whether the jump of the right sides across a step matters over its length.
-    fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
+    pub(super) fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
         let length = to - from;
         // Its parts must not be too short for the library.
         if length <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
@@ -515,7 +538,7 @@ impl Run<'_> {
     }
 
     /// Where a condition has changed.
-    fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
+    pub(super) fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
         self.time = time;
         self.states = states;
         self.summary.restarts += 1;
@@ -523,7 +546,7 @@ impl Run<'_> {
         if self
             .events
             .as_mut()
-            .is_some_and(|events| events.is_chatter(time, whole))
+            .is_some_and(|events| events.is_chatter(self.motion, time, &self.states, whole))
         {
             return Err(Failure {
                 blame: self.motion.state(self.fastest(time, &self.states)).map(Box::new),
@@ -593,9 +616,11 @@ impl Run<'_> {
 }
 
 /// How a piece ends.
-enum Piece {
+pub(super) enum Piece {
     AtEnd,
     Event,
+    /// It does not: the last step is made again.
+    Again,
     Switch(Method),
     NoHeadway(f64),
 }

@@ -1,5 +1,6 @@
 //! A system made ready for runs.
 
+use super::branch::Branch;
 use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
@@ -83,6 +84,9 @@ impl<'a> Simulator<'a> {
             time: plan.start,
             first: Position::default(),
             chains: None,
+            branch: Branch::new(&motion),
+            given_up: (plan.start, Vec::new()),
+            safe: Position::default(),
             states: Vec::new(),
             outputs: vec![0.0; self.system.outputs.len()],
             between: vec![0.0; self.system.states.len()],

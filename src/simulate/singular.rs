@@ -168,7 +168,8 @@ impl Motion<'_> {
         matrix
     }
 
-    fn loop_matrix(&self, at: &Position) -> DMatrix<f64> {
+    /// The partial derivatives of the residuals of all loops with respect to their unknowns.
+    pub fn loop_matrix(&self, at: &Position) -> DMatrix<f64> {
         let kernel = &self.kernels.jacobians(self.system).residuals_by_unknowns;
         let (inputs, rates) = self.inputs(at.time);
         let values = kernel.values.values(&Arguments {

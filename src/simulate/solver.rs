@@ -24,6 +24,9 @@ pub(super) trait Solver {
     /// The states where the last step ended.
     fn states(&self) -> &[f64];
 
+    /// The unknowns of the loops where the last step ended, where the method solves them together with the states.
+    fn unknowns(&self) -> Option<&[f64]>;
+
     /// The states at a time within the last step.
     fn interpolate(&mut self, time: f64, states: &mut [f64]) -> Result<(), SolverFault>;
 

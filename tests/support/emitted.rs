@@ -82,6 +82,17 @@ fn fields(line: &str) -> Vec<String> {
     list
 }
 
+/// A mass that comes to rest on a rough floor, where its friction has no side.
+pub const STICKING: &str = "element Coulomb(Fc [N]) : translational { through = Fc*sign(across); }
+model Stop {
+  node x : translational;
+  m : Mass(1 [kg]) x -> gnd, start = 1;
+  s : Spring(10 [N/m]) x -> gnd;
+  f : Coulomb(2 [N]) x -> gnd;
+  output v = across(m);
+  experiment { stop = 3 [s]; points = 3; }
+}";
+
 /// Every example, seeds included.
 pub fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -6,6 +6,7 @@ mod rates;
 use super::energies::change_states;
 use super::names::port_variable_name;
 use super::prepare::Prepared;
+use super::varies;
 use crate::algebra::Sharing;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
@@ -21,6 +22,7 @@ use crate::equations::system::StateSystem;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use crate::reduce::{Reduced, Refusal, Solve, reduce};
 use indexmap::IndexMap;
+use num_traits::Signed;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Who is to blame for a definition.
@@ -63,6 +65,9 @@ pub(super) enum Value {
 pub(super) struct Definition {
     pub(super) value: Value,
     pub(super) blame: Blame,
+    /// Where the value is the inverse of a law and not defined everywhere, though the law is: what of the law is to be zero, with the
+    /// symbol in the place of what it stands for. A loop is better solved by that.
+    pub(super) law: Option<ExprId>,
 }
 
 /// All definitions that the roots need, and the roots.
@@ -131,6 +136,22 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
         }
     }
     added
+}
+
+/// Whether an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
+fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
+    let is_size = |id: ExprId| matches!(exprs.node(id), Node::Call(Function::Abs, _));
+    exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
+        Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
+        Node::Call(Function::Sqrt, list) => is_size(list[0]) || !varies(exprs, list[0]),
+        Node::Power(base, exponent) => {
+            let power = exprs.as_number(*exponent);
+            let is_whole = power.is_some_and(|power| power.is_integer() && power.is_positive());
+            let is_root = power.is_some_and(|power| power.is_positive()) && is_size(*base);
+            is_whole || is_root || !varies(exprs, *base)
+        }
+        _ => true,
+    })
 }
 
 impl Definitions {
@@ -348,7 +369,20 @@ impl<F: Present> Builder<'_, F> {
     }
 
     fn insert(&mut self, symbol: SymbolId, value: Value, blame: Blame) {
-        self.definitions.insert(symbol, Definition { value, blame });
+        let law = None;
+        self.definitions.insert(symbol, Definition { value, blame, law });
+    }
+
+    /// A law with a symbol in the place of the variable that it gives, where it has values that its inverse lacks.
+    fn wider_law(&mut self, law: ExprId, inverse: ExprId, given: SymbolId, symbol: SymbolId) -> Option<ExprId> {
+        if is_defined_everywhere(&self.exprs, inverse) || !is_defined_everywhere(&self.exprs, law) {
+            return None;
+        }
+        let unknown = self.exprs.symbol(symbol);
+        let replaced = self
+            .exprs
+            .substitute(&[law], |other| (other == given).then_some(unknown));
+        Some(replaced[0])
     }
 
     /// The values of sources: expressions as they stand where they hold no measured variable, symbols elsewhere.
@@ -443,8 +477,10 @@ impl<F: Present> Builder<'_, F> {
                 });
                 match found {
                     Some((at, value)) => {
-                        residuals.remove(at);
-                        self.insert(symbol, Value::Explicit(value), Blame::Element(id));
+                        let law = residuals.remove(at);
+                        let law = self.wider_law(law, value, given, symbol);
+                        let (value, blame) = (Value::Explicit(value), Blame::Element(id));
+                        self.definitions.insert(symbol, Definition { value, blame, law });
                     }
                     None => left.push((given, symbol)),
                 }

@@ -188,6 +188,7 @@ impl Resolver<'_> {
     }
 
     fn cycle(&mut self, members: Vec<SymbolId>) -> Result<(), Failure> {
+        self.prefer_laws(&members);
         let (torn, _) = self.nonlinear_members(&members);
         if torn.is_empty() {
             return self.solve_linear(&members);
@@ -214,6 +215,18 @@ impl Resolver<'_> {
             residuals,
         });
         Ok(())
+    }
+
+    /// Takes laws for inverses that are not defined everywhere: on the way to a solution, and where the solution is near the edge of
+    /// what the inverse has values for, as that of a diode which blocks, the law can be evaluated and the inverse cannot.
+    fn prefer_laws(&mut self, members: &[SymbolId]) {
+        for symbol in members {
+            if let Some(definition) = self.map.get_mut(symbol)
+                && let Some(law) = definition.law.take()
+            {
+                definition.value = Value::Implicit(law);
+            }
+        }
     }
 
     /// The members that some member depends on in a nonlinear way, in their order; and those among them that are given by a residual only.

@@ -8,6 +8,9 @@ use crate::kernels::SparseKernel;
 /// Halvings of each of Newton's steps at most.
 pub(super) const HALVINGS: u64 = 40;
 
+/// How many steps of an iteration may lead over a bend without being an improvement.
+const OVER_BENDS: u64 = 12;
+
 /// The functions of the algebraic loops.
 pub(super) fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, values: &mut Values) {
     let kernels = &subject.kernels;
@@ -57,6 +60,7 @@ pub(super) fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Function
         .set("loop_entries", matrix.stored().to_string())
         .set("loop_iterations", CodeOptions::default().iterations().to_string())
         .set("loop_halvings", HALVINGS.to_string())
+        .set("loop_bends", OVER_BENDS.to_string())
         .set(
             "guesses",
             list(

@@ -139,6 +139,7 @@ static real size_of_step(const @name@_model *model, const real step[]) {
  * until the next correction is smaller than this one. */
 static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
     real last = HUGE_VAL@suffix@;
+    int over_bends = 0;
     (void)t; (void)x; (void)u; (void)du;
     for (int iteration = 0; iteration < @NAME@_ITERATIONS; iteration++) {
         @residuals_call@
@@ -154,7 +155,7 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
         }
         solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
         const real size = size_of_step(model, model->step);
-        if (size <= @one@ || (last < @loop_nearly@ && size > @half@ * last)) {
+        if (size <= @one@ || (last < @loop_nearly@ && size < @loop_nearly@ && size > @half@ * last)) {
             for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
                 model->w[at] -= model->step[at];
             }
@@ -178,10 +179,15 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
             length *= @half@;
         }
         if (!is_better) {
-            return 0;
+            /* Where a law bends, the slope before the bend may lead nowhere, and the one behind it does. */
+            if (over_bends >= @loop_bends@) {
+                return 0;
+            }
+            over_bends++;
+            last = HUGE_VAL@suffix@;
         }
         for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->w[at] = model->trial[at];
+            model->w[at] = is_better ? model->trial[at] : model->w[at] - model->step[at];
         }
     }
     return 0;

@@ -55,7 +55,9 @@ typedef enum {
     /* An algebraic loop has no solution that Newton's iteration finds in the iterations that it is allowed. */
     @NAME@_LOOP_NOT_SOLVED = 2,
     /* The starts of storage elements that depend on each other contradict. */
-    @NAME@_STARTS_DISAGREE = 3
+    @NAME@_STARTS_DISAGREE = 3,
+    /* A condition on states changes again and again within no time. */
+    @NAME@_CHATTER = 4
 } @name@_status;
 
 /* The memory of one instance of the model. */

@@ -189,6 +189,7 @@ static void look_ahead(@name@_run *run, real now) {
     run->start = t;
     run->horizon = stop;
     run->is_fresh = 1;
+    run->changes = 0;
     /* Before the start all inputs are zero. */
     for (int at = 0; at < @NAME@_INPUTS; at++) {
         run->held[at] = @zero@;
@@ -227,6 +228,16 @@ static void settle(real before[], const real values[]) {
             before[at] = (values[at] > @zero@) ? @one@ : -@one@;
         }
     }
+}
+
+/* Whether the change that was just found is one of a hundred within no time. */
+static int is_chatter(@name@_run *run) {
+    if (run->changes == 0 || run->t - run->changed > (real)1e-8 * (run->horizon - run->start)) {
+        run->changes = 0;
+        run->changed = run->t;
+    }
+    run->changes++;
+    return run->changes >= 100;
 }
 
 /* The first number after the change between the beginning of the last step and `until`. */
@@ -306,7 +317,7 @@ static real first_change(@name@_run *run, real until) {
                 run->t = first_change(run, until);
                 @name@_dopri5_dense(solver, run->t, run->x);
                 run->is_fresh = 1;
-                return @NAME@_OK;
+                return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
             }
         }
     }
@@ -397,6 +408,9 @@ void @name@_run_cause(@name@_run *run, @name@_status status, real t, const real 
         break;
     case @NAME@_STARTS_DISAGREE:
         (void)snprintf(text, size, "the starts of storage elements that depend on each other contradict");
+        break;
+    case @NAME@_CHATTER:
+        (void)snprintf(text, size, "a condition changes again and again within no time");
         break;
     default:
         (void)snprintf(text, size, "nothing is wrong");

@@ -45,6 +45,9 @@ typedef struct {
     int is_fresh;
     /* The sides on which the conditions on states are. */
     @name@_real side[@NAME@_ROOM(@NAME@_CONDITIONS)];
+    /* So many of them have changed since this time, which is hardly before now. */
+    int changes;
+    @name@_real changed;
     /* Working memory. */
     @name@_real between[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real probe[@NAME@_ROOM(@NAME@_STATES)];

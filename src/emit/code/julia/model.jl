@@ -214,7 +214,7 @@ end
 "Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller."
 function newton!(model::Model, t, x, u, du)
     size_of(step, w) = maximum(abs.(step) ./ (1e-13 .* abs.(w) .+ 1e-13))
-    last = Inf
+    last, over_bends = Inf, 0
     for _ in 1:50
         wanted, matrix = residuals(model, t, x, u, du), loop_matrix(model, t, x, u, du)
         all(isfinite, wanted) && all(isfinite, matrix) || return false
@@ -222,7 +222,7 @@ function newton!(model::Model, t, x, u, du)
         issuccess(factors) || return false
         step, before = factors \ wanted, copy(model.w)
         now = size_of(step, before)
-        if now <= 1 || (last < 1e4 && now > 0.5 * last)
+        if now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last)
             model.w .= before .- step
             return true
         end
@@ -239,7 +239,12 @@ function newton!(model::Model, t, x, u, du)
                 break
             end
         end
-        is_better || return false
+        if !is_better
+            # Where a law bends, the slope before the bend may lead nowhere, and the one behind it does.
+            over_bends < 12 || return false
+            over_bends, last = over_bends + 1, Inf
+            model.w .= before .- step
+        end
     end
     return false
 end

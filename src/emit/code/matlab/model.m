@@ -157,6 +157,7 @@ function [w, found] = newton(p, s, w, t, x, u, du)
     % Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller.
     found = false;
     last = Inf;
+    over_bends = 0;
     for iteration = 1:50
         residuals = residuals_at(p, s, t, x, u, du, w);
         matrix = loop_matrix_at(p, s, t, x, u, du, w);
@@ -169,7 +170,7 @@ function [w, found] = newton(p, s, w, t, x, u, du)
         end
         step = up \ (low \ (order * residuals));
         now = size_of_step(step, w);
-        if now <= 1 || (last < 1e4 && now > 0.5 * last)
+        if now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last)
             w = w - step;
             found = true;
             return
@@ -188,7 +189,13 @@ function [w, found] = newton(p, s, w, t, x, u, du)
             end
         end
         if ~is_better
-            return
+            % Where a law bends, the slope before the bend may lead nowhere, and the one behind it does.
+            if over_bends >= 12
+                return
+            end
+            over_bends = over_bends + 1;
+            last = Inf;
+            share = 1;
         end
         w = w - share * step;
     end

@@ -1,0 +1,336 @@
+//! Loops whose branch ends, and laws in pieces: what a run makes of them beside closed forms, and beside SciPy's solution of the same
+//! circuits by complementarity (each diode either on or off) or by their closed-form networks.
+
+#[path = "support/command.rs"]
+mod command;
+
+use command::{ends_with, err, lgm, out};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+const METHODS: [&str; 5] = ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"];
+
+/// The columns of a run by name, row by row.
+struct Rows {
+    names: Vec<String>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Rows {
+    fn column(&self, name: &str) -> Vec<f64> {
+        let at = self.names.iter().position(|other| other == name);
+        let at = at.unwrap_or_else(|| panic!("`{name}` is not in {:?}", self.names));
+        self.rows.iter().map(|row| row[at]).collect()
+    }
+
+    fn last(&self, name: &str) -> f64 {
+        *self.column(name).last().unwrap()
+    }
+}
+
+fn written(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    folder
+}
+
+#[track_caller]
+fn run(folder: &Path, options: &[&str]) -> Rows {
+    let mut words = vec!["simulate", "m.lgm"];
+    words.extend(options);
+    let run = lgm(folder, &words);
+    ends_with(&run, 0);
+    let text = out(&run);
+    let mut lines = text.lines();
+    let names = lines.next().unwrap().split(',').map(str::to_string).collect();
+    let row = |line: &str| line.split(',').map(|word| word.parse().unwrap()).collect();
+    Rows {
+        names,
+        rows: lines.map(row).collect(),
+    }
+}
+
+#[track_caller]
+fn near(what: &str, found: f64, expected: f64, allowed: f64) {
+    let share = (found - expected).abs() / expected.abs();
+    assert!(share <= allowed, "{what}: {found} is not {expected}, by {share:e}");
+}
+
+const MULTIVIBRATOR: &str = "model Multivibrator {
+  node m, q, o : electrical;
+  op : VoltageSource(min(max(15000*(across(q) - across(m)), -15), 15)) o -> gnd;
+  r1 : Resistor(1000) q -> gnd;
+  r2 : Resistor(1000) o -> q;
+  r  : Resistor(1000) o -> m;
+  c  : Capacitor(1/(20000*log(3))) m -> gnd, start = 1;
+  output cv = across(c);
+  output v = across(o);
+}";
+
+/// The voltage of the capacitor, which goes to -15 and 15 V in turn and turns back where the amplifier is no longer saturated: where
+/// half of 15 V and its own voltage are 1 mV apart.
+fn multivibrating(time: f64) -> f64 {
+    let (constant, turn) = (1.0 / (20.0 * 3f64.ln()), 7.499);
+    let half = constant * ((15.0 + turn) / (15.0 - turn)).ln();
+    let first = constant * (16.0 / (15.0 - turn)).ln();
+    if time <= first {
+        return -15.0 + 16.0 * (-time / constant).exp();
+    }
+    let halves = ((time - first) / half).floor();
+    let since = time - first - halves * half;
+    let side = if halves % 2.0 == 0.0 { 1.0 } else { -1.0 };
+    side * (15.0 - (15.0 + turn) * (-since / constant).exp())
+}
+
+#[test]
+fn a_run_leaves_a_branch_where_it_ends() {
+    let folder = written(MULTIVIBRATOR);
+    let tries = METHODS.map(|method| (method, "1e-6", 2e-3));
+    for (method, rtol, allowed) in tries.into_iter().chain([("auto", "1e-9", 1e-5)]) {
+        let rows = run(
+            folder.path(),
+            &["--stop", "0.15", "--points", "397", "--method", method, "--rtol", rtol],
+        );
+        for (time, voltage) in rows.column("time").iter().zip(rows.column("cv")) {
+            let expected = multivibrating(*time);
+            assert!(
+                (voltage - expected).abs() < allowed,
+                "{method}, {rtol}: {voltage} is not {expected} at {time} s"
+            );
+        }
+    }
+}
+
+const CUBIC: &str = "element Cubic() : electrical { through = across^3 - across; }
+model Fold {
+  input u = time - 1;
+  node x : electrical;
+  push : CurrentSource(u) gnd -> x;
+  odd  : Cubic() x -> gnd;
+  state z = int(across(odd));
+  output v = across(odd);
+}";
+
+#[test]
+fn a_run_leaves_a_smooth_branch_where_two_solutions_meet() {
+    let folder = written(CUBIC);
+    // The integral of v over u = v^3 - v on either branch.
+    let integral = |v: f64| 0.75 * v.powi(4) - 0.5 * v.powi(2);
+    let root = 1.324_717_957_244_746;
+    let fold = 1.0 / 3f64.sqrt();
+    let expected = integral(fold) - integral(root) + integral(root) - integral(2.0 * fold);
+    for method in METHODS {
+        let rows = run(
+            folder.path(),
+            &["--stop", "2", "--points", "201", "--method", method, "--rtol", "1e-8"],
+        );
+        near(method, rows.last("z"), expected, 1e-6);
+        for (time, v) in rows.column("time").iter().zip(rows.column("v")) {
+            let is_left = time - 1.0 < 2.0 * fold.powi(3);
+            assert_eq!(v < 0.0, is_left, "{method}: {v} at {time} s");
+            assert!((v.powi(3) - v - (time - 1.0)).abs() < 1e-9, "{method}: {v} at {time} s");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_ends_with_no_other_is_told() {
+    let folder = written(
+        "element Parabola() : electrical { through = across^2 + 1; }
+model Loop {
+  input u = 2 - time;
+  node x : electrical;
+  push : CurrentSource(u) gnd -> x;
+  odd  : Parabola() x -> gnd;
+  state z = int(across(odd));
+}",
+    );
+    for method in METHODS {
+        let run = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "2", "--method", method]);
+        ends_with(&run, 1);
+        assert!(err(&run).contains("LGM1003"), "{method}: {}", err(&run));
+    }
+}
+
+const TWO_LINES: &str = "element LineDiode(Ron, Goff, Vknee) : electrical {
+  through = if across < Vknee then Goff*across else (across - Vknee)/Ron + Goff*Vknee;
+}
+model D1 {
+  input u = 10*sin(2*pi*50*time);
+  node s, a, b : electrical;
+  v : VoltageSource(u) s -> gnd;
+  L : Inductor(60e-6) s -> a;
+  D : LineDiode(1e-3, 1e-3, 2) a -> b;
+  R : Resistor(1) b -> gnd;
+  output i = through(L);
+}";
+
+#[test]
+fn a_diode_of_two_lines_turns_on_and_off() {
+    let folder = written(TWO_LINES);
+    // Where the diode blocks, its circuit is too stiff for an explicit method.
+    for method in ["auto", "sdirk"] {
+        let rows = run(folder.path(), &["--stop", "0.02", "--points", "5", "--method", method]);
+        let current = rows.column("i");
+        near(method, current[1], 7.98846883, 1e-5);
+        near(method, current[3], -9.990_009_99e-3, 1e-5);
+    }
+}
+
+const BUCK: &str = "element Switch(on, Ron [ohm] = 0.01, Roff [ohm] = 1e6) : electrical {
+  across = (if on > 0.5 then Ron else Roff)*through;
+}
+element IdealDiode(Ron [ohm] = 0.01, Goff [S] = 1e-6) : electrical {
+  through = if across > 0 then across/Ron else Goff*across;
+}
+model Buck {
+  param f = 50e3 [Hz];
+  node vin, sw, out : electrical;
+  signal pwm = if time*f - floor(time*f) < 0.5 then 1 else 0;
+  src : VoltageSource(24 [V]) vin -> gnd;
+  s1 : Switch(pwm) vin -> sw;
+  d1 : IdealDiode() gnd -> sw;
+  l1 : Inductor(100 [uH]) sw -> out;
+  c1 : Capacitor(100 [uF]) out -> gnd;
+  load : Resistor(5 [ohm]) out -> gnd;
+  output v = across(c1);
+  output iL = through(l1);
+  experiment { stop = 0.44 [ms]; points = 2; }
+}";
+
+#[test]
+fn a_buck_converter_runs() {
+    let rows = run(written(BUCK).path(), &[]);
+    near("v", rows.last("v"), 16.8352543, 1e-7);
+    near("iL", rows.last("iL"), -9.67052212e-6, 1e-3);
+}
+
+const BOOST: &str = "element Sw(on, Ron [ohm] = 0.01, Roff [ohm] = 1e5) : electrical {
+  through = across/(if on > 0.5 then Ron else Roff);
+}
+element D(Ron [ohm] = 0.01, Goff [S] = 1e-5) : electrical { through = if across > 0 then across/Ron else Goff*across; }
+model Boost {
+  param f = 20e3 [Hz];
+  node i, s, o : electrical;
+  signal g = if time*f - floor(time*f) < 0.5 then 1 else 0;
+  src : VoltageSource(12) i -> gnd;
+  l : Inductor(200 [uH]) i -> s;
+  q : Sw(g) s -> gnd;
+  d : D() s -> o;
+  c : Capacitor(100 [uF]) o -> gnd;
+  r : Resistor(10) o -> gnd;
+  output v = across(c);
+  output il = through(l);
+  experiment { stop = 20 [ms]; points = 2; }
+}";
+
+#[test]
+fn a_boost_converter_runs() {
+    let rows = run(written(BOOST).path(), &[]);
+    near("v", rows.last("v"), 24.1701921, 1e-6);
+    near("il", rows.last("il"), 4.02498489, 1e-6);
+}
+
+const FREE_WHEEL: &str = "import nonlinear;
+model FreeWheel {
+  input u [V] = 10*sin(2*pi*50*time);
+  node a, b, c : electrical;
+  src : VoltageSource(u) a -> gnd;
+  D1 : Diode() a -> b;
+  D2 : Diode() gnd -> b;
+  L : Inductor(0.1) b -> c;
+  R : Resistor(10) c -> gnd;
+  output i = through(L);
+  experiment { stop = 0.1 [s]; points = 2; }
+}";
+
+#[test]
+fn a_free_wheeling_diode_is_solved_by_its_law() {
+    let folder = written(FREE_WHEEL);
+    for method in ["auto", "bdf", "sdirk", "tr-bdf2"] {
+        let rows = run(folder.path(), &["--method", method]);
+        near(method, rows.last("i"), 0.100_852_648_8, 1e-4);
+    }
+    let rows = run(folder.path(), &["--rtol", "1e-9"]);
+    near("rtol 1e-9", rows.last("i"), 0.100_852_648_8, 1e-6);
+}
+
+const IRON: &str = "element Iron(k, a) : electrical {
+  across = k*int(through)*(1 + abs(int(through)))/(1 + a*abs(int(through)));
+}
+model M {
+  input u = cos(time);
+  node s, p, g : electrical;
+  src : VoltageSource(u) s -> gnd;
+  r : Resistor(1) s -> p;
+  leak : Capacitor(1e-3) p -> gnd;
+  air : Capacitor(1e-3) p -> g;
+  iron : Iron(1, 200) g -> gnd;
+  output v = across(leak);
+}";
+
+#[test]
+fn a_law_that_only_bends_does_not_chatter_at_rest() {
+    for atol in ["1e-9", "1e-12"] {
+        let options = ["--stop", "1", "--points", "2", "--rtol", "1e-9", "--atol", atol];
+        let rows = run(written(IRON).path(), &options);
+        near("v", rows.last("v"), 0.5419823968, 1e-8);
+    }
+}
+
+const TANKS: &str = "element Turbulent(c [Pa.s^2/m^6]) : fluid { across = c*through*abs(through); }
+model M {
+  input u [Pa] = 1e4*tanh(time/7);
+  node p0, p1, p2, p3, p4 : fluid;
+  src : PressureSource(u) p0 -> gnd;
+  r1 : FluidResistor(8e10) p0 -> p1;
+  c1 : FluidCapacitor(2e-11) p1 -> gnd;
+  r2 : FluidResistor(1e11) p1 -> p2;
+  c2 : FluidCapacitor(2e-10) p2 -> gnd;
+  r3 : FluidResistor(1e10) p2 -> p3;
+  c3 : FluidCapacitor(4e-10) p3 -> gnd;
+  r4 : Turbulent(2.7e17) p3 -> p4;
+  c4 : FluidCapacitor(2.4e-10) p4 -> gnd;
+  leak : FluidResistor(1.6e11) p4 -> gnd;
+  output pn = across(p4);
+  experiment { stop = 17 [s]; points = 3; }
+}";
+
+#[test]
+fn tanks_at_rest_do_not_chatter() {
+    let folder = written(TANKS);
+    for method in METHODS {
+        let rows = run(folder.path(), &["--method", method]);
+        near(method, rows.last("pn"), 536.174_987, 1e-5);
+    }
+}
+
+#[test]
+fn a_mass_that_sticks_and_a_relay_that_slides_are_told_by_every_method() {
+    let stick = "element Coulomb(Fc [N]) : translational { through = Fc*sign(across); }
+model Stop {
+  node x : translational;
+  m : Mass(1 [kg]) x -> gnd, start = 1;
+  s : Spring(10 [N/m]) x -> gnd;
+  f : Coulomb(2 [N]) x -> gnd;
+  output v = across(m);
+}";
+    let slide = "model M {
+  node x : translational;
+  state z = int(if across(m) > 1 then -1 else 1);
+  push : ForceSource(10*z) gnd -> x;
+  m : Mass(1) x -> gnd;
+  d : Damper(1) x -> gnd;
+  fric : ForceSource(if z + across(m) > 1 then -30 else 3) gnd -> x;
+  output v = across(m);
+}";
+    for text in [stick, slide] {
+        let folder = written(text);
+        for method in METHODS {
+            let run = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "3", "--method", method]);
+            ends_with(&run, 1);
+            assert!(err(&run).contains("LGM1007"), "{method}: {}", err(&run));
+        }
+    }
+}
