@@ -45,6 +45,7 @@ impl Builder {
                 ports: Vec::new(),
                 elements: Vec::new(),
                 bonds: Vec::new(),
+                signals: Vec::new(),
                 measures: Vec::new(),
                 integrals: Vec::new(),
                 outputs: Vec::new(),

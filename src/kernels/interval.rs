@@ -357,7 +357,7 @@ mod tests {
     /// All values at many points between two instants are within the bounds, and so are all slopes.
     fn check(function: Function, from: f64, to: f64) {
         let bounds = Bounds::time(from, to).call(function);
-        let value = |time: f64| doubles::call(function, &[time], 0.0);
+        let value = |time: f64| doubles::call(function, &[time]);
         let (count, mut last) = (1000, value(from));
         for k in 1..=count {
             let step = (to - from) / f64::from(count);
