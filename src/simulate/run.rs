@@ -160,6 +160,16 @@ impl Run<'_> {
         self.motion.solve_loops(start, &self.states);
     }
 
+    /// Whether a state begins to move at an event of which nothing was seen or expected before: then it has a scale afterwards.
+    fn meets_unknown_scales(&mut self) -> bool {
+        let mut rates = vec![0.0; self.states.len()];
+        if !self.scales.follow() || !self.motion.rates(self.time, &self.states, &mut rates) {
+            return false;
+        }
+        let left = self.plan.stop - self.time;
+        self.scales.expect_of_unknown(&rates, left)
+    }
+
     /// Where the piece that begins now ends.
     pub(super) fn end_of_piece(&self) -> f64 {
         let corner = self
@@ -557,7 +567,11 @@ impl Run<'_> {
         if self.plan.events {
             self.event_row(time)?;
         }
-        Ok(Piece::Event)
+        // A solver that is made anew takes over the tolerances.
+        Ok(match self.meets_unknown_scales() {
+            true => Piece::Switch(self.summary.method),
+            false => Piece::Event,
+        })
     }
 
     /// Steps of inputs at the corner that was reached.

@@ -82,6 +82,19 @@ impl Scales {
         }
     }
 
+    /// States that are at zero and of which nothing was expected, as one that integrates a condition before it holds, are expected to
+    /// move on as they begin to, for the time that is left. Whether there are any.
+    pub fn expect_of_unknown(&mut self, rates: &[f64], left: f64) -> bool {
+        let mut are_any = false;
+        for (at, rate) in rates.iter().enumerate() {
+            if self.scale(at) <= LEAST && *rate != 0.0 {
+                self.expected[at] = (rate * left).abs();
+                are_any |= self.scale(at) > LEAST;
+            }
+        }
+        are_any
+    }
+
     /// Of what size a state is.
     pub fn scale(&self, at: usize) -> f64 {
         let own = self.seen[at].max(UNSEEN * self.expected[at]).max(LEAST);

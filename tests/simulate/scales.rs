@@ -391,3 +391,21 @@ fn functions_within_the_equations_give_states_their_scale() {
         }
     }
 }
+
+#[test]
+fn a_state_that_begins_at_an_event_has_a_scale_from_there() {
+    let system = compile(
+        "model M { input u [V] = 5; node a, b : electrical; src : VoltageSource(u) a -> gnd; r : Resistor(1 [kohm]) a -> b; \
+         c : Capacitor(1 [uF]) b -> gnd; state above = int(if across(c) > 3 then 1 else 0); output t = above; }",
+    );
+    // The capacitor comes to 3 V of 5 V after RC*log(5/2).
+    let expected = 5e-3 - 1e-3 * 2.5_f64.ln();
+    for method in [Method::Auto, Method::Tsit45, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
+        let (rows, _) = rows(&system, &plan(5e-3, 2, method));
+        assert!(
+            (rows[1].1[0] - expected).abs() < 1e-7,
+            "{method:?}: {} and {expected}",
+            rows[1].1[0]
+        );
+    }
+}
