@@ -105,7 +105,8 @@ impl Interval {
     }
 
     fn sine(self) -> Interval {
-        if !(self.high - self.low < 2.0 * PI) {
+        let is_part_of_a_turn = self.high - self.low < 2.0 * PI;
+        if !is_part_of_a_turn {
             return Interval::new(-1.0, 1.0);
         }
         let mut found = Interval::new(self.low.sin(), self.high.sin());

@@ -33,7 +33,7 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     let size = implicit.size;
     let mut largest = vec![0.0; size];
     let span = plan.stop - plan.start;
-    if size == 0 || !(span > 0.0) {
+    if size == 0 || span.is_nan() || span <= 0.0 {
         return largest;
     }
     let mut first = vec![0.0; size];
@@ -165,8 +165,9 @@ fn factor(implicit: &Implicit<'_>, time: f64, y: &[f64], length: f64) -> Option<
     implicit.jacobian(time, y, &mut values);
     let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(values.len() + implicit.size);
     for column in 0..implicit.size {
-        for at in implicit.column_starts[column]..implicit.column_starts[column + 1] {
-            entries.push((implicit.rows_of[at], column, -length * values[at]));
+        let stored = implicit.column_starts[column]..implicit.column_starts[column + 1];
+        for (row, value) in implicit.rows_of[stored.clone()].iter().zip(&values[stored]) {
+            entries.push((*row, column, -length * value));
         }
     }
     match &implicit.mass {
@@ -234,12 +235,12 @@ fn spread(motion: &Motion<'_>, implicit: &Implicit<'_>, time: f64, first: &[f64]
     implicit.jacobian(time, first, &mut values);
     let mut own = Vec::new();
     let mut moved = vec![0.0; k];
-    for column in 0..n + k {
-        for at in implicit.column_starts[column]..implicit.column_starts[column + 1] {
-            let row = implicit.rows_of[at];
-            match (row >= n && row < n + k, column < n) {
-                (true, true) => moved[row - n] += values[at] * scattered(column, 0) * largest[column],
-                (true, false) => own.push((row - n, column - n, values[at])),
+    for (column, size) in largest.iter().enumerate().take(n + k) {
+        let stored = implicit.column_starts[column]..implicit.column_starts[column + 1];
+        for (row, value) in implicit.rows_of[stored.clone()].iter().zip(&values[stored]) {
+            match ((n..n + k).contains(row), column < n) {
+                (true, true) => moved[row - n] += value * scattered(column, 0) * size,
+                (true, false) => own.push((row - n, column - n, *value)),
                 _ => {}
             }
         }

@@ -151,8 +151,9 @@ fn linearised(motion: &Motion<'_>, time: f64, at: &[f64]) -> Option<Linearised> 
         let mut stored = vec![0.0; kernel.stored()];
         motion.call(&kernel.values, time, states, unknowns, Some(&still), &mut stored);
         for inner in 0..kernel.rows {
-            for at in kernel.row_starts[inner]..kernel.row_starts[inner + 1] {
-                entries.push((row + inner, column + kernel.columns_of[at], stored[at]));
+            let own = kernel.row_starts[inner]..kernel.row_starts[inner + 1];
+            for (of, value) in kernel.columns_of[own.clone()].iter().zip(&stored[own]) {
+                entries.push((row + inner, column + of, *value));
             }
         }
     };

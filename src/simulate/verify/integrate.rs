@@ -37,6 +37,9 @@ pub(super) enum Given {
     Out,
 }
 
+/// Is told of a step: from a time and its states to the next.
+pub(super) type Visit<'v, I> = dyn FnMut(&mut I, (f64, &[f64]), (f64, &[f64])) + 'v;
+
 impl<'a> Integrator<'a> {
     pub(super) fn new(motion: &'a Motion<'a>, work: u64) -> Integrator<'a> {
         Integrator {
@@ -193,7 +196,7 @@ impl<'a> Integrator<'a> {
         to: f64,
         states: &[f64],
         tolerance: &[f64],
-        visit: &mut dyn FnMut(&mut Self, (f64, &[f64]), (f64, &[f64])),
+        visit: &mut Visit<'_, Self>,
     ) -> Result<Vec<f64>, Given> {
         let (mut time, mut at) = (from, states.to_vec());
         let mut length = to - from;

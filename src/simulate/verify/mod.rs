@@ -386,7 +386,7 @@ impl Energy {
         &mut self,
         graph: &mut FlatGraph<'_>,
         signals: &dyn Signals,
-        unknowns: &mut Vec<f64>,
+        unknowns: &mut [f64],
         integrator: &mut Integrator<'_>,
         from: (f64, &[f64]),
         to: (f64, &[f64]),
