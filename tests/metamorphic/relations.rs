@@ -49,7 +49,7 @@ impl Relation {
     /// do not hang on the order of lines; a campaign looks at all.
     pub const SETTLED: [Relation; 10] = [
         Relation::Place(Place::Signal),
-        Relation::Place(Place::InPlace),
+        Relation::Place(Place::Written),
         Relation::Place(Place::Component),
         Relation::Place(Place::Element),
         Relation::Prefixes,
@@ -67,7 +67,7 @@ impl Relation {
         Relation::Method(Method::Sdirk),
         Relation::Method(Method::TrBdf2),
         Relation::Place(Place::Signal),
-        Relation::Place(Place::InPlace),
+        Relation::Place(Place::Written),
         Relation::Place(Place::Component),
         Relation::Place(Place::Element),
         Relation::Idle(Idle::Island),
@@ -362,7 +362,7 @@ impl Case {
             Relation::BondsShuffled => {
                 writing.bonds = true;
                 writing.order = Some(random.bits());
-                writing.place = Place::InPlace;
+                writing.place = Place::Written;
             }
             Relation::States(states) => {
                 variant.states = states;

@@ -144,7 +144,7 @@ fn unit(case: &Case, file: &Path, folder: &Path, target: &str, mode: &str) -> Re
 
 /// How the code of a model is wrong, where it is.
 pub fn check(case: &Case, target: Target, targets: &Path, seed: u64) -> Option<Broken> {
-    let place = [Place::Input, Place::Signal, Place::InPlace][(seed % 3) as usize];
+    let place = [Place::Input, Place::Signal, Place::Written][(seed % 3) as usize];
     let text = write_for(&case.model, place);
     let found = guarded(|| run(case, &text, target, targets));
     case.judge(found, &text)

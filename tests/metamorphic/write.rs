@@ -10,7 +10,7 @@ pub enum Place {
     Input,
     Signal,
     /// Written wherever they are used.
-    InPlace,
+    Written,
     /// As the argument of a component that holds the source.
     Component,
     /// As the argument of an element of the model's own.
