@@ -202,7 +202,7 @@ model Boost {
 
 #[test]
 fn a_boost_converter_runs() {
-    let rows = run(written(BOOST).path(), &[]);
+    let rows = run(written(BOOST).path(), &["--rtol", "1e-8"]);
     near("v", rows.last("v"), 24.1701921, 1e-6);
     near("il", rows.last("il"), 4.02498489, 1e-6);
 }

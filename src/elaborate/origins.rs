@@ -135,6 +135,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
             ExprKind::Negate(inner) => self.dimension_parts(inner, parts),
+            // A mode's variable, `bar.v[1]`, has a value with its index only.
+            ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Member(..)) => {
+                self.add_part(expr, None, None, parts)
+            }
             ExprKind::Index(base, _) => self.dimension_parts(base, parts),
             ExprKind::Over(over) => self.dimension_parts(&over.body, parts),
             ExprKind::If(branches, otherwise) => match branches.first() {

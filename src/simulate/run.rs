@@ -374,6 +374,10 @@ impl Run<'_> {
                 return Err(stopped(FailureKind::Stopped(stop)));
             }
             if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
+                // What has no value grows without bounds as well.
+                if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= from) {
+                    return Err(self.motion.failure(&fault, steps));
+                }
                 return Err(Failure {
                     blame: self.motion.state(state).map(Box::new),
                     ..stopped(FailureKind::Unbounded)
