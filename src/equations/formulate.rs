@@ -52,7 +52,7 @@ impl<'a> Problem<'a> {
 }
 
 /// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless
-/// other states are much better conditioned ([`super::conditioning`]). The flag says whether the parameters in general may be used.
+/// other states are much better conditioned (see `conditioning`). The flag says whether the parameters in general may be used.
 pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
     let (causality, general, mut diagnostics) = decide_rank(model, graph, request);
     if has_errors(&diagnostics) {
