@@ -232,7 +232,11 @@ static void settle(real before[], const real values[]) {
 
 /* Whether the change that was just found is one of a hundred within no time. */
 static int is_chatter(@name@_run *run) {
-    if (run->changes == 0 || run->t - run->changed > (real)1e-8 * (run->horizon - run->start)) {
+    /* The horizon of an FMU without a stop says nothing of the run: what has passed of it does. */
+    const real ahead = (real)1e-6 * (run->horizon - run->start);
+    const real passed = run->t - run->start;
+    const real length = (passed > ahead) ? passed : ahead;
+    if (run->changes == 0 || run->t - run->changed > (real)1e-8 * length) {
         run->changes = 0;
         run->changed = run->t;
     }
