@@ -216,9 +216,11 @@ impl Ball {
         let value = self.value.atan2(beside.value);
         let size = self.value.hypot(beside.value);
         let moved = self.error.hypot(beside.error);
+        // The angle jumps by a whole turn where the opposite side changes its sign on the far side of the origin.
+        let jumps = self.error >= self.value.abs() && beside.least() < 0.0;
         let spread = if moved == 0.0 {
             0.0
-        } else if moved < 0.5 * size {
+        } else if moved < 0.5 * size && !jumps {
             2.0 * moved / size
         } else {
             2.0 * PI
