@@ -1,7 +1,6 @@
 //! Expressions to rational functions and back, and the text they are printed as.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::algebra::{
@@ -13,7 +12,6 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use proptest::prelude::*;
 
-#[path = "algebra_expression/reader.rs"]
 mod reader;
 
 use reader::{read, value_of};

@@ -1,7 +1,6 @@
 //! Polynomials and their greatest common divisors against laws that do not use them.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::algebra::{Budget, Field, Polynomial, PrimeField, Variable, gcd};

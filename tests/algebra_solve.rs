@@ -1,7 +1,6 @@
 //! Linear systems over every field, against substitution back and against one another.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::algebra::{

@@ -1,6 +1,6 @@
 //! Closed kinematic chains: geometry in closed form, Lagrange's equations, drift over a thousand revolutions, forces.
 
-mod support;
+use crate::support;
 
 use lgm::Request;
 use lgm::diagnostic::render;

@@ -1,7 +1,6 @@
 //! The command line, run as a user runs it: exit codes, what goes where, and what happens when things go wrong.
 
-#[path = "support/command.rs"]
-mod command;
+use crate::support::command;
 
 use command::{command, ends_with, err, lgm, out};
 use std::fs;

@@ -1,9 +1,6 @@
 //! Sources in conflict: the source of each case with what is said of it, the chain of assignments step by step.
 
-#[macro_use]
-mod faulty;
-
-use faulty::check;
+use crate::faulty::check;
 use lgm::diagnostic::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::time::{Duration, Instant};

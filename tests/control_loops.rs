@@ -5,8 +5,7 @@
 //! direct share of the sources, so that algebraic loops arise) and states `z = int(W y + S r)`. What the compiler makes of it is
 //! compared with `u = (1 - K D)^-1 (r + K C x + G z)` put into the plant, by matrices of doubles.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::diagnostic::render;

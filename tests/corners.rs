@@ -1,6 +1,6 @@
 //! Where expressions step or bend.
 
-mod systems;
+use crate::systems;
 
 use lgm::equations::StateVariable;
 use lgm::expr::{ExprId, Function, Relation};

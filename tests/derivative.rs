@@ -1,8 +1,7 @@
 //! Exact derivatives against difference quotients: in exact rationals where the expression has them, extrapolated elsewhere.
 
-#[path = "support/cases.rs"]
-mod cases;
-mod random_expressions;
+use crate::random_expressions;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::expr::{ExprId, Exprs, Function, Gradient, Relation, SymbolId, SymbolKind};

@@ -1,7 +1,6 @@
 //! Every snippet of the language's page compiles.
 
-#[path = "random_networks/mod.rs"]
-mod networks;
+use crate::networks;
 
 use lgm::diagnostic::{Diagnostic, has_errors, render};
 use lgm::source::{NoFiles, SourceMap};

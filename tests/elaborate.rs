@@ -1,18 +1,11 @@
 //! From text to flat model: the snippets of the language's description, laws in many arrangements, faults.
 
-#[path = "elaborate/dump.rs"]
 mod dump;
-#[path = "elaborate/faults.rs"]
 mod faults;
-#[path = "elaborate/laws.rs"]
 mod laws;
-#[path = "elaborate/loading.rs"]
 mod loading;
-#[path = "elaborate/places.rs"]
 mod places;
-#[path = "elaborate/robust.rs"]
 mod robust;
-#[path = "elaborate/snippets.rs"]
 mod snippets;
 
 use lgm::diagnostic::{Diagnostic, render};

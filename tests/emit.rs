@@ -1,6 +1,6 @@
 //! Every target, from state systems built by hand.
 
-mod systems;
+use crate::systems;
 
 use insta::assert_snapshot;
 use lgm::emit::{MatrixOptions, TextOptions, json, latex, text};

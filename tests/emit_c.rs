@@ -1,6 +1,6 @@
 //! Emitted C: clean under strict flags and sanitizers, and with the trajectories of `lgm simulate`.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Packages that hold the equations as they are printed elsewhere: LaTeX and JSON.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::emitted::emit;

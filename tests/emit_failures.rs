@@ -1,6 +1,6 @@
 //! What emitted programs say of a run that fails, and what the Makefile of the C program keeps.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! Needs a Python with NumPy, and with tree_sitter and tree_sitter_julia for the parser, named by `LGM_PYTHON` or `python3`; what is
 //! not there is said, and its test passes.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Emitted C against the known answers: the numbers of the records, not those of `lgm simulate`.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::fs;

@@ -1,9 +1,8 @@
 //! What emitted code solves within each call: mass matrices, and loops of many unknowns.
 
-#[path = "simulate/shapes.rs"]
-mod shapes;
-mod support;
-mod systems;
+use crate::simulate::shapes;
+use crate::support;
+use crate::systems;
 
 use lgm::emit::code::{self, CodeOptions, Origin, Target};
 use lgm::equations::{StateSystem, StateVariable};

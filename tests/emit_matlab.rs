@@ -3,7 +3,7 @@
 //!
 //! Needs Octave, named by `LGM_OCTAVE` or `octave-cli`; without it these tests say so and pass.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::Path;

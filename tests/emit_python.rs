@@ -2,7 +2,7 @@
 //!
 //! Needs a Python with NumPy and SciPy, named by `LGM_PYTHON` or `python3`; without one these tests say so and pass.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

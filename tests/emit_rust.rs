@@ -2,7 +2,7 @@
 //!
 //! The crates depend on `libm`, which is taken from where cargo keeps what it has fetched: building this crate has.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::process::Command;

@@ -3,8 +3,7 @@
 //! A random scalar linear graph is compiled as it is, as a bond graph, and with a part of it in a component; a few copies
 //! of it, tied together, as that many scalar graphs and as one graph of vectors. `LGM_NETWORKS` sets how many.
 
-#[path = "random_networks/mod.rs"]
-mod networks;
+use crate::networks;
 
 use networks::adapter::{Compiled, compile_numeric};
 use networks::compare::{FREQUENCIES, matrix_response};

@@ -1,6 +1,6 @@
 //! Every example is a right text, and the equations made of it are right.
 
-mod support;
+use crate::support;
 
 use lgm::diagnostic::render;
 use lgm::source::SourceMap;

@@ -2,11 +2,8 @@
 
 #[path = "../fuzz/src/checks/mod.rs"]
 mod checks;
-#[path = "format/command.rs"]
 mod command;
-#[path = "format/properties.rs"]
 mod properties;
-#[path = "format/style.rs"]
 mod style;
 
 use checks::formatter::{assert_harmless as assert_same_model, tree};

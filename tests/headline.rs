@@ -7,8 +7,7 @@
 //! `A' = P A P^-1`, `B' = P B - A' Q`, `E' = P E + Q`, `C' = C P^-1`, `D' = D - C' Q`, `F' = F`.
 //! The formulas were checked with a computer algebra system.
 
-#[path = "random_networks/mod.rs"]
-mod networks;
+use crate::networks;
 
 use networks::adapter::{Compiled, compile_numeric};
 use networks::random::Random;

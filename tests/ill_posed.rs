@@ -1,9 +1,6 @@
 //! Values that make a model ill-posed: the source of each case with what is said of it, element, value and place.
 
-#[macro_use]
-mod faulty;
-
-use faulty::check;
+use crate::faulty::check;
 use lgm::diagnostic::{has_errors, render};
 
 cases! {

@@ -1,9 +1,8 @@
 //! Kernels against the expressions that they were made of.
 
-#[path = "support/cases.rs"]
-mod cases;
-mod random_expressions;
-mod systems;
+use crate::random_expressions;
+use crate::support::cases;
+use crate::systems;
 
 use cases::cases;
 use lgm::equations::{StateSystem, StateVariable};

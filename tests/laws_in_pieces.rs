@@ -1,8 +1,7 @@
 //! Loops whose branch ends, and laws in pieces: what a run makes of them beside closed forms, and beside SciPy's solution of the same
 //! circuits by complementarity (each diode either on or off) or by their closed-form networks.
 
-#[path = "support/command.rs"]
-mod command;
+use crate::support::command;
 
 use command::{ends_with, err, lgm, out};
 use std::fs;

@@ -1,8 +1,7 @@
 //! The importer of LG2ss matrices: what it prints, what it refuses, and that nothing makes it panic.
 
-#[path = "support/cases.rs"]
-mod cases;
-mod support;
+use crate::support;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::diagnostic::{Severity, render};

@@ -1,6 +1,6 @@
 //! Linearisation: closed forms, the record of the two-link arm, and finite differences of every nonlinear example.
 
-mod support;
+use crate::support;
 
 use lgm::Request;
 use lgm::analysis::{LinearizeRequest, poles};

@@ -1,30 +1,17 @@
 //! Mechanisms with moduli that change: accelerations against Lagrange's equations by automatic differentiation,
 //! trajectories against the records of known answers, and what is conserved.
 
-#[path = "mechanisms/chains.rs"]
 mod chains;
-#[path = "mechanisms/closed.rs"]
 mod closed;
-#[path = "mechanisms/examples.rs"]
 mod examples;
-#[path = "mechanisms/jet.rs"]
 mod jet;
-#[path = "mechanisms/model.rs"]
 mod model;
-#[path = "mechanisms/random.rs"]
 mod random;
-#[path = "simulate/runs.rs"]
-#[allow(dead_code)] // The runs of tests/simulate.rs, of which a part is used here.
-mod runs;
-#[path = "mechanisms/seeds.rs"]
 mod seeds;
-#[path = "simulate/shapes.rs"]
-#[allow(dead_code)]
-mod shapes;
-#[path = "mechanisms/spatial.rs"]
 mod spatial;
-mod support;
 
+use crate::simulate::runs;
+use crate::support;
 use jet::lagrange;
 use model::Compiled;
 use std::collections::HashMap;

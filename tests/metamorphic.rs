@@ -1,58 +1,29 @@
 //! Metamorphic tests: a random model that is written, scaled or run otherwise has the same rows.
 //!
-//! `LGM_METAMORPHIC=10000 cargo test --release --test metamorphic random_models_keep_their_rows -- --exact --nocapture` runs
+//! `LGM_METAMORPHIC=10000 cargo test --release --test all metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs
 //! that many models with all relations instead of the usual number with some; `LGM_SEED=17` is the first seed, and
 //! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so. For each failure the seed, the relation and the
 //! largest difference are printed, and the smallest model that still fails is written to `target/tmp/metamorphic`.
 //! `tests/metamorphic/compare.rs` says when rows count as the same.
 
-#[path = "random_networks/network.rs"]
-#[allow(dead_code)]
-mod network;
-#[path = "random_networks/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "random_networks/scalar.rs"]
-#[allow(dead_code)]
-mod scalar;
-
-#[path = "metamorphic/bonds.rs"]
 mod bonds;
-#[path = "metamorphic/campaign.rs"]
 mod campaign;
-#[path = "metamorphic/compare.rs"]
 mod compare;
-#[path = "metamorphic/draw.rs"]
 mod draw;
-#[path = "metamorphic/exact.rs"]
 mod exact;
-#[path = "metamorphic/functions.rs"]
 mod functions;
-#[path = "metamorphic/model.rs"]
 mod model;
-#[path = "metamorphic/relations.rs"]
 mod relations;
-#[path = "metamorphic/rescale.rs"]
 mod rescale;
-#[path = "metamorphic/rework.rs"]
 mod rework;
-#[path = "metamorphic/run.rs"]
 mod run;
-#[path = "metamorphic/shrink.rs"]
 mod shrink;
-#[path = "metamorphic/targets.rs"]
 mod targets;
-#[path = "metamorphic/write.rs"]
 mod write;
 
-#[path = "fmu/description.rs"]
-#[allow(dead_code)]
-mod description;
-#[path = "fmu/driven.rs"]
-#[allow(dead_code)]
-mod driven;
-mod support;
-
+use crate::emit_fmu::driven;
+use crate::networks::{random, scalar};
+use crate::support;
 use campaign::{Tally, campaign, campaign_of_targets};
 use draw::{Drawn, draw};
 use lgm::equations::StateRequest;

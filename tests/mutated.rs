@@ -1,7 +1,7 @@
 //! Examples with nonlinear laws, changing moduli, closed chains, controllers and starts, changed at random: whatever a text has become,
 //! the compiler answers, and soon.
 //!
-//! `LGM_MUTANTS=20000 cargo test --release --test mutated -- --nocapture` looks at more of them, and `LGM_MUTANTS_SEED` at others.
+//! `LGM_MUTANTS=20000 cargo test --release --test all mutated:: -- --nocapture` looks at more of them, and `LGM_MUTANTS_SEED` at others.
 
 use lgm::Request;
 use lgm::analysis::LinearizeRequest;

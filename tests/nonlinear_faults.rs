@@ -1,9 +1,6 @@
 //! Wrong uses of what makes a model nonlinear: integrals, states, signals, changing moduli, laws and multiports. Each snapshot
 //! holds the source with what is said of it.
 
-#[macro_use]
-mod faulty;
-
 /// A crank, a rod and a slider on a guide, which start at these angles and close where that is zero.
 fn slider_crank(theta: &str, phi: &str, close: &str) -> String {
     format!(

@@ -1,7 +1,6 @@
-//! Rows as Parquet, read back with the library's reader: `cargo test --features parquet --test parquet`.
+//! Rows as Parquet, read back with the library's reader: `cargo test --features parquet --test all parquet::`.
 
-#[path = "support/command.rs"]
-mod command;
+use crate::support::command;
 
 use command::{ends_with, err};
 use parquet::file::reader::{FileReader, SerializedFileReader};

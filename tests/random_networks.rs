@@ -1,12 +1,11 @@
 //! Random linear networks against an independent solution of them.
 //!
-//! `LGM_NETWORKS=100000 cargo test --test random_networks agree_with_the_reference -- --nocapture` runs that many instead of
+//! `LGM_NETWORKS=100000 cargo test --test all agree_with_the_reference -- --nocapture` runs that many instead of
 //! the usual number; `LGM_SEED=17` runs the network of one seed alone, `LGM_TRACE=1` names each seed as it begins. Every
 //! fourth network is compiled with symbolic matrices and verified by the compiler as well, all of them with
 //! `LGM_THOROUGH=1`. A failing network is made small and printed as `.lgm` text with its seed.
 
-#[path = "random_networks/mod.rs"]
-mod networks;
+use crate::networks;
 
 use networks::check::{Outcome, check, report};
 use networks::convert::{copies, to_bonds};

@@ -1,6 +1,6 @@
 //! Frequency response and poles of state systems built by hand, against closed forms.
 
-mod systems;
+use crate::systems;
 
 use lgm::analysis::{ResponseRequest, poles, response};
 use num_complex::Complex;

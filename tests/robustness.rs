@@ -4,7 +4,7 @@
 //! only an endless computation reaches. How quick it is beyond that is read from what each run prints:
 //!
 //! ```sh
-//! cargo test --release --test robustness -- --nocapture --test-threads=1 2>&1 | grep '^measured' | sort -k2 -n
+//! cargo test --release --test all robustness:: -- --nocapture --test-threads=1 2>&1 | grep '^measured' | sort -k2 -n
 //! ```
 
 #![cfg(unix)]

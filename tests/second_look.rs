@@ -1,8 +1,7 @@
 //! Solutions that are not there, not the only ones, or not where the search began: what is said of each, and states of rest of systems
 //! that keep something.
 
-#[path = "support/command.rs"]
-mod command;
+use crate::support::command;
 
 use command::{ends_with, err, lgm, out};
 use std::fs;

@@ -4,7 +4,7 @@
 //! transfer functions and poles are compared always; A..F entry by entry, through a table that says which
 //! state of the model is which of the record, and how large one of it is in the other's measure.
 
-mod support;
+use crate::support;
 
 use nalgebra::DMatrix;
 use support::arithmetic::{Bindings, evaluate};

@@ -1,8 +1,7 @@
 //! Expressions of outputs as they are printed: trigonometric identities where they shorten, common factors taken out, and always the
 //! same values.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::Request;

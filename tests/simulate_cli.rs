@@ -1,7 +1,6 @@
 //! `lgm simulate`, run as a user runs it: rows, files, pictures, many runs, and what goes wrong.
 
-#[path = "support/command.rs"]
-mod command;
+use crate::support::command;
 
 use command::{ends_with, err, out};
 use std::fs;

@@ -1,9 +1,5 @@
 //! Starts that follow from others: of storage without a state of its own, and of signals.
 
-#[macro_use]
-mod faulty;
-mod support;
-
 use lgm::Request;
 use lgm::diagnostic::{has_errors, render};
 use lgm::equations::{StateRequest, StateSystem};

@@ -1,6 +1,6 @@
 //! The textbook models of `examples/`, run as a user runs them, against closed forms, other formulations and what is conserved.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use support::program::{example, response, succeed};

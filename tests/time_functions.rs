@@ -1,8 +1,7 @@
 //! Functions of time outside of `input`s: they are what they are as inputs, in every place.
 
-#[path = "support/command.rs"]
-mod command;
-mod support;
+use crate::support;
+use crate::support::command;
 
 use command::{ends_with, err, lgm, out};
 use std::path::{Path, PathBuf};

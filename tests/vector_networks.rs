@@ -4,8 +4,7 @@
 //! The scalar network of a stiffness `C' D C` has a spring for each entry of D; its across variable is the sum of those of the
 //! nodes, weighted by a row of C, which scalar transformers in series add up. Masses, dampers and transformers go the same way.
 
-#[path = "support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::analysis::{ResponseRequest, response};

@@ -1,7 +1,7 @@
 //! Equations as they are printed: masses times accelerations say the same as the derivatives, numbers the same as parameters, and loops are
 //! torn on the fewest variables.
 
-mod support;
+use crate::support;
 
 use lgm::Request;
 use lgm::diagnostic::render;

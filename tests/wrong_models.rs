@@ -1,8 +1,7 @@
 //! Models that compile, and are not what was meant: units that a number without one hides, masses between moving nodes, laws
 //! without an energy. Each is told of, and what is right is not.
 
-#[path = "random_networks/mod.rs"]
-mod networks;
+use crate::networks;
 
 use lgm::diagnostic::{Diagnostic, Severity, render};
 use lgm::source::{NoFiles, SourceMap};

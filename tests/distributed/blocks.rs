@@ -1,6 +1,6 @@
 //! The blocks of the library: frequencies against closed forms and roots found here, shapes against textbook formulas.
 
-use crate::records::{beam_mode, halved};
+use super::records::{beam_mode, halved};
 use crate::support::linear::Linear;
 use crate::support::program;
 use std::f64::consts::PI;

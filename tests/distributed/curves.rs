@@ -1,7 +1,7 @@
 //! Runs in time: Fig. 4-5 of the thesis against its formula and the record, modes that start displaced or moving, and what a
 //! beam carries inside.
 
-use crate::blocks::file;
+use super::blocks::file;
 use crate::support::linear::Linear;
 use crate::support::program;
 use crate::support::records::{Record, number};

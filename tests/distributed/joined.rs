@@ -1,6 +1,6 @@
 //! What modal blocks owe to each other: bars end to end, imposed velocities, residuals, spans, other parts at the ports.
 
-use crate::blocks::file;
+use super::blocks::file;
 use crate::support::linear::Linear;
 use crate::support::program;
 use crate::support::records::{Record, number};

@@ -1,7 +1,6 @@
 //! Random modal blocks with random things at random ports: the equations hold in the flat graph, and power balances.
 
-#[path = "../support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::cases;
 use lgm::diagnostic::render;

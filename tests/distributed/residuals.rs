@@ -1,6 +1,6 @@
 //! `residual = true`: what is left out is right at rest, exactly, and its error falls two powers of the mode count faster.
 
-use crate::blocks::file;
+use super::blocks::file;
 use crate::support::linear::Linear;
 use crate::support::program;
 use num_complex::Complex64;

@@ -35,13 +35,12 @@ pub fn said(text: &str, sets: &[&str]) -> String {
 }
 
 /// One snapshot test a case: `name with "a=1" with "b=2": "model ..";`.
-#[macro_export]
 macro_rules! cases {
     ($($name:ident $(with $set:literal)*: $text:expr;)*) => {
         $(
             #[test]
             fn $name() {
-                insta::assert_snapshot!(faulty::said($text, &[$($set),*]));
+                insta::assert_snapshot!($crate::faulty::said($text, &[$($set),*]));
             }
         )*
     };

@@ -1,7 +1,6 @@
 //! What holds of every text: nothing is lost, the tree stays, formatting again changes nothing, and time is linear.
 
-#[path = "../support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use super::{assert_harmless, formatted, tree, words};
 use cases::cases;

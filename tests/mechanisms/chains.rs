@@ -1,7 +1,6 @@
 //! Random open chains of links in a plane, written as models and as Lagrangians.
 
-#[path = "../support/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use super::jet::{Jet, lagrange};
 use super::model::Compiled;

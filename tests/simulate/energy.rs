@@ -173,7 +173,7 @@ fn lossless_examples() -> Vec<(String, String, [String; 2], f64)> {
     found
 }
 
-/// How many periods: ten thousand where the tests are optimised (`cargo test --release --test simulate energy -- --nocapture` prints
+/// How many periods: ten thousand where the tests are optimised (`cargo test --release --test all simulate::energy -- --nocapture` prints
 /// the figures of docs/energy.md) or `LGM_PERIODS` says so, and three hundred where they are not.
 fn periods() -> f64 {
     let otherwise = if cfg!(debug_assertions) { 3e2 } else { 1e4 };

@@ -1,9 +1,11 @@
 //! What the tests of whole models share: the records of known answers, the program, arithmetic on A..F.
 
-// Every test binary compiles all of this and uses a part of it.
+// The tests of `symbolica` are a program of their own, and use a part of this.
 #![allow(dead_code)]
 
 pub mod arithmetic;
+pub mod cases;
+pub mod command;
 pub mod emitted;
 pub mod linear;
 pub mod points;
