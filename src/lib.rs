@@ -13,7 +13,8 @@
 //! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
 //!    [`emit`] prints it.
 //!
-//! Every stage returns its [`diagnostic::Diagnostic`]s beside its value, and no stage runs after one with errors.
+//! Every stage returns its [`diagnostic::Diagnostic`]s beside its value. A text with errors is elaborated as far as it could be
+//! read, so that one run reports as many faults as it can; from [`bond`] on, stages run only if there are no errors up to there.
 //! [`cli`] is the only room that touches the disk.
 
 #![warn(missing_docs)]

@@ -19,6 +19,7 @@ mod corners;
 mod derivative;
 mod distributed;
 mod documented_snippets;
+mod documents;
 mod elaborate;
 mod emit;
 mod emit_c;

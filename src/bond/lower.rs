@@ -1,4 +1,4 @@
-//! The textbook procedure (design 2.1): a node is the junction whose common variable is its across variable, and a
+//! The textbook procedure: a node is the junction whose common variable is its across variable, and a
 //! branch between two nodes gets the opposite junction, on which the across variables add up.
 
 use super::{Bond, BondGraph, End, Junction, Origin, PortSide};

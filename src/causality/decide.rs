@@ -1,4 +1,4 @@
-//! The exact criterion (design 2.3): a greedy choice of one column a port, decided by rank over a prime field.
+//! The exact criterion: a greedy choice of one column a port, decided by rank over a prime field.
 //!
 //! The structure is power conserving, so its solutions are a Lagrangian subspace: where the preferred column of a port
 //! depends on those taken before, the other one does not, and taking ports in the order of their priority keeps

@@ -319,7 +319,7 @@ pub struct Node {
     pub path: PathId,
     /// Entry of a vector node, from 1.
     pub entry: Option<u32>,
-    /// Its kind; a graph node has the kind that its domain asks for (design 2.1).
+    /// Its kind; a graph node has the kind that its domain asks for: a 0-junction where effort is across, else a 1-junction.
     pub kind: JunctionKind,
     /// Its domain; `None` for a plain bond-graph junction.
     pub domain: Option<DomainId>,
@@ -400,7 +400,7 @@ pub struct Element {
     pub start_span: Option<Span>,
     /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
     pub nominal: Vec<Option<ExprId>>,
-    /// Which variable is the state of this storage, unless the user forces one (design 2.8).
+    /// Which variable is the state of this storage, unless the user forces one.
     pub state_choice: StateChoice,
     /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
     pub mode: Option<u32>,

@@ -1,8 +1,8 @@
 //! From the reduced graph to rows over states, inputs and input rates: sources and their values, controlled sources,
 //! declared integrals, and every measured variable.
 //!
-//! A controlled source is a source for causality; here its value closes an outer loop, solved like any other
-//! (design 2, "The linear core": "Controlled sources enter after this step").
+//! A controlled source is a source for causality; here, after causality and reduction, its value closes an outer loop, solved
+//! like any other.
 
 use crate::algebra::{self, Field, FromExpression};
 use crate::causality::elimination::{Row, RowSum, add_scaled, scaled};

@@ -1,4 +1,4 @@
-//! The report on dependent storage: what determines it, and the equivalent parameter (design 2.4, McCalla 1991 eq. 18).
+//! The report on dependent storage: what determines it, and the equivalent parameter (McCalla 1991, eq. 18).
 
 use super::matrices::{LONGEST_WRITTEN, Present};
 use super::states::storage_row;

@@ -129,7 +129,7 @@ fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causalit
     (numeric, false, diagnostics)
 }
 
-/// Formulates the state equations of a model (design 2.7: exact and cancelled where small, shared where large).
+/// Formulates the state equations of a model (exact and cancelled if small, shared if large).
 pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut linear_model = None;

@@ -1,4 +1,4 @@
-//! Which variable each storage carries as its state, and the change of variables that follows (design 2.8).
+//! Which variable each storage carries as its state, and the change of variables that follows.
 
 use super::assemble::Assembled;
 use crate::algebra::{self, Field, FromExpression};

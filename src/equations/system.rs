@@ -389,7 +389,7 @@ impl<T> LinearForm<T> {
     }
 }
 
-/// A storage element without a state of its own, and what carries its energy instead (design 2.4).
+/// A storage element without a state of its own, and what carries its energy instead.
 #[derive(Clone, Debug)]
 pub struct DependentStorage {
     /// The dependent element.

@@ -1,4 +1,4 @@
-//! Translation validation (design 2.9): at random points the emitted equations must satisfy every equation of the flat
+//! Translation validation: at random points the emitted equations must satisfy every equation of the flat
 //! graph, and the power over all ports must add up to zero.
 //!
 //! The emitted expressions are evaluated as any user of the equations would evaluate them. Every variable of the flat

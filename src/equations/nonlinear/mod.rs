@@ -9,7 +9,7 @@
 //! - a measured variable is a row over states, inputs and the values of sources, whose coefficients may hold other
 //!   measured variables (a modulus that depends on them);
 //! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
-//!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on (design 2.4).
+//!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
 //!
 //! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
 //! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`] writes
@@ -222,7 +222,7 @@ impl Defined {
     }
 }
 
-/// The definitions: exact and cancelled where that is not too large, shared elsewhere (design 2.7).
+/// The definitions: exact and cancelled where that is not too large, shared elsewhere.
 fn defined(
     prepared: &Prepared,
     states: StateRequest,

@@ -1,0 +1,92 @@
+//! Pages for people: their links lead somewhere, and the indexes list what is there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of a folder with this ending, and of those inside it if asked for; names are relative to the folder.
+fn files(folder: &Path, ending: &str, deep: bool) -> BTreeSet<PathBuf> {
+    let (mut found, mut folders) = (BTreeSet::new(), vec![folder.to_path_buf()]);
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                let is_generated = ["target", "artifacts", "corpus"]
+                    .iter()
+                    .any(|name| path.ends_with(name));
+                folders.extend((deep && !is_generated).then_some(path));
+            } else if path.extension().is_some_and(|extension| extension == ending) {
+                found.insert(path.strip_prefix(folder).unwrap().to_path_buf());
+            }
+        }
+    }
+    found
+}
+
+/// The pages at the root, and all below these folders.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = files(root(), "md", false).into_iter().collect();
+    for folder in ["docs", "examples", "tests", "fuzz", "benches", "stdlib", "grammar"] {
+        let inside = files(&root().join(folder), "md", true);
+        pages.extend(inside.into_iter().map(|path| Path::new(folder).join(path)));
+    }
+    assert!(pages.len() > 200, "the pages of the codes are among them");
+    pages
+}
+
+/// Where the links of a page lead, code left out.
+fn links(text: &str) -> Vec<String> {
+    let mut prose = String::new();
+    let mut is_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            // Every second part between backquotes is code.
+            prose.extend(line.split('`').step_by(2));
+            prose.push('\n');
+        }
+    }
+    let ends = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    ends.map(|(target, _)| target.to_string()).collect()
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut lost = String::new();
+    for page in pages() {
+        let text = fs::read_to_string(root().join(&page)).unwrap();
+        for link in links(&text).iter().filter(|link| !link.contains("://")) {
+            let file = link.split('#').next().unwrap();
+            let target = root().join(page.parent().unwrap()).join(file);
+            if !file.is_empty() && !target.exists() {
+                lost += &format!("{}: {link}\n", page.display());
+            }
+        }
+    }
+    assert!(lost.is_empty(), "links that lead nowhere:\n{lost}");
+}
+
+/// The index of a folder has a link to each of these files.
+#[track_caller]
+fn lists(folder: &str, files: &BTreeSet<PathBuf>) {
+    let index = fs::read_to_string(root().join(folder).join("README.md")).unwrap();
+    let links: BTreeSet<PathBuf> = links(&index).into_iter().map(PathBuf::from).collect();
+    let missing: Vec<&PathBuf> = files.difference(&links).collect();
+    assert!(missing.is_empty(), "{folder}/README.md does not list {missing:?}");
+}
+
+#[test]
+fn indexes_list_what_is_there() {
+    lists("examples", &files(&root().join("examples"), "lgm", true));
+    let mut docs = files(&root().join("docs"), "md", false);
+    docs.remove(Path::new("README.md"));
+    lists("docs", &docs);
+    let mut tests = files(&root().join("tests"), "rs", false);
+    tests.remove(Path::new("main.rs"));
+    lists("tests", &tests);
+}
