@@ -13,6 +13,7 @@ mod causality;
 mod chains;
 mod cli;
 mod codes;
+mod commands;
 mod conflicts;
 mod control_loops;
 mod corners;

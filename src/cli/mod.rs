@@ -4,6 +4,7 @@
 //! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
 
 mod check;
+mod completions;
 mod disk;
 mod emit;
 mod equations;
@@ -13,7 +14,9 @@ mod folder;
 mod import;
 mod interrupt;
 mod library;
+mod man;
 mod modes;
+mod new;
 mod report;
 mod request;
 mod response;
@@ -38,6 +41,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(new::Arguments),
     Check(check::Arguments),
     Equations(equations::Arguments),
     Response(response::Arguments),
@@ -47,6 +51,8 @@ enum Command {
     Import(import::Arguments),
     Fmt(fmt::Arguments),
     Explain(explain::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 /// How a command ended.
@@ -87,6 +93,7 @@ pub fn main() -> ExitCode {
     let work = std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || match arguments.command {
+            Command::New(arguments) => new::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Equations(arguments) => equations::run(&arguments),
             Command::Response(arguments) => response::run(&arguments),
@@ -96,6 +103,8 @@ pub fn main() -> ExitCode {
             Command::Import(arguments) => import::run(&arguments),
             Command::Fmt(arguments) => fmt::run(&arguments),
             Command::Explain(arguments) => explain::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments),
+            Command::Man(arguments) => man::run(&arguments),
         });
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome.into(),

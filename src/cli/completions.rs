@@ -1,0 +1,30 @@
+//! `lgm completions`
+
+use super::disk::write_result;
+use super::{Outcome, report};
+use crate::source::SourceMap;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+/// Prints a script with which a shell completes commands and options.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Bash and zsh read the script when they start, fish when it is needed.\n\n\
+    Examples:\n  lgm completions bash > ~/.local/share/bash-completion/completions/lgm\n  \
+    lgm completions zsh > ~/.zfunc/_lgm       (with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc)\n  \
+    lgm completions fish > ~/.config/fish/completions/lgm.fish"
+)]
+pub(super) struct Arguments {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    // Into memory first: the library panics if a stream refuses what it writes.
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "lgm", &mut script);
+    let written = write_result(None, &mut |stream| stream.write_all(&script));
+    report::after_writing(&SourceMap::default(), written)
+}

@@ -1,0 +1,73 @@
+//! `lgm man`
+
+use super::disk::{WriteFault, sentence, write_result};
+use super::{Outcome, report};
+use crate::diagnostic::Diagnostic;
+use crate::source::SourceMap;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Writes manual pages into a folder: `lgm.1`, and one page for each command.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The folder is made if it is not there.\n\n\
+    Examples:\n  lgm man ~/.local/share/man/man1\n  lgm man pages && man pages/lgm-simulate.1")]
+pub(super) struct Arguments {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let written = make_folder(&arguments.folder)
+        .and_then(|()| pages())
+        .map_err(|error| unwritten(&arguments.folder, &error))
+        .and_then(|pages| {
+            pages
+                .iter()
+                .try_for_each(|(name, text)| write_page(&arguments.folder.join(name), text))
+        });
+    report::after_writing(&SourceMap::default(), written)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if fs::metadata(folder).is_ok_and(|place| !place.is_dir()) {
+        return Err(io::Error::other("is there, and is no folder"));
+    }
+    fs::create_dir_all(folder)
+}
+
+fn write_page(path: &Path, text: &[u8]) -> Result<(), WriteFault> {
+    write_result(Some(path), &mut |stream| stream.write_all(text))
+}
+
+fn unwritten(folder: &Path, error: &io::Error) -> WriteFault {
+    let message = format!("cannot write `{}`: {}", folder.display(), sentence(error));
+    WriteFault::Failed(Diagnostic::error("LGM0908", message).help("name a folder in which you may write"))
+}
+
+/// Every page with the name of its file.
+fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+    // The command `help` has nothing to say that `lgm` does not.
+    let mut root = super::Arguments::command().disable_help_subcommand(true);
+    root.build();
+    let mut pages = Vec::new();
+    let mut open = vec![root];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        pages.push(page(command)?);
+    }
+    Ok(pages)
+}
+
+fn page(command: Command) -> io::Result<(String, Vec<u8>)> {
+    let man = Man::new(command)
+        .source(concat!("lgm ", env!("CARGO_PKG_VERSION")))
+        .manual("lgm manual");
+    let mut text = Vec::new();
+    man.render(&mut text)?;
+    Ok((man.get_filename(), text))
+}

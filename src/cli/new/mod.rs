@@ -1,0 +1,119 @@
+//! `lgm new`
+
+use super::disk::{WriteFault, write_result};
+use super::{Outcome, report};
+use crate::diagnostic::Diagnostic;
+use crate::source::SourceMap;
+use clap::ValueEnum;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Writes a small model to start from.
+///
+/// The model is complete: it can be checked and simulated as it is. A file that is there already is never replaced.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  lgm new filter --kind electrical        writes filter.lgm with the model `Filter`\n  \
+    lgm new models/test_rig --kind rotational\n  lgm simulate filter.lgm --plot filter.svg"
+)]
+pub(super) struct Arguments {
+    /// The file without its ending `.lgm`, in a folder that is there; the model gets its name, `test_rig` becomes `TestRig`
+    #[arg(value_name = "NAME", value_parser = name)]
+    name: Name,
+    /// What kind of system
+    #[arg(long, value_enum, default_value_t = Kind::Translational)]
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    /// A mass, a spring and a damper
+    Translational,
+    /// A drive, a shaft that twists, a gear and a load
+    Rotational,
+    /// A filter between a source and a load
+    Electrical,
+    /// A pump, a pipe, a tank and a valve
+    Hydraulic,
+    /// A heated room behind a wall
+    Thermal,
+    /// A motor as a bond graph
+    BondGraph,
+    /// A controller with an integral
+    Control,
+    /// A pendulum: geometry that changes with the motion
+    Mechanism,
+    /// A beam by its modes
+    Distributed,
+}
+
+impl Kind {
+    /// The model of this kind, which is called `Name`.
+    fn text(self) -> &'static str {
+        match self {
+            Kind::Translational => include_str!("translational.lgm"),
+            Kind::Rotational => include_str!("rotational.lgm"),
+            Kind::Electrical => include_str!("electrical.lgm"),
+            Kind::Hydraulic => include_str!("hydraulic.lgm"),
+            Kind::Thermal => include_str!("thermal.lgm"),
+            Kind::BondGraph => include_str!("bond-graph.lgm"),
+            Kind::Control => include_str!("control.lgm"),
+            Kind::Mechanism => include_str!("mechanism.lgm"),
+            Kind::Distributed => include_str!("distributed.lgm"),
+        }
+    }
+}
+
+/// What NAME stands for.
+#[derive(Clone, Debug)]
+struct Name {
+    file: PathBuf,
+    model: String,
+}
+
+/// Reads NAME: its last part is letters, digits and `_` or `-`, and begins with a letter.
+fn name(text: &str) -> Result<Name, String> {
+    let text = text.strip_suffix(".lgm").unwrap_or(text);
+    let path = Path::new(text);
+    let stem = path.file_name().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let is_whole = text.ends_with(stem) && stem.starts_with(|first: char| first.is_ascii_alphabetic());
+    if !is_whole || !stem.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it)) {
+        return Err("a name begins with a letter, and is made of the letters a to z, digits, `_` and `-`".to_string());
+    }
+    Ok(Name {
+        file: path.with_file_name(format!("{stem}.lgm")),
+        model: stem.split(['_', '-']).map(capitalized).collect(),
+    })
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let Name { file, model } = &arguments.name;
+    let map = SourceMap::default();
+    if fs::symlink_metadata(file).is_ok() {
+        let fault = Diagnostic::error("LGM0928", format!("`{}` is there already", file.display()))
+            .help("choose another name, or delete the file; `lgm new` replaces nothing");
+        return report::after_writing(&map, Err(WriteFault::Failed(fault)));
+    }
+    let text = arguments
+        .kind
+        .text()
+        .replacen("model Name {", &format!("model {model} {{"), 1);
+    let outcome = report::after_writing(
+        &map,
+        write_result(Some(file), &mut |stream| stream.write_all(text.as_bytes())),
+    );
+    if outcome == Outcome::Success {
+        let file = file.display();
+        eprintln!(
+            "{file} holds the model `{model}`; try `lgm equations {file}` and `lgm simulate {file} --plot run.svg`"
+        );
+    }
+    outcome
+}

@@ -1,0 +1,136 @@
+//! Commands around models: `lgm new`, `lgm completions` and `lgm man`.
+
+use crate::support::command;
+
+use command::{ends_with, err, lgm, out};
+use std::fs;
+use std::path::Path;
+
+const KINDS: [&str; 9] = [
+    "translational",
+    "rotational",
+    "electrical",
+    "hydraulic",
+    "thermal",
+    "bond-graph",
+    "control",
+    "mechanism",
+    "distributed",
+];
+
+/// The commands that `lgm --help` lists.
+fn commands(folder: &Path) -> Vec<String> {
+    let help = out(&lgm(folder, &["--help"]));
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    // Descriptions go on in lines that are indented further.
+    let lines = list.lines().filter(|line| !line.starts_with("   "));
+    let words = lines.map(|line| line.split_whitespace().next().unwrap().to_string());
+    words.filter(|word| word != "help").collect()
+}
+
+#[test]
+fn new_models_of_every_kind_are_verified_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = out(&lgm(folder.path(), &["new", "--help"]));
+    let listed = help.lines().filter(|line| line.trim_start().starts_with("- ")).count();
+    assert_eq!(listed, KINDS.len(), "{help}");
+    for kind in KINDS {
+        let name = format!("a_{kind}");
+        let made = lgm(folder.path(), &["new", &name, "--kind", kind]);
+        ends_with(&made, 0);
+        let (file, rows) = (format!("{name}.lgm"), format!("{name}.csv"));
+        assert!(err(&made).contains(&format!("lgm equations {file}")), "{}", err(&made));
+        let check = lgm(folder.path(), &["check", &file, "--verify"]);
+        ends_with(&check, 0);
+        assert!(err(&check).contains("LGM0712"), "verified: {}", err(&check));
+        assert!(!err(&check).contains("Warning"), "{}", err(&check));
+        ends_with(&lgm(folder.path(), &["simulate", &file, "--verify", "-o", &rows]), 0);
+        assert!(fs::read_to_string(folder.path().join(&rows)).unwrap().lines().count() > 500);
+        ends_with(&lgm(folder.path(), &["fmt", "--check", &file]), 0);
+    }
+}
+
+#[test]
+fn a_new_model_is_named_after_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("models")).unwrap();
+    for (name, file, model) in [
+        ("test_rig", "test_rig.lgm", "TestRig"),
+        ("models/low-pass2", "models/low-pass2.lgm", "LowPass2"),
+        ("Motor.lgm", "Motor.lgm", "Motor"),
+        // Names that elements of the library and words of the language have.
+        ("mass", "mass.lgm", "Mass"),
+        ("if", "if.lgm", "If"),
+    ] {
+        ends_with(&lgm(folder.path(), &["new", name]), 0);
+        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(text.contains(&format!("model {model} {{")), "{text}");
+        ends_with(&lgm(folder.path(), &["check", file]), 0);
+    }
+}
+
+#[test]
+fn a_new_model_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.lgm");
+    fs::write(&file, "// all my work\n").unwrap();
+    let refused = lgm(folder.path(), &["new", "mine"]);
+    ends_with(&refused, 2);
+    assert!(err(&refused).contains("LGM0928"), "{}", err(&refused));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "// all my work\n");
+    for name in ["", "..", "../", "1st", "a b", "naïve", "models/", ".lgm"] {
+        let refused = lgm(folder.path(), &["new", name]);
+        ends_with(&refused, 2);
+        assert!(
+            err(&refused).contains("begins with a letter"),
+            "{name}: {}",
+            err(&refused)
+        );
+    }
+    let nowhere = lgm(folder.path(), &["new", "nowhere/mine"]);
+    ends_with(&nowhere, 2);
+    assert!(err(&nowhere).contains("LGM0908"), "{}", err(&nowhere));
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is left behind"
+    );
+}
+
+#[test]
+fn completions_know_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = commands(folder.path());
+    assert!(commands.len() > 10, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = lgm(folder.path(), &["completions", shell]);
+        ends_with(&script, 0);
+        for command in &commands {
+            assert!(out(&script).contains(command), "{shell} does not know `{command}`");
+        }
+        assert!(out(&script).contains("fixed-step"), "{shell} does not know the options");
+    }
+    ends_with(&lgm(folder.path(), &["completions", "tcsh"]), 2);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    ends_with(&lgm(folder.path(), &["man", "share/man1"]), 0);
+    let page = |name: &str| fs::read_to_string(folder.path().join("share/man1").join(name)).unwrap();
+    for command in commands(folder.path()) {
+        let text = page(&format!("lgm-{command}.1"));
+        assert!(
+            text.contains(".SH SYNOPSIS") && text.contains(&format!("lgm {command}")),
+            "{text}"
+        );
+    }
+    assert!(page("lgm.1").contains("lgm\\-simulate(1)"));
+    assert!(page("lgm-import-lg2ss.1").contains("lgm import lg2ss"));
+    // Again: pages are replaced. Not into a file.
+    ends_with(&lgm(folder.path(), &["man", "share/man1"]), 0);
+    let refused = lgm(folder.path(), &["man", "share/man1/lgm.1"]);
+    ends_with(&refused, 2);
+    assert!(err(&refused).contains("LGM0908"), "{}", err(&refused));
+}
