@@ -104,3 +104,142 @@ fn a_large_capacitor_is_no_difference_of_small_ones() {
     let (alike, _) = compile(&text.replace("1e-12", "0.01"), &[]);
     assert_eq!(states(&alike), ["c1.v", "c2.v"]);
 }
+
+/// What is said of a model whose states cannot be had as asked, with the choice and without it.
+fn refused(text: &str, retain: &[&str]) -> String {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", text, None);
+    let mut request = Request::default();
+    request.equations.retain = retain.iter().map(|name| name.to_string()).collect();
+    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
+    let told = render(&map, &diagnostics, false);
+    assert!(system.is_none(), "{told}");
+    told
+}
+
+#[track_caller]
+fn says(told: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(told.contains(part), "`{part}` is not in\n{told}");
+    }
+}
+
+/// Two inertias on rigid gears, and a mass that a source moves.
+const GEARS: &str = "model M {
+  input u = 1;
+  node a, b : rotational;
+  node x, y : translational;
+  drive : TorqueSource(u) gnd -> a;
+  first : Inertia(2) a -> gnd;
+  gear : Transformer(3) a -> gnd, b -> gnd;
+  second : Inertia(5) b -> gnd;
+  push : VelocitySource(sin(time)) x -> gnd;
+  moved : Mass(1) x -> gnd;
+  tie : Spring(4) x -> y;
+  free : Mass(1) y -> gnd;
+  output w = across(first);
+}";
+
+#[test]
+fn what_cannot_be_retained_is_refused_with_the_reason() {
+    assert_eq!(states(&compile(GEARS, &[]).0), ["first.w", "tie.F", "free.v"]);
+    assert_eq!(states(&compile(GEARS, &["second"]).0), ["second.w", "tie.F", "free.v"]);
+    let both = refused(GEARS, &["second", "first"]);
+    says(
+        &both,
+        &[
+            "LGM0927",
+            "`first` cannot keep its state",
+            "follows from `second`",
+            "retained before it",
+            "name it before",
+        ],
+    );
+    let driven = refused(GEARS, &["moved"]);
+    says(
+        &driven,
+        &[
+            "LGM0927",
+            "follows from `push`",
+            "set by `push`, whatever else is chosen",
+        ],
+    );
+    assert!(!driven.contains("retained before it"), "{driven}");
+    // Twice is as good as once.
+    assert_eq!(states(&compile(GEARS, &["second", "second"]).0)[0], "second.w");
+}
+
+#[test]
+fn names_that_are_not_storage_are_answered_with_those_that_are() {
+    says(
+        &refused(GEARS, &["secnod"]),
+        &["LGM0904", "no element `secnod`", "did you mean `second`?"],
+    );
+    says(
+        &refused(GEARS, &["xyzzy"]),
+        &["LGM0904", "storage elements are `first`, `second`, `moved` and 2 more"],
+    );
+    says(
+        &refused(GEARS, &["push"]),
+        &["LGM0904", "not a storage element", "storage elements are"],
+    );
+    let static_model = "model M { node a : electrical; s : VoltageSource(1) a -> gnd; r : Resistor(1) a -> gnd; }";
+    says(&refused(static_model, &["r"]), &["LGM0904", "no storage elements"]);
+}
+
+/// A pendulum of a point mass on an arm, and a varactor beside a capacitor.
+const NONLINEAR: &str = "element Varactor(a, b) : electrical { across = a*int(through) + b*int(through)^3; }
+model M {
+  input u = 1;
+  node w : rotational;
+  node p[2] vector : translational;
+  node n : electrical;
+  state theta = int(across(w)), start = 0.3;
+  arm : Transformer([[1 [m]*cos(theta)], [1 [m]*sin(theta)]]) w -> gnd, p -> gnd;
+  rim : Inertia(1) w -> gnd;
+  bob : Mass(1) p -> gnd;
+  src : CurrentSource(u) gnd -> n;
+  c : Capacitor(2) n -> gnd;
+  v : Varactor(1, 0.1) n -> gnd;
+  r : Resistor(1) n -> gnd;
+  output y = across(c);
+}";
+
+#[test]
+fn nonlinear_storage_is_retained_or_refused_as_linear_storage_is() {
+    let (system, _) = compile(NONLINEAR, &[]);
+    assert!(states(&system).contains(&"c.v"), "{:?}", states(&system));
+    let (system, _) = compile(NONLINEAR, &["v"]);
+    assert!(states(&system).contains(&"v.int_i"), "{:?}", states(&system));
+    assert!(!states(&system).contains(&"c.v"), "{:?}", states(&system));
+    says(
+        &refused(NONLINEAR, &["v", "c"]),
+        &["`c` cannot keep", "follows from `v`"],
+    );
+    says(
+        &refused(NONLINEAR, &["c", "v"]),
+        &["`v` cannot keep", "follows from `c`"],
+    );
+    let geometry = refused(NONLINEAR, &["bob"]);
+    says(
+        &geometry,
+        &["LGM0927", "follows from `rim`", "a modulus depends on a displacement"],
+    );
+}
+
+/// A mass in the plane on a rail: one of its two entries is free.
+#[test]
+fn storage_that_keeps_some_of_its_states_is_remarked_upon() {
+    let text = "model M {
+      node s : translational;
+      node p[2] vector : translational;
+      slide : Transformer([[0.6], [0.8]]) s -> gnd, p -> gnd;
+      cart : Mass(1) s -> gnd;
+      load : Mass(2) p -> gnd;
+      spring : Spring(4) s -> gnd;
+      output v = across(cart);
+    }";
+    let (system, told) = compile(text, &["load"]);
+    assert_eq!(states(&system), ["load.v[1]", "spring.F"]);
+    says(&told, &["LGM0927", "keeps 1 of its 2 states", "its own other entries"]);
+}

@@ -54,6 +54,12 @@ pub fn assign(
         nonlinear: Vec::new(),
         modulated: false,
     };
+    let position = |element| {
+        let mut wanted = request.retain.iter();
+        wanted
+            .position(|wanted| *wanted == element)
+            .unwrap_or(request.retain.len())
+    };
     let mut conflicts = Vec::new();
     let mut storage: Vec<(i8, usize, u8, PortId)> = Vec::new();
     for (index, port) in model.ports.iter().enumerate() {
@@ -73,11 +79,7 @@ pub fn assign(
                 }
             }
             Law::Storage { co_energy, .. } => {
-                let retained = request
-                    .retain
-                    .iter()
-                    .position(|wanted| *wanted == port.element)
-                    .unwrap_or(request.retain.len());
+                let retained = position(port.element);
                 let rank = request.ranks.get(&id).copied().unwrap_or(0);
                 storage.push((rank, retained, storage_class(model, id, *co_energy), id));
             }
@@ -85,7 +87,7 @@ pub fn assign(
             Law::Nonlinear(law) => {
                 causality.nonlinear.push(id);
                 if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
-                    let retained = request.retain.len();
+                    let retained = position(port.element);
                     storage.push((0, retained, storage_class(model, id, co_energy), id));
                 }
             }

@@ -8,6 +8,7 @@ mod chain;
 mod conflict;
 mod decide;
 pub mod elimination;
+pub(crate) mod relation;
 pub mod scap;
 pub mod structure;
 mod telling;

@@ -32,7 +32,8 @@ pub(super) struct StateArguments {
     /// Power variables (across, through) or energy variables (p, q) for all storage
     #[arg(long, value_enum)]
     states: Option<States>,
-    /// Let this storage element keep its state where one of several must give way; may be given several times
+    /// Let this storage element keep its state where one of several must give way; an error if it cannot. May be given several
+    /// times, the most wanted first
     #[arg(long, value_name = "ELEM")]
     retain: Vec<String>,
 }

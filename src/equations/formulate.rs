@@ -5,12 +5,13 @@ use super::blocks::block_form;
 use super::checker::Flat;
 use super::conditioning::improved;
 use super::conditions::Conditions;
-use super::given::{parameter_values, retained, without_nonlinear_outputs};
+use super::given::{parameter_values, without_nonlinear_outputs};
 use super::links::{Impulses, Links};
 use super::matrices::{self, Present};
 use super::options::Options;
 use super::outputs::{Plan, integrands};
 use super::refusal::Failure;
+use super::retain::{retained, sampled_rows, unmet};
 use super::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
 use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
@@ -222,6 +223,10 @@ fn formulate_model(
     }
     let (causality, general, found) = decide(model, graph, &request);
     values::merge(&mut diagnostics, found);
+    if !has_errors(&diagnostics) {
+        let rows = || sampled_rows(model, &causality, general);
+        diagnostics.extend(unmet(model, &causality, &request.retain, rows));
+    }
     if has_errors(&diagnostics) {
         return (None, diagnostics);
     }

@@ -29,6 +29,7 @@ mod outputs;
 mod pushes;
 mod refusal;
 mod residuals;
+mod retain;
 mod run;
 mod settle;
 mod shared;
@@ -49,10 +50,10 @@ pub use blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, 
 pub(crate) use decimals::shortest_decimal;
 pub use flat_graph::{FlatGraph, Powers, Seen, Violation};
 pub use formulate::{decide, formulate};
-pub(crate) use given::retained;
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
 pub use options::Options;
+pub(crate) use retain::retained;
 pub(crate) use settle::search_starts;
 pub use states::StateRequest;
 pub use system::{

@@ -4,7 +4,7 @@ use super::assemble::Obstacle;
 use super::outputs::OutputFault;
 use super::states::Fault;
 use crate::diagnostic::Diagnostic;
-use crate::elaborate::model::{ElementId, Law, Measure, Model};
+use crate::elaborate::model::{ElementId, Measure, Model};
 use crate::expr::Evaluated;
 use crate::reduce::Refusal;
 use crate::source::Span;
@@ -223,9 +223,4 @@ fn measure_span(model: &Model, measure: Measure) -> Option<Span> {
         Measure::Common(node) => model.paths[model.nodes[node.index()].path.index()].span,
         Measure::BondEffort(bond) | Measure::BondFlow(bond) => model.bonds[bond.index()].span,
     })
-}
-
-/// Whether an element is storage.
-pub(crate) fn is_storage(model: &Model, id: ElementId) -> bool {
-    matches!(model.elements[id.index()].law, Law::Storage { .. })
 }

@@ -16,6 +16,7 @@ use crate::elaborate::model::{
     Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
 };
 use crate::equations::given::parameter_values;
+use crate::equations::retain::{sampled_rows, unmet};
 use crate::equations::starts::{natural_factor, port_name};
 use crate::equations::system::{StartConstraint, StateSystem};
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -85,7 +86,14 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     ranks.extend(ports.iter().map(|port| (*port, -1)));
     let (mut prepared, faults) = assign(model, retain, ranks);
     prepared.rates.clone_from(rates);
+    let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
+    if is_sound && !retain.is_empty() {
+        let Prepared { model, causality, .. } = &prepared;
+        diagnostics.extend(unmet(model, causality, retain, || {
+            sampled_rows(model, causality, false)
+        }));
+    }
     prepared
 }
 
