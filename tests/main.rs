@@ -67,6 +67,7 @@ mod shared_assignments;
 mod shortened;
 mod simulate;
 mod simulate_cli;
+mod simulate_stop;
 mod starts;
 mod starts_conserved;
 mod state_choice;

@@ -579,14 +579,8 @@ fn a_picture_of_many_runs_shows_some_of_them() {
 #[test]
 fn faults_of_plans() {
     let folder = folder();
-    fs::write(
-        folder.path().join("bare.lgm"),
-        LAG.replace("  experiment", "  // experiment"),
-    )
-    .unwrap();
     for (arguments, hint) in [
-        (&["bare.lgm"][..], "LGM0926"),
-        (&["lag.lgm", "--stop", "-1"], "LGM0926"),
+        (&["lag.lgm", "--stop", "-1"][..], "LGM0926"),
         (&["lag.lgm", "--stop", "x"], "finite number"),
         (&["lag.lgm", "--points", "1"], "--points"),
         (&["lag.lgm", "--rtol", "0"], "above zero"),

@@ -191,7 +191,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             help,
         ));
     }
-    let plan = arguments.plan.plan(&system.experiment, &system.model);
+    let length = match arguments.plan.is_endless(&system.experiment) {
+        true => plan::length_by_modes(&model, &system, &mut diagnostics),
+        // Not asked for.
+        false => Ok(0.0),
+    };
+    let plan = arguments.plan.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);

@@ -1,9 +1,10 @@
 //! When, how often, how exactly and by which method: the model's experiment, and options in its place.
 
 use super::misuse;
-use crate::diagnostic::Diagnostic;
+use crate::analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
+use crate::diagnostic::{Diagnostic, six_digits};
 use crate::elaborate::did_you_mean;
-use crate::elaborate::model::Experiment;
+use crate::elaborate::model::{Experiment, Model};
 use crate::equations::StateSystem;
 use crate::expr::ExprId;
 use crate::kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
@@ -12,7 +13,10 @@ use crate::simulate::{Method, Plan};
 /// Options of the run itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArguments {
-    /// The last time, in seconds
+    /// The last time, in seconds. If neither this nor the experiment says it, the run lasts for five time constants of the slowest
+    /// mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten, and a remark says so; modes
+    /// of nonlinear equations are those of small motions about their start. Integrals are no modes; without modes, or with more
+    /// than 300 states, it is an error
     #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
     stop: Option<f64>,
     /// The first time, in seconds; starts hold here, 0 unless given
@@ -64,16 +68,31 @@ fn method(text: &str) -> Result<Method, String> {
 }
 
 impl PlanArguments {
+    /// Whether neither an option nor the experiment says when the run stops.
+    pub(super) fn is_endless(&self, asked: &Experiment) -> bool {
+        self.stop.or(asked.stop).is_none()
+    }
+
     /// The plan of an experiment, where an option says nothing else; what is missing or contradicts is the error.
-    pub(super) fn plan(&self, asked: &Experiment, model: &str) -> Result<Plan, Box<Diagnostic>> {
+    ///
+    /// `chosen` is the length of the run if nobody says when it stops.
+    pub(super) fn plan(
+        &self,
+        asked: &Experiment,
+        model: &str,
+        chosen: &Result<f64, String>,
+    ) -> Result<Plan, Box<Diagnostic>> {
         let refuse = |message: String, help: &str| Err(Box::new(misuse("LGM0926", message, help)));
         let default = Plan::default();
         let start = self.start.or(asked.start).unwrap_or(default.start);
-        let Some(stop) = self.stop.or(asked.stop) else {
-            return refuse(
-                format!("it is not said how long `{model}` is to run"),
-                "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model",
-            );
+        let stop = match (self.stop.or(asked.stop), chosen) {
+            (Some(stop), _) => stop,
+            (None, Ok(length)) => start + length,
+            (None, Err(reason)) => {
+                let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
+                let fault = misuse("LGM0926", format!("it is not said how long `{model}` is to run"), help);
+                return Err(Box::new(fault.note(reason.clone())));
+            }
         };
         if !(start.is_finite() && stop.is_finite() && stop > start) {
             return refuse(
@@ -140,6 +159,73 @@ impl PlanArguments {
     }
 }
 
+/// How long a run is to be of which nobody says when it stops, with a remark that says so; or why that cannot be found.
+pub(super) fn length_by_modes(
+    model: &Model,
+    system: &StateSystem,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<f64, String> {
+    if system.states.is_empty() {
+        return Err("the model has no states, and so no modes to choose a time by".to_string());
+    }
+    if system.states.len() > MOST_STATES {
+        return Err(format!(
+            "the modes of more than {MOST_STATES} states are not looked for to choose a time by"
+        ));
+    }
+    let linearized = match &system.numeric {
+        Some(_) => None,
+        None => {
+            let (found, faults) = linearize(model, system, &LinearizeRequest::default());
+            let fault = faults.into_iter().find(Diagnostic::is_error);
+            if let Some(fault) = fault {
+                let reason = fault.message;
+                return Err(format!(
+                    "there are no modes about the start to choose a time by: {reason}"
+                ));
+            }
+            found
+        }
+    };
+    let form = linearized.as_ref().unwrap_or(system).numeric.as_ref();
+    let Some(found) = form.and_then(|form| duration(&form.a)) else {
+        return Err("the model has no mode with a time of its own to choose a time by, only integrals".to_string());
+    };
+    let pole = found.pole;
+    let why = match found.counts_periods {
+        true => {
+            let period = std::f64::consts::TAU / pole.im.abs();
+            format!("ten periods of the slowest mode, {} s each", six_digits(period))
+        }
+        false if pole.re > 0.0 => {
+            let constant = 1.0 / pole.re;
+            format!(
+                "five times the {} s in which the slowest mode grows by e",
+                six_digits(constant)
+            )
+        }
+        false => {
+            let constant = 1.0 / pole.re.abs();
+            format!(
+                "five time constants of the slowest mode, {} s each",
+                six_digits(constant)
+            )
+        }
+    };
+    let about = match linearized.is_some() {
+        true => "; its modes are those of small motions about the start",
+        false => "",
+    };
+    let message = format!(
+        "`{}` runs for {} s, since nobody says how long",
+        system.model, found.seconds
+    );
+    let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
+    let remark = Diagnostic::information("LGM0936", message).note(format!("{why}, rounded up{about}"));
+    diagnostics.push(remark.help(help));
+    Ok(found.seconds)
+}
+
 /// The plans of many runs: what the experiment says in parameters is another number in each of them.
 pub(super) struct Plans<'a> {
     arguments: &'a PlanArguments,
@@ -179,7 +265,9 @@ impl<'a> Plans<'a> {
             ..Arguments::default()
         });
         let asked = self.system.experiment.with_values(&values);
-        let plan = self.arguments.plan(&asked, &self.system.model);
+        // All runs of a table are as long as the first one if nobody says how long they are.
+        let length = Ok(self.plan.stop - self.plan.start);
+        let plan = self.arguments.plan(&asked, &self.system.model, &length);
         plan.map_err(|diagnostic| diagnostic.message)
     }
 }
