@@ -40,6 +40,7 @@ mod examples;
 mod format;
 mod gallery;
 mod headline;
+mod held_integrals;
 mod ill_posed;
 mod imports;
 mod kernels;

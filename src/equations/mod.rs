@@ -18,6 +18,7 @@ mod dependents;
 mod flat_graph;
 mod formulate;
 mod given;
+mod holders;
 mod impulses;
 mod jumps;
 mod links;

@@ -1,9 +1,10 @@
 //! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that it adds (language 9).
 
 use super::assemble::{Assembled, is_variable};
+use super::holders::{Held, Holders};
 use crate::algebra::{Field, FromExpression};
 use crate::causality::elimination::{Row, RowSum};
-use crate::elaborate::model::Model;
+use crate::elaborate::model::{Model, PortId};
 use crate::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
 use rustc_hash::FxHashMap;
 
@@ -99,16 +100,18 @@ pub(crate) fn integrands(model: &Model) -> usize {
         .count()
 }
 
-/// For each integrand, the state that holds its integral; none where a state is added. Decided once, over the prime
+/// For each integrand, the states that hold its integral; none where a state is added. Decided once, over the prime
 /// field, so that symbolic and numeric equations have the same states.
-pub(crate) type Plan = FxHashMap<ExprId, Option<usize>>;
+pub(crate) type Plan = FxHashMap<ExprId, Option<Held>>;
 
-/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it.
+/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it. The ports are those of
+/// storage in integral causality, in the order of their states.
 pub(crate) fn outputs<F: Field + FromExpression>(
     model: &Model,
     exprs: &mut Exprs,
     field: &mut F,
     assembled: &Assembled<F::Element>,
+    independent: &[PortId],
     plan: &mut Plan,
 ) -> Result<Outputs<F::Element>, OutputFault> {
     let mut added: Vec<(Row<F::Element>, usize)> = Vec::new();
@@ -137,16 +140,19 @@ pub(crate) fn outputs<F: Field + FromExpression>(
                 Some((_, inner)) => {
                     let known = places.get(&inner).copied();
                     let integrand = inner_row(exprs, field, assembled, inner, index)?;
-                    let held = *plan.entry(inner).or_insert_with(|| {
-                        let holders = holders.get_or_insert_with(|| Holders::new(assembled));
+                    let held = plan.entry(inner).or_insert_with(|| {
+                        let holders = holders.get_or_insert_with(|| Holders::new(model, independent, assembled));
                         holders.of(field, assembled, &integrand)
                     });
                     match (known, held) {
                         (Some(position), _) => vec![(assembled.columns.added(position), field.one())],
-                        (None, Some(state)) => {
-                            let factor = ratio(field, &integrand, &assembled.rates[state]);
-                            starts.push((field.mul(&coefficient, &factor), state));
-                            vec![(state as u32, factor)]
+                        (None, Some(held)) => {
+                            let parts = held.parts(field, assembled, &integrand);
+                            let parts = parts.map_err(|fault| OutputFault::Value(index, fault))?;
+                            for (state, factor) in &parts {
+                                starts.push((field.mul(&coefficient, factor), *state as usize));
+                            }
+                            parts
                         }
                         (None, None) => {
                             places.insert(inner, added.len());
@@ -210,55 +216,4 @@ fn rate_row<F: Field + FromExpression>(
     assembled
         .rate_of(field, &row)
         .map_err(|_| OutputFault::SecondRate(index))
-}
-
-/// The states by the first column and the length of their rates, so that an integrand is compared with few of them.
-struct Holders {
-    states: FxHashMap<(u32, usize), Vec<usize>>,
-}
-
-impl Holders {
-    fn new<E>(assembled: &Assembled<E>) -> Holders {
-        let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
-        for (state, rate) in assembled.rates.iter().enumerate() {
-            if let Some((first, _)) = rate.first() {
-                states.entry((*first, rate.len())).or_default().push(state);
-            }
-        }
-        Holders { states }
-    }
-
-    /// The first state whose rate is a multiple of the integrand.
-    fn of<F: Field>(
-        &self,
-        field: &mut F,
-        assembled: &Assembled<F::Element>,
-        integrand: &Row<F::Element>,
-    ) -> Option<usize> {
-        let alike = self.states.get(&(integrand.first()?.0, integrand.len()))?;
-        alike.iter().copied().find(|state| {
-            let rate = &assembled.rates[*state];
-            let factor = ratio(field, integrand, rate);
-            rate.iter().zip(integrand).all(|(a, b)| {
-                let product = field.mul(&factor, &a.1);
-                let difference = field.sub(&product, &b.1);
-                a.0 == b.0 && field.is_zero(&difference)
-            })
-        })
-    }
-}
-
-/// The factor between two proportional rows, taken where the second has its best pivot.
-fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> F::Element {
-    // A rate that the numbers given make zero, where it is not so in general, has an integrand of zero.
-    let Some(best) = rate
-        .iter()
-        .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
-    else {
-        return field.zero();
-    };
-    match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
-        Ok(at) => field.div(&integrand[at].1, &best.1),
-        Err(_) => field.zero(),
-    }
 }

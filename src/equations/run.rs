@@ -102,7 +102,7 @@ fn run_with<F: Field + FromExpression>(
     }
     let mut assembled: Assembled<F::Element> = assemble(model, exprs, field, &reduced, integrands(model))?;
     change_states(model, field, &reduced, &mut assembled, states).map_err(Failure::States)?;
-    let found = outputs(model, exprs, field, &assembled, plan)?;
+    let found = outputs(model, exprs, field, &assembled, &reduced.independent, plan)?;
     if field.exhausted() {
         return Err(Failure::Reduction(Refusal::TooLarge));
     }
