@@ -6,6 +6,9 @@
  *
  * usage: @program@_fixed [STEPS]
  */
+@if branches@
+#include "@name@_branch.h"
+@end@
 #include "@name@_names.h"
 #include "@name@_rk4.h"
 #include "@name@_run.h"
@@ -28,6 +31,67 @@ static @name@_status motion(void *context, @name@_real t, const @name@_real x[],
     return @name@_rates(&own->model, inside, x, own->u, own->du, dx);
 }
 
+@if branches@
+static @name@_real x_before[@NAME@_ROOM(@NAME@_STATES)];
+static @name@_real x_after[@NAME@_ROOM(@NAME@_STATES)];
+static @name@_real step_end;
+
+static void copy_states(@name@_real to[], const @name@_real from[]) {
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        to[at] = from[at];
+    }
+}
+
+/* The way of the last step, in a straight line. */
+static @name@_real along_step(@name@_run *own, @name@_real t, @name@_real x[]) {
+    const @name@_real share = (t - own->t) / (step_end - own->t);
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x[at] = x_before[at] + share * (x_after[at] - x_before[at]);
+    }
+    return @name@_run_inputs(own, t);
+}
+
+static @name@_status take_step(@name@_real end) {
+    run.t = end;
+    copy_states(run.x, x_after);
+    @name@_branch_accept(&run);
+    return @NAME@_OK;
+}
+
+/* A step of the stepper, up to where the branch of the loops ends that the run follows. */
+static @name@_status one_step(@name@_real end) {
+    @name@_status status = @NAME@_OK;
+    if (run.is_fresh != 0) {
+        status = @name@_branch_begin(&run);
+        run.is_fresh = 0;
+    }
+    copy_states(x_before, run.x);
+    copy_states(x_after, run.x);
+    @name@_branch_recall(&run, run.t);
+    if (status == @NAME@_OK) {
+        status = @name@_rk4_step(&work, motion, &run, run.t, end - run.t, x_after);
+    }
+    step_end = end;
+    if (status == @NAME@_OK && @name@_branch_follow(&run, run.t, end, along_step) && !@name@_branch_is_lost(&run)) {
+        return take_step(end);
+    }
+    if (status != @NAME@_OK && status != @NAME@_LOOP_NOT_SOLVED) {
+        return status;
+    }
+    /* Slopes beyond the end of the branch are another one's: straight on to there, or to the next step. */
+    status = @name@_run_rates(&run, run.t, run.x, x_after);
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x_after[at] = x_before[at] + (end - run.t) * x_after[at];
+    }
+    if (status != @NAME@_OK || @name@_branch_follow(&run, run.t, end, along_step)) {
+        return (status != @NAME@_OK) ? status : take_step(end);
+    }
+    (void)along_step(&run, run.branch.after, run.x);
+    run.t = run.branch.after;
+    return @name@_branch_leave(&run);
+}
+
+@end@
 /* One step to time `end`. Where a corner of the inputs lies within it, the step is made in two parts, so that both see the
  * inputs as they are on their side, and a jump of the inputs moves the states that it has to move. */
 static @name@_status step_to(@name@_real end) {
@@ -36,9 +100,14 @@ static @name@_status step_to(@name@_real end) {
         const @name@_real bound = @name@_run_bound(&run);
         const @name@_real reached = (bound <= end + @rounding@ * @fabs@(end)) ? bound : end;
         if (reached > run.t) {
+@if branches@
+            status = one_step(reached);
+        }
+@else@
             status = @name@_rk4_step(&work, motion, &run, run.t, reached - run.t, run.x);
         }
         run.t = reached;
+@end@
         if (status == @NAME@_OK && run.t >= bound) {
             @name@_run_hold(&run);
             status = @name@_run_pass(&run);

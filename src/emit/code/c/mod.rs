@@ -31,6 +31,12 @@ const LIBRARY: [(&str, &str); 10] = [
     ("@name@_run.c", include_str!("run.c")),
 ];
 
+/// What follows the branch of solutions of algebraic loops.
+const BRANCH: [(&str, &str); 2] = [
+    ("@name@_branch.h", include_str!("branch.h")),
+    ("@name@_branch.c", include_str!("branch.c")),
+];
+
 /// The stepper of fixed length; that of controlled length has its type of functions from there.
 const FIXED: [(&str, &str); 2] = [
     ("@name@_rk4.h", include_str!("rk4.h")),
@@ -75,7 +81,8 @@ fn library_files(
     let model = model_values(subject, c, common, sensitivities);
     let signals = signal_values(subject, c, common);
     let listed = name_values(subject, common);
-    let list = LIBRARY.iter().chain(&FIXED).map(|(path, template)| {
+    let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
+    let list = LIBRARY.iter().chain(branch).chain(&FIXED).map(|(path, template)| {
         let values = match *path {
             "@name@.h" | "@name@.c" => &model,
             "@name@_signals.h" | "@name@_signals.c" => &signals,
@@ -160,6 +167,8 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .flag("directional", false)
         .flag("linear", system.linear)
         .flag("conditional", !subject.jumping.is_empty())
+        .flag("branches", subject.has_branches())
+        .flag("events", subject.has_branches() || !subject.jumping.is_empty())
         .set("pieces", if system.linear { "1" } else { "64" })
         .set("plan_start", c.literal(start))
         .set("plan_stop", c.literal(stop.unwrap_or(start)))
@@ -175,6 +184,8 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .iter()
         .map(|state| i32::from(state.start_given).to_string());
     values.set("start_given", list(given, "0".to_string()));
+    let chains = subject.chain_unknowns().map(|is_chain| u8::from(is_chain).to_string());
+    values.set("chain_unknowns", list(chains, "0".to_string()));
     // Single precision has fewer powers of ten.
     let least = if c.float { 1e-18 } else { 0.0 };
     let scales = subject.scales().iter();
@@ -193,7 +204,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         ("singular", if c.float { 1e-6 } else { 1e-14 }),
         ("loop_relative", if c.float { 1e-6 } else { 1e-13 }),
         ("loop_absolute", if c.float { 1e-10 } else { 1e-13 }),
-        ("loop_nearly", 1e4),
+        ("loop_nearly", if c.float { 8.0 } else { 1e4 }),
     ] {
         values.set(key, c.literal(value));
     }

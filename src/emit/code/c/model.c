@@ -193,20 +193,74 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
     return 0;
 }
 
-/* Solves the algebraic loops; the first time from several values. */
+const real @name@_loop_guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
+
+static void take_unknowns(@name@_model *model, const real w[]) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        model->w[at] = w[at];
+    }
+}
+
+/* Solves the algebraic loops, from the last solution on; the first time from several values. */
 static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
-    static const real guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
     if (model->is_solved) {
-        return newton(model, t, x, u, du);
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            model->solution[at] = model->w[at];
+        }
+        if (newton(model, t, x, u, du)) {
+            return 1;
+        }
+        /* Half an iteration is no better guess for the next. */
+        take_unknowns(model, model->solution);
+        return 0;
     }
     for (int guess = 0; guess < 5 && !model->is_solved; guess++) {
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->w[at] = guesses[guess * @NAME@_UNKNOWNS + at];
-        }
+        take_unknowns(model, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
         model->is_solved = newton(model, t, x, u, du);
     }
     return model->is_solved;
 }
+@if branches@
+
+int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[]) {
+    take_unknowns(model, w);
+    model->is_solved = 1;
+    return solve_loops(model, t, x, u, du);
+}
+
+int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[], @name@_real slopes[], int pivots[]) {
+    (void)t; (void)x; (void)u; (void)du;
+    take_unknowns(model, w);
+    @loop_matrix_call@
+    if (!all_finite(model->entries, @loop_entries@) || !factorise_loops(model)) {
+        return 0;
+    }
+    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+        slopes[at] = model->factors[at];
+    }
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        pivots[at] = model->pivots[at];
+    }
+    return 1;
+}
+
+int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]) {
+    (void)t; (void)x; (void)u; (void)du;
+    take_unknowns(model, w);
+    @residuals_call@
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        drift[at] = model->residuals[at];
+    }
+    if (!all_finite(drift, @NAME@_UNKNOWNS)) {
+        return 0;
+    }
+    solve_factors(slopes, pivots, @NAME@_UNKNOWNS, drift);
+    return all_finite(drift, @NAME@_UNKNOWNS);
+}
+@end@
 
 @end@
 void @name@_defaults(@name@_parameters *parameters) {

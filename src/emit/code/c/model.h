@@ -69,6 +69,7 @@ typedef struct {
 @if loops@
     /* The unknowns of the algebraic loops as they were solved for last, where the next solution is looked for. */
     @name@_real w[@NAME@_UNKNOWNS];
+    @name@_real solution[@NAME@_UNKNOWNS];
     @name@_real residuals[@NAME@_UNKNOWNS];
     @name@_real trial[@NAME@_UNKNOWNS];
     @name@_real step[@NAME@_UNKNOWNS];
@@ -116,6 +117,25 @@ void @name@_defaults(@name@_parameters *parameters);
 @name@_status @name@_directional(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real changes[], @name@_real dx_changes[], @name@_real y_changes[]);
 
+@end@
+@if branches@
+/* What follows a branch of solutions of the loops needs. The unknowns of the model come to the solution next to w; 0 where none is
+ * found. */
+int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[]);
+
+/* The slopes of the loops at a point with unknowns w, in factors; 0 where they are singular. */
+int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[], @name@_real slopes[], int pivots[]);
+
+/* How far unknowns w are from a solution as these slopes see it; 0 where there is no value. */
+int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]);
+
+@end@
+@if loops@
+/* Where solutions of the loops are looked for at first, five lists. */
+extern const @name@_real @name@_loop_guesses[5 * @NAME@_UNKNOWNS];
 @end@
 extern const int @name@_jacobian_rows[@NAME@_STATES + 1];
 extern const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];

@@ -3,7 +3,11 @@
  *
  * @origin@
  */
+@if branches@
+#include "@name@_branch.h"
+@else@
 #include "@name@_run.h"
+@end@
 #include "@name@_names.h"
 
 #include <math.h>
@@ -32,17 +36,30 @@ typedef @name@_real real;
 
 @name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]) {
     const real inside = @name@_run_inputs(run, t);
+@if branches@
+    @name@_branch_recall(run, t);
+@end@
     return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
 }
 
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {
     const real inside = @name@_run_inputs(run, t);
+@if branches@
+    @name@_branch_recall(run, t);
+@end@
     return @name@_outputs(&run->model, inside, x, run->u, run->du, y);
 }
 
 static @name@_status motion(void *context, real t, const real x[], real dx[]) {
     @name@_run *const run = (@name@_run *)context;
     const real inside = @name@_run_inputs(run, t);
+@if branches@
+    /* Every attempt at a step begins with the solution where the last one ended. */
+    if (t < run->branch.latest) {
+        @name@_branch_recall(run, run->t);
+    }
+    run->branch.latest = t;
+@end@
     /* The stepper looks once a step whether everything is finite. */
     return @name@_rates(&run->model, inside, x, run->u, run->du, dx);
 }
@@ -190,6 +207,9 @@ static void look_ahead(@name@_run *run, real now) {
     run->horizon = stop;
     run->is_fresh = 1;
     run->changes = 0;
+@if branches@
+    run->branch.is_begun = 0;
+@end@
     /* Before the start all inputs are zero. */
     for (int at = 0; at < @NAME@_INPUTS; at++) {
         run->held[at] = @zero@;
@@ -201,6 +221,9 @@ static void look_ahead(@name@_run *run, real now) {
 void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]) {
 @if conditional@
     const real inside = @name@_run_inputs(run, t);
+@if branches@
+    @name@_branch_recall(run, t);
+@end@
 @if loops@
     /* What the loops have for a solution is in the conditions. */
     (void)@name@_rhs(&run->model, inside, x, run->u, run->du, run->probe);
@@ -230,6 +253,8 @@ static void settle(real before[], const real values[]) {
     }
 }
 
+@end@
+@if events@
 /* Whether the change that was just found is one of a hundred within no time. */
 static int is_chatter(@name@_run *run) {
     /* The horizon of an FMU without a stop says nothing of the run: what has passed of it does. */
@@ -244,6 +269,30 @@ static int is_chatter(@name@_run *run) {
     return run->changes >= 100;
 }
 
+/* Whether the last step is so long that what changes within it matters. */
+static int is_long(const @name@_run *run) {
+    const @name@_dopri5 *const solver = &run->solver;
+    const real length = solver->t - solver->before;
+    const real rounded = @rounding@ * (@fabs@(solver->t) + length) * (real)16.0;
+    return length > rounded && length > @event_length@ * (@name@_run_bound(run) - run->from);
+}
+
+/* A step across a jump is wrong, so it is made again in shorter ones until it is too short to matter. */
+static @name@_status shorten(@name@_run *run) {
+    @name@_dopri5 *const solver = &run->solver;
+    const real before = solver->before;
+    const real shorter = before + (solver->t - before) / (real)8.0;
+    @name@_status status;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->between[at] = solver->x_before[at];
+    }
+    status = @name@_dopri5_start(solver, motion, run, before, run->between, shorter);
+    solver->h = shorter - before;
+    return status;
+}
+
+@end@
+@if conditional@
 /* The first number after the change between the beginning of the last step and `until`. */
 static real first_change(@name@_run *run, real until) {
     real values[@NAME@_CONDITIONS];
@@ -265,76 +314,121 @@ static real first_change(@name@_run *run, real until) {
 }
 
 @end@
-@name@_status @name@_run_step(@name@_run *run, @name@_real stop) {
-    @name@_dopri5 *const solver = &run->solver;
-    const real bound = @name@_run_bound(run);
-    const real end = (stop < bound) ? stop : bound;
-    @name@_status status = @NAME@_OK;
 @if conditional@
+/* Whether a condition on states has changed within the last step, and until when one has. */
+static int is_changed(@name@_run *run, real *until) {
+    const @name@_dopri5 *const solver = &run->solver;
     real values[@NAME@_CONDITIONS];
+    for (int looked = 1; looked <= 2; looked++) {
+        const real at = (looked == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
+        @name@_dopri5_dense(solver, at, run->between);
+        @name@_run_conditions(run, at, run->between, values);
+        if (has_changed(run->side, values)) {
+            *until = at;
+            return 1;
+        }
+    }
+    settle(run->side, values);
+    return 0;
+}
+
 @end@
-    if (run->is_fresh != 0) {
+@if branches@
+/* The way of the last step. */
+static real along_step(@name@_run *run, real t, real x[]) {
+    @name@_dopri5_dense(&run->solver, t, x);
+    return @name@_run_inputs(run, t);
+}
+
+/* The run is where the branch of the loops has ended, and leaves it. */
+static @name@_status leave_branch(@name@_run *run) {
+    const @name@_status status = @name@_branch_leave(run);
+    run->is_fresh = 1;
+    return (status == @NAME@_OK && is_chatter(run)) ? @NAME@_CHATTER : status;
+}
+
+@end@
+/* A new beginning: after a corner, or where something has changed. */
+static @name@_status start_anew(@name@_run *run, real end) {
+    @name@_status status = @NAME@_OK;
+@if branches@
+    status = @name@_branch_begin(run);
+    if (status != @NAME@_OK) {
+        return status;
+    }
+    run->branch.latest = HUGE_VAL@suffix@;
+@end@
 @if conditional@
+    {
+        real values[@NAME@_CONDITIONS];
         for (int at = 0; at < @NAME@_CONDITIONS; at++) {
             run->side[at] = @zero@;
         }
         @name@_run_conditions(run, run->t, run->x, values);
         settle(run->side, values);
-@end@
-        status = @name@_dopri5_start(solver, motion, run, run->t, run->x, end);
-        run->is_fresh = (status != @NAME@_OK);
     }
-@if conditional@
+@end@
+    status = @name@_dopri5_start(&run->solver, motion, run, run->t, run->x, end);
+    run->is_fresh = (status != @NAME@_OK);
+    return status;
+}
+
+@name@_status @name@_run_step(@name@_run *run, @name@_real stop) {
+    @name@_dopri5 *const solver = &run->solver;
+    const real bound = @name@_run_bound(run);
+    const real end = (stop < bound) ? stop : bound;
+    @name@_status status = (run->is_fresh != 0) ? start_anew(run, end) : @NAME@_OK;
     while (status == @NAME@_OK) {
+@if conditional@
         real until = end;
-        int is_event = 0;
+@end@
+@if branches@
+        run->branch.latest = HUGE_VAL@suffix@;
+@end@
         status = @name@_dopri5_step(solver, motion, run, end);
+@if branches@
+        if (status != @NAME@_OK) {
+            /* The branch may end just ahead. */
+            return @name@_branch_ends_ahead(run) ? leave_branch(run) : status;
+        }
+        if (!@name@_branch_follow(run, solver->before, solver->t, along_step)) {
+            if (is_long(run)) {
+                status = shorten(run);
+                continue;
+            }
+            run->t = run->branch.after;
+            @name@_dopri5_dense(solver, run->t, run->x);
+            return leave_branch(run);
+        }
+        if (@name@_branch_is_lost(run) && is_long(run)) {
+            status = shorten(run);
+            continue;
+        }
+@else@
         if (status != @NAME@_OK) {
             return status;
         }
-        for (int looked = 1; looked <= 2 && !is_event; looked++) {
-            const real at = (looked == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
-            @name@_dopri5_dense(solver, at, run->between);
-            @name@_run_conditions(run, at, run->between, values);
-            if (has_changed(run->side, values)) {
-                is_event = 1;
-                until = at;
-            }
-        }
-        if (!is_event) {
-            settle(run->side, values);
-            break;
-        }
-        {
-            /* A step across a jump is wrong, so it is made again in shorter ones until it is too short to matter. */
-            const real length = solver->t - solver->before;
-            const real rounded = @rounding@ * (@fabs@(solver->t) + length) * (real)16.0;
-            if (length > rounded && length > @event_length@ * (bound - run->from)) {
-                const real before = solver->before;
-                const real shorter = before + length / (real)8.0;
-                for (int at = 0; at < @NAME@_STATES; at++) {
-                    run->between[at] = solver->x_before[at];
-                }
-                status = @name@_dopri5_start(solver, motion, run, before, run->between, shorter);
-                solver->h = shorter - before;
-            } else {
-                run->t = first_change(run, until);
-                @name@_dopri5_dense(solver, run->t, run->x);
-                run->is_fresh = 1;
-                return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
-            }
-        }
-    }
-@else@
-    if (status == @NAME@_OK) {
-        status = @name@_dopri5_step(solver, motion, run, end);
-    }
 @end@
-    if (status == @NAME@_OK) {
+@if conditional@
+        if (is_changed(run, &until)) {
+            if (is_long(run)) {
+                status = shorten(run);
+                continue;
+            }
+            run->t = first_change(run, until);
+            @name@_dopri5_dense(solver, run->t, run->x);
+            run->is_fresh = 1;
+            return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
+        }
+@end@
         run->t = solver->t;
         for (int at = 0; at < @NAME@_STATES; at++) {
             run->x[at] = solver->x[at];
         }
+@if branches@
+        @name@_branch_accept(run);
+@end@
+        return @NAME@_OK;
     }
     return status;
 }

@@ -17,9 +17,53 @@
 extern "C" {
 #endif
 
+@if branches@
+/* A point on the branch of solutions of the algebraic loops. */
+typedef struct {
+    @name@_real t;
+    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real unknowns[@NAME@_UNKNOWNS];
+} @name@_anchor;
+
+/* The branch that a run follows (see @name@_branch.h). */
+typedef struct {
+    /* The unknowns where the run is, where its last step began, and where the way ends that was followed last. */
+    @name@_real unknowns[@NAME@_UNKNOWNS];
+    @name@_real before[@NAME@_UNKNOWNS];
+    @name@_real reached[@NAME@_UNKNOWNS];
+    /* Those that the solver came to by itself there. */
+    @name@_real last[@NAME@_UNKNOWNS];
+    /* The largest value of each unknown so far. */
+    @name@_real sizes[@NAME@_UNKNOWNS];
+    /* The unknowns at the end of the branch, and the first place that it does not reach. */
+    @name@_real end[@NAME@_UNKNOWNS];
+    @name@_real after;
+    /* Two points on the branch, the first one some way before the other. */
+    @name@_anchor anchors[2];
+    /* The time that was evaluated last: an earlier one belongs to another attempt at a step. */
+    @name@_real latest;
+    int is_begun;
+@if directional@
+    /* Where the sign of the branch was positive last, and the inputs there. */
+    @name@_anchor sign;
+    @name@_real sign_u[@NAME@_ROOM(@NAME@_INPUTS)];
+@end@
+    /* Working memory. */
+    @name@_real slopes[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
+    int pivots[@NAME@_UNKNOWNS];
+    @name@_real direction[@NAME@_UNKNOWNS];
+    @name@_real trial[@NAME@_UNKNOWNS];
+    @name@_real next[@NAME@_UNKNOWNS];
+    @name@_real point[@NAME@_ROOM(@NAME@_STATES)];
+} @name@_branch;
+
+@end@
 typedef struct {
     @name@_model model;
     @name@_dopri5 solver;
+@if branches@
+    @name@_branch branch;
+@end@
     /* Where the run is. */
     @name@_real t;
     @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
@@ -45,7 +89,7 @@ typedef struct {
     int is_fresh;
     /* The sides on which the conditions on states are. */
     @name@_real side[@NAME@_ROOM(@NAME@_CONDITIONS)];
-    /* So many of them have changed since this time, which is hardly before now. */
+    /* So many of them have changed, or branches ended, since this time, which is hardly before now. */
     int changes;
     @name@_real changed;
     /* Working memory. */
@@ -68,8 +112,9 @@ typedef struct {
 /* Where the piece of the run ends that it is in: at a corner, or where further ones are to be looked for. */
 @name@_real @name@_run_bound(const @name@_run *run);
 
-/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes. Between
- * its two ends, solver.before and t, @name@_dopri5_dense tells the states. */
+/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, or the
+ * branch of solutions that the loops follow ends. Between its two ends, solver.before and t, @name@_dopri5_dense tells the
+ * states. */
 @name@_status @name@_run_step(@name@_run *run, @name@_real stop);
 
 /* Keeps the inputs as they are now, before a corner is passed or inputs are set. */

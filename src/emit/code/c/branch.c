@@ -1,0 +1,341 @@
+/* The branch of solutions of the algebraic loops that a run of @model@ follows.
+ *
+ * @origin@
+ */
+#include "@name@_branch.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef @name@_real real;
+
+enum {
+    /* The most parts of a way that are looked at. */
+    PARTS = 400,
+    /* The most moves from the end of a branch to another solution. */
+    MOVES = 2000
+};
+
+/* Changes of an unknown below this share of its size are continuous, and so are those below that of the largest value it had. */
+static const real continuous = (real)1e-5;
+static const real noise = (real)1e-7;
+/* How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half. */
+static const real bent = (real)0.4;
+/* Unknowns that differ by more than this share are on different branches. */
+static const real elsewhere = (real)1e-3;
+/* Parts of a step shorter than this share of it are an instant. */
+static const real instant = (real)1e-12;
+/* The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run. */
+static const real apart = (real)1e-7;
+/* The longest move, as a share of the unknowns. */
+static const real longest_move = (real)0.05;
+
+/* The displacements of closed chains go on from the last solution without leaps, and end at a dead centre. */
+static const int is_chain[@NAME@_UNKNOWNS] = {@chain_unknowns@};
+
+static void copy(real to[], const real from[], int count) {
+    for (int at = 0; at < count; at++) {
+        to[at] = from[at];
+    }
+}
+
+static real larger(real a, real b) {
+    return (a > b) ? a : b;
+}
+
+static real size_of(const real values[]) {
+    real most = @zero@;
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        most = larger(most, @fabs@(values[at]));
+    }
+    return most;
+}
+
+static real horizon_length(const @name@_run *run) {
+    return run->horizon - run->start;
+}
+
+/* The change of an unknown that is continuous whatever lies between. */
+static real small_change(const @name@_branch *branch, int at, real a, real b) {
+    return continuous * larger(@fabs@(a), @fabs@(b)) + noise * branch->sizes[at] + @loop_absolute@;
+}
+
+static int is_near(const @name@_branch *branch, const real a[], const real b[]) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        if (is_chain[at] == 0 && !(@fabs@(a[at] - b[at]) <= small_change(branch, at, a[at], b[at]))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether the solution between two others is between them, and not at one of them. */
+static int is_way(const @name@_branch *branch, const real from[], const real between[], const real to[]) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        const real length = @fabs@(to[at] - from[at]);
+        const real off = @fabs@(between[at] - @half@ * (from[at] + to[at]));
+        if (is_chain[at] == 0 && !(off <= bent * length + small_change(branch, at, from[at], to[at]))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_elsewhere(const real a[], const real b[]) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        const real size = larger(@fabs@(a[at]), @fabs@(b[at]));
+        if (is_chain[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void measure(@name@_branch *branch) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        branch->sizes[at] = larger(branch->sizes[at], @fabs@(branch->unknowns[at]));
+    }
+}
+
+/* Keeps a point of the branch, some way behind the one before. */
+static void keep_anchor(@name@_run *run, real t, const real x[]) {
+    @name@_branch *const branch = &run->branch;
+    branch->anchors[0] = branch->anchors[1];
+    branch->anchors[1].t = t;
+    copy(branch->anchors[1].x, x, @NAME@_STATES);
+    copy(branch->anchors[1].unknowns, branch->unknowns, @NAME@_UNKNOWNS);
+}
+
+@name@_status @name@_branch_begin(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    const real inside = @name@_run_inputs(run, run->t);
+    @name@_status status;
+    @name@_branch_recall(run, run->t);
+    status = @name@_rates(&run->model, inside, run->x, run->u, run->du, run->probe);
+    if (status != @NAME@_OK) {
+        return status;
+    }
+    if (branch->is_begun == 0) {
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            branch->sizes[at] = @zero@;
+        }
+    }
+    branch->is_begun = 1;
+    copy(branch->unknowns, run->model.w, @NAME@_UNKNOWNS);
+    copy(branch->before, run->model.w, @NAME@_UNKNOWNS);
+    measure(branch);
+    keep_anchor(run, run->t, run->x);
+    keep_anchor(run, run->t, run->x);
+@if directional@
+    keep_sign(run);
+@end@
+    return @NAME@_OK;
+}
+
+void @name@_branch_recall(@name@_run *run, @name@_real t) {
+    const @name@_branch *const branch = &run->branch;
+    if (branch->is_begun != 0) {
+        copy(run->model.w, (t < run->t) ? branch->before : branch->unknowns, @NAME@_UNKNOWNS);
+        run->model.is_solved = 1;
+    }
+}
+
+/* The solution at a place of a way, next to a guess. */
+static int solve_on(@name@_run *run, @name@_way way, real place, const real guess[]) {
+    real *const x = run->branch.point;
+    const real inside = way(run, place, x);
+    return @name@_loops_near(&run->model, inside, x, run->u, run->du, guess);
+}
+
+int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
+    @name@_branch *const branch = &run->branch;
+    const real *const found = run->model.w;
+    const real shortest = larger(instant * (to - from), @rounding@ * @fabs@(to));
+    real low = from;
+    real high = to;
+    copy(branch->last, found, @NAME@_UNKNOWNS);
+    copy(branch->end, branch->unknowns, @NAME@_UNKNOWNS);
+    /* A way that winds more than this has passed the error test of the solver. */
+    for (int part = 0; part < PARTS; part++) {
+        const real middle = low + @half@ * (high - low);
+        int is_on;
+        is_on = solve_on(run, way, high, branch->end);
+        copy(branch->reached, found, @NAME@_UNKNOWNS);
+        if (is_on && !is_near(branch, branch->end, branch->reached)) {
+            is_on = solve_on(run, way, middle, branch->end) && is_way(branch, branch->end, found, branch->reached);
+        }
+        if (is_on && high >= to) {
+            return 1;
+        }
+        if (is_on) {
+            const real next = high + @two@ * (high - low);
+            low = high;
+            high = (next < to) ? next : to;
+            copy(branch->end, branch->reached, @NAME@_UNKNOWNS);
+        } else if (high - low <= shortest || !(middle > low && middle < high)) {
+            branch->after = high;
+            return 0;
+        } else {
+            high = middle;
+        }
+    }
+    return 1;
+}
+
+int @name@_branch_is_lost(const @name@_run *run) {
+    return is_elsewhere(run->branch.last, run->branch.reached);
+}
+
+void @name@_branch_accept(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    copy(branch->before, branch->unknowns, @NAME@_UNKNOWNS);
+    copy(branch->unknowns, branch->reached, @NAME@_UNKNOWNS);
+    measure(branch);
+    if (run->t - branch->anchors[1].t > apart * horizon_length(run)) {
+        keep_anchor(run, run->t, run->x);
+    }
+}
+
+/* Whether there is another solution next to a guess where the branch has ended: rounding makes its end a solution for a little
+ * longer. */
+static int is_found_near(@name@_run *run, const real guess[]) {
+    const real inside = @name@_run_inputs(run, run->t);
+    return @name@_loops_near(&run->model, inside, run->x, run->u, run->du, guess)
+        && is_elsewhere(run->model.w, run->branch.end);
+}
+
+/* Where the unknowns move if each had a little inertia with which the branch was stable; 0 where that is nowhere. */
+static int drift(@name@_run *run, const real at[], real to[]) {
+    const real inside = @name@_run_inputs(run, run->t);
+    return @name@_loops_drift(&run->model, inside, run->x, run->u, run->du, at, run->branch.slopes, run->branch.pivots, to);
+}
+
+/* Whether the unknowns come to another solution from the end of the branch as they drift. */
+static int drifts_to_another(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    const @name@_anchor *const anchor = &branch->anchors[0];
+    const real size = size_of(branch->end);
+    real inside = @name@_run_inputs(run, anchor->t);
+    real share = @one@;
+    real *const at = branch->unknowns;
+    copy(at, branch->end, @NAME@_UNKNOWNS);
+    if (!@name@_loops_slopes(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns, branch->slopes,
+            branch->pivots)) {
+        return 0;
+    }
+    for (int move = 0; move < MOVES && share > (real)1e-30; move++) {
+        real most;
+        real length;
+        real same = @zero@;
+        int is_value;
+        if (!drift(run, at, branch->direction) || size_of(at) > (real)1e30) {
+            return 0;
+        }
+        most = size_of(branch->direction);
+        if (!(most > @zero@)) {
+            return 0;
+        }
+        length = longest_move * (size_of(at) + larger(size, (real)1e-9)) / most;
+        length = share * ((length < larger(@one@, share)) ? length : larger(@one@, share));
+        for (int each = 0; each < @NAME@_UNKNOWNS; each++) {
+            branch->trial[each] = at[each] - length * branch->direction[each];
+        }
+        is_value = drift(run, branch->trial, branch->next);
+        for (int each = 0; each < @NAME@_UNKNOWNS && is_value; each++) {
+            same += branch->next[each] * branch->direction[each];
+        }
+        if (is_value && same > @zero@) {
+            copy(at, branch->trial, @NAME@_UNKNOWNS);
+            share *= @two@;
+        } else {
+            /* A solution lies between. */
+            if (is_value && (is_found_near(run, branch->trial) || is_found_near(run, at))) {
+                return 1;
+            }
+            share *= @quarter@;
+        }
+    }
+    return 0;
+}
+
+@name@_status @name@_branch_leave(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    int is_found;
+    copy(branch->before, branch->unknowns, @NAME@_UNKNOWNS);
+    is_found = drifts_to_another(run) || is_found_near(run, branch->end);
+    for (int guess = 0; guess < 5 && !is_found; guess++) {
+        is_found = is_found_near(run, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
+    }
+    copy(branch->unknowns, is_found ? run->model.w : branch->end, @NAME@_UNKNOWNS);
+    return is_found ? @NAME@_OK : @NAME@_LOOP_NOT_SOLVED;
+}
+
+/* Straight on from where the run is. */
+static real straight_on(@name@_run *run, real t, real x[]) {
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x[at] = run->x[at] + (t - run->t) * run->probe[at];
+    }
+    return @name@_run_inputs(run, t);
+}
+
+/* Whether the branch ends before a time if the run goes straight on: then the run is there now. */
+static int ends_before(@name@_run *run, @name@_real to) {
+    @name@_branch_recall(run, run->t);
+    if (@name@_run_rates(run, run->t, run->x, run->probe) != @NAME@_OK || !(to > run->t)
+        || @name@_branch_follow(run, run->t, to, straight_on)) {
+        return 0;
+    }
+    (void)straight_on(run, run->branch.after, run->branch.point);
+    run->t = run->branch.after;
+    copy(run->x, run->branch.point, @NAME@_STATES);
+    return 1;
+}
+
+int @name@_branch_ends_ahead(@name@_run *run) {
+    static const real shares[4] = {(real)1e-12, (real)1e-10, (real)1e-8, (real)1e-6};
+    const real bound = @name@_run_bound(run);
+    for (int share = 0; share < 4; share++) {
+        const real ahead = run->t + shares[share] * horizon_length(run);
+        if (ends_before(run, (ahead < bound) ? ahead : bound)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+@if directional@
+
+/* From where the sign was positive last to where the run is; inputs that are set have moved on the way. */
+static real from_sign(@name@_run *run, real share, real x[]) {
+    const @name@_anchor *const sign = &run->branch.sign;
+    const real inside = @name@_run_inputs(run, sign->t + share * (run->t - sign->t));
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x[at] = sign->x[at] + share * (run->x[at] - sign->x[at]);
+    }
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        if (run->is_set[at] != 0) {
+            run->u[at] = run->branch.sign_u[at] + share * (run->u[at] - run->branch.sign_u[at]);
+        }
+    }
+    return inside;
+}
+
+static void keep_sign(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    (void)@name@_run_inputs(run, run->t);
+    branch->sign.t = run->t;
+    copy(branch->sign.x, run->x, @NAME@_STATES);
+    copy(branch->sign_u, run->u, @NAME@_INPUTS);
+}
+
+@name@_real @name@_branch_sign(@name@_run *run) {
+    if (run->branch.is_begun == 0) {
+        return @one@;
+    }
+    if (!@name@_branch_follow(run, @zero@, @one@, from_sign)) {
+        return -@one@;
+    }
+    @name@_branch_accept(run);
+    keep_sign(run);
+    return @one@;
+}
+@end@
