@@ -39,6 +39,13 @@ static void copy(real to[], const real from[], int count) {
     }
 }
 
+/* The next solution is looked for next to these unknowns. */
+static void take(@name@_run *run, const real unknowns[]) {
+    copy(run->model.w, unknowns, @NAME@_UNKNOWNS);
+    run->model.is_solved = 1;
+    run->model.is_frozen = 0;
+}
+
 static real larger(real a, real b) {
     return (a > b) ? a : b;
 }
@@ -106,11 +113,21 @@ static void keep_anchor(@name@_run *run, real t, const real x[]) {
     copy(branch->anchors[1].unknowns, branch->unknowns, @NAME@_UNKNOWNS);
 }
 
+static void keep_sign(@name@_run *run) {
+    @name@_branch *const branch = &run->branch;
+    (void)@name@_run_inputs(run, run->t);
+    branch->sign.t = run->t;
+    copy(branch->sign.x, run->x, @NAME@_STATES);
+    copy(branch->sign_u, run->u, @NAME@_INPUTS);
+}
+
 @name@_status @name@_branch_begin(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
     const real inside = @name@_run_inputs(run, run->t);
     @name@_status status;
-    @name@_branch_recall(run, run->t);
+    if (branch->is_begun != 0) {
+        take(run, branch->unknowns);
+    }
     status = @name@_rates(&run->model, inside, run->x, run->u, run->du, run->probe);
     if (status != @NAME@_OK) {
         return status;
@@ -126,18 +143,45 @@ static void keep_anchor(@name@_run *run, real t, const real x[]) {
     measure(branch);
     keep_anchor(run, run->t, run->x);
     keep_anchor(run, run->t, run->x);
-@if directional@
     keep_sign(run);
-@end@
     return @NAME@_OK;
+}
+
+/* From where the sign was positive last to where the run is; inputs that are set have moved on the way. */
+static real from_sign(@name@_run *run, real share, real x[]) {
+    const @name@_anchor *const sign = &run->branch.sign;
+    const real inside = @name@_run_inputs(run, sign->t + share * (run->t - sign->t));
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        x[at] = sign->x[at] + share * (run->x[at] - sign->x[at]);
+    }
+    for (int at = 0; at < @NAME@_INPUTS; at++) {
+        if (run->is_set[at] != 0) {
+            run->u[at] = run->branch.sign_u[at] + share * (run->u[at] - run->branch.sign_u[at]);
+        }
+    }
+    return inside;
+}
+
+/* Whether the branch goes on from there to where the run is. Where it does not, its end holds until the event is dealt with. */
+static int is_on_branch(@name@_run *run) {
+    if (@name@_branch_follow(run, @zero@, @one@, from_sign)) {
+        return 1;
+    }
+    take(run, run->branch.end);
+    run->model.is_frozen = 1;
+    return 0;
 }
 
 void @name@_branch_recall(@name@_run *run, @name@_real t) {
     const @name@_branch *const branch = &run->branch;
-    if (branch->is_begun != 0) {
-        copy(run->model.w, (t < run->t) ? branch->before : branch->unknowns, @NAME@_UNKNOWNS);
-        run->model.is_solved = 1;
+    if (branch->is_begun == 0) {
+        return;
     }
+    if (branch->is_exchanged != 0) {
+        (void)is_on_branch(run);
+        return;
+    }
+    take(run, (t < run->t) ? branch->before : branch->unknowns);
 }
 
 /* The solution at a place of a way, next to a guess. */
@@ -302,40 +346,15 @@ int @name@_branch_ends_ahead(@name@_run *run) {
     }
     return 0;
 }
-@if directional@
-
-/* From where the sign was positive last to where the run is; inputs that are set have moved on the way. */
-static real from_sign(@name@_run *run, real share, real x[]) {
-    const @name@_anchor *const sign = &run->branch.sign;
-    const real inside = @name@_run_inputs(run, sign->t + share * (run->t - sign->t));
-    for (int at = 0; at < @NAME@_STATES; at++) {
-        x[at] = sign->x[at] + share * (run->x[at] - sign->x[at]);
-    }
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
-        if (run->is_set[at] != 0) {
-            run->u[at] = run->branch.sign_u[at] + share * (run->u[at] - run->branch.sign_u[at]);
-        }
-    }
-    return inside;
-}
-
-static void keep_sign(@name@_run *run) {
-    @name@_branch *const branch = &run->branch;
-    (void)@name@_run_inputs(run, run->t);
-    branch->sign.t = run->t;
-    copy(branch->sign.x, run->x, @NAME@_STATES);
-    copy(branch->sign_u, run->u, @NAME@_INPUTS);
-}
 
 @name@_real @name@_branch_sign(@name@_run *run) {
     if (run->branch.is_begun == 0) {
         return @one@;
     }
-    if (!@name@_branch_follow(run, @zero@, @one@, from_sign)) {
+    if (!is_on_branch(run)) {
         return -@one@;
     }
     @name@_branch_accept(run);
     keep_sign(run);
     return @one@;
 }
-@end@

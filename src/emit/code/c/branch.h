@@ -42,11 +42,9 @@ void @name@_branch_accept(@name@_run *run);
 /* Whether the branch ends just ahead, where no step is small enough: then the run is there now. */
 int @name@_branch_ends_ahead(@name@_run *run);
 
-@if directional@
 /* 1 where the solution where the run is now goes on continuously from the last one for which that was so, straight from there;
  * -1 where it does not: an indicator of an event, for solvers that locate events by themselves. */
 @name@_real @name@_branch_sign(@name@_run *run);
-@end@
 
 #ifdef __cplusplus
 }

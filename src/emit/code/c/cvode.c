@@ -5,8 +5,11 @@
  * Writes time, outputs and states as CSV at @plan_points@ points to the time given as argument. The solver is started anew
  * at each corner of the inputs, which take their default signals; its steps overlook no turn of what oscillates with time.
  */
+@if branches@
+#include "@name@_branch.h"
+@end@
 #include "@name@_names.h"
-#include "@name@_signals.h"
+#include "@name@_run.h"
 
 #include <cvode/cvode.h>
 #include <math.h>
@@ -24,31 +27,43 @@
 /* SUNDIALS must have been built for the same numbers. */
 typedef char same_numbers[(sizeof(sunrealtype) == sizeof(@name@_real)) ? 1 : -1];
 
-static @name@_model model;
-static @name@_real u[@NAME@_ROOM(@NAME@_INPUTS)];
-static @name@_real du[@NAME@_ROOM(@NAME@_INPUTS)];
+static @name@_run run;
+/* Why the equations had no value. */
+static @name@_status status = @NAME@_OK;
 static @name@_real y[@NAME@_ROOM(@NAME@_OUTPUTS)];
 static @name@_real entries[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];
-static @name@_real piece_end = HUGE_VAL@suffix@;
 
-static sunrealtype inside_piece(sunrealtype t) {
-    return (t >= piece_end) ? @nextafter@(piece_end, -HUGE_VAL@suffix@) : t;
+/* The run goes where the solver is, or back. */
+static void take(sunrealtype t, N_Vector x) {
+    run.t = t;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run.x[at] = N_VGetArrayPointer(x)[at];
+    }
+}
+
+static void give(N_Vector x) {
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        N_VGetArrayPointer(x)[at] = run.x[at];
+    }
 }
 
 static int right_side(sunrealtype t, N_Vector x, N_Vector dx, void *context) {
-    const sunrealtype inside = inside_piece(t);
     (void)context;
-    @name@_inputs(&model, inside, u, du);
+    take(t, x);
     /* A positive value asks for a smaller step. */
-    return (@name@_rhs(&model, inside, N_VGetArrayPointer(x), u, du, N_VGetArrayPointer(dx)) == @NAME@_OK) ? 0 : 1;
+    return (@name@_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == @NAME@_OK) ? 0 : 1;
 }
 
 static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, void *context, N_Vector a, N_Vector b,
     N_Vector c) {
-    const sunrealtype inside = inside_piece(t);
+    sunrealtype inside;
     (void)dx; (void)context; (void)a; (void)b; (void)c;
-    @name@_inputs(&model, inside, u, du);
-    if (@name@_jacobian(&model, inside, N_VGetArrayPointer(x), u, du, entries) != @NAME@_OK) {
+    take(t, x);
+@if branches@
+    @name@_branch_recall(&run, t);
+@end@
+    inside = @name@_run_inputs(&run, t);
+    if (@name@_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != @NAME@_OK) {
         return 1;
     }
     (void)SUNMatZero(matrix);
@@ -59,6 +74,16 @@ static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, vo
     }
     return 0;
 }
+@if branches@
+
+/* Where the branch of the loops ends, the solver stops. */
+static int end_of_branch(sunrealtype t, N_Vector x, sunrealtype *sign, void *context) {
+    (void)context;
+    take(t, x);
+    *sign = @name@_branch_sign(&run);
+    return 0;
+}
+@end@
 
 /* Scales of the states before they were seen; a negative one was given by the model, and stays. */
 static @name@_real scales[@NAME@_ROOM(@NAME@_STATES)] = {@state_scales@};
@@ -79,18 +104,53 @@ static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
     return CVodeSVtolerances(solver, relative, near_zero);
 }
 
-static void print_row(sunrealtype t, N_Vector x) {
-    const sunrealtype inside = inside_piece(t);
-    @name@_inputs(&model, inside, u, du);
-    (void)@name@_outputs(&model, inside, N_VGetArrayPointer(x), u, du, y);
+/* The solver begins anew where the run is. */
+static int start_anew(void *solver, N_Vector x, N_Vector near_zero) {
+    give(x);
+@if branches@
+    status = @name@_branch_begin(&run);
+    if (status != @NAME@_OK) {
+        return 1;
+    }
+@end@
+    return CVodeReInit(solver, run.t, x) || set_tolerances(solver, x, near_zero)
+        || CVodeSetMaxStep(solver, run.solver.longest);
+}
+
+/* Goes on to a time, or to where something happens before that, and does what happens there. */
+static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
+    const sunrealtype bound = @name@_run_bound(&run);
+    sunrealtype t = run.t;
+    const int outcome = CVodeSetStopTime(solver, bound) ? -1 : CVode(solver, (bound < to) ? bound : to, x, &t, CV_NORMAL);
+    take(t, x);
+    if (outcome < 0) {
+        return 1;
+    }
+@if branches@
+    if (outcome == CV_ROOT_RETURN) {
+        status = (@name@_branch_sign(&run) < @zero@) ? @name@_branch_leave(&run) : @NAME@_OK;
+        return status != @NAME@_OK || start_anew(solver, x, near_zero);
+    }
+@end@
+    if (t >= bound) {
+        @name@_run_hold(&run);
+        status = @name@_run_pass(&run);
+        return status != @NAME@_OK || start_anew(solver, x, near_zero);
+    }
+    return 0;
+}
+
+static int print_row(sunrealtype t) {
+    status = @name@_run_outputs(&run, t, run.x, y);
     (void)printf("%.17g", (double)t);
     for (int at = 0; at < @NAME@_OUTPUTS; at++) {
         (void)printf(",%.17g", (double)y[at]);
     }
     for (int at = 0; at < @NAME@_STATE_COLUMNS; at++) {
-        (void)printf(",%.17g", (double)N_VGetArrayPointer(x)[@name@_column_states[at]]);
+        (void)printf(",%.17g", (double)run.x[@name@_column_states[at]]);
     }
     (void)printf("\n");
+    return status != @NAME@_OK;
 }
 
 int main(int count, char **arguments) {
@@ -98,8 +158,6 @@ int main(int count, char **arguments) {
     const sunrealtype start = @plan_start@;
     const sunrealtype stop = (count > 1) ? (sunrealtype)atof(arguments[1]) : @plan_stop@;
     const int points = @plan_points@;
-    sunrealtype t = start;
-    sunrealtype corner;
     SUNContext sundials = NULL;
     N_Vector x;
     N_Vector near_zero;
@@ -118,33 +176,39 @@ int main(int count, char **arguments) {
         return 1;
     }
     @name@_defaults(&parameters);
-    if (@name@_init(&model, &parameters, N_VGetArrayPointer(x)) != @NAME@_OK) {
-        (void)fputs("the starts have no values\n", stderr);
-        return 1;
+    run.solver.rtol = @plan_rtol@;
+    run.solver.atol = @plan_atol@;
+@if branches@
+    run.branch.is_exchanged = 1;
+@end@
+    status = @name@_init(&run.model, &parameters, run.x);
+    if (status == @NAME@_OK) {
+        status = @name@_run_begin(&run, start, stop, NULL);
     }
-    failed = CVodeInit(solver, right_side, t, x) || set_tolerances(solver, x, near_zero)
+    give(x);
+    failed = status != @NAME@_OK || CVodeInit(solver, right_side, start, x) || set_tolerances(solver, x, near_zero)
         || CVodeSetLinearSolver(solver, linear, matrix) || CVodeSetJacFn(solver, jacobian)
-        || CVodeSetMaxStep(solver, @name@_longest_step(&model, start, stop));
+@if branches@
+        || CVodeRootInit(solver, 1, end_of_branch)
+@end@
+        || start_anew(solver, x, near_zero);
     for (int at = 0; at < 1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS; at++) {
         (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
     }
     (void)printf("\n");
-    corner = @name@_next_corner(&model, start, t, stop);
     for (int row = 0; row < points && !failed; row++) {
-        const sunrealtype wanted = start + (stop - start) * row / (points - 1);
-        while (t < wanted && !failed) {
-            const sunrealtype end = (corner < wanted) ? corner : wanted;
-            piece_end = corner;
-            failed = CVodeSetStopTime(solver, (corner < stop) ? corner : stop)
-                || CVode(solver, end, x, &t, CV_NORMAL) < 0;
-            if (t >= corner) {
-                piece_end = HUGE_VAL@suffix@;
-                corner = @name@_next_corner(&model, start, t, stop);
-                failed = failed || CVodeReInit(solver, t, x) || set_tolerances(solver, x, near_zero);
-            }
+        const sunrealtype wanted = (row + 1 < points) ? start + (stop - start) * row / (points - 1) : stop;
+        while (run.t < wanted && !failed) {
+            failed = go_on(solver, x, near_zero, wanted);
         }
-        piece_end = (corner > t) ? corner : HUGE_VAL@suffix@;
-        print_row(t, x);
+        failed = failed || print_row(run.t);
+    }
+    if (failed) {
+        char cause[256] = "CVODE gives up";
+        if (status != @NAME@_OK) {
+            @name@_run_cause(&run, status, run.t, run.x, cause, sizeof cause);
+        }
+        (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)run.t, cause);
     }
     CVodeFree(&solver);
     (void)SUNLinSolFree(linear);

@@ -203,6 +203,11 @@ static void take_unknowns(@name@_model *model, const real w[]) {
 
 /* Solves the algebraic loops, from the last solution on; the first time from several values. */
 static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
+@if branches@
+    if (model->is_frozen) {
+        return 1;
+    }
+@end@
     if (model->is_solved) {
         for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
             model->solution[at] = model->w[at];
@@ -226,6 +231,7 @@ int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[],
     const @name@_real du[], const @name@_real w[]) {
     take_unknowns(model, w);
     model->is_solved = 1;
+    model->is_frozen = 0;
     return solve_loops(model, t, x, u, du);
 }
 
@@ -270,6 +276,9 @@ void @name@_defaults(@name@_parameters *parameters) {
     real *const p = model->p;
 @if loops@
     model->is_solved = 0;
+@end@
+@if branches@
+    model->is_frozen = 0;
 @end@
 @parameter_lines@@starts_call@    if (!all_finite(x, @NAME@_STATES)) {
         return @NAME@_NOT_FINITE;

@@ -81,6 +81,10 @@ typedef struct {
     @name@_real by_state[@by_state_room@];
     /* Whether the loops have been solved before. */
     int is_solved;
+@if branches@
+    /* Whether the unknowns hold as they are, solution or not. */
+    int is_frozen;
+@end@
 @end@
 @if directional@
     /* Partial derivatives of one kind, and the changes that they are taken along, those of the unknowns last. */

@@ -35,18 +35,20 @@ typedef @name@_real real;
 }
 
 @name@_status @name@_run_rates(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real dx[]) {
-    const real inside = @name@_run_inputs(run, t);
+    real inside;
 @if branches@
     @name@_branch_recall(run, t);
 @end@
+    inside = @name@_run_inputs(run, t);
     return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
 }
 
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {
-    const real inside = @name@_run_inputs(run, t);
+    real inside;
 @if branches@
     @name@_branch_recall(run, t);
 @end@
+    inside = @name@_run_inputs(run, t);
     return @name@_outputs(&run->model, inside, x, run->u, run->du, y);
 }
 
@@ -220,10 +222,11 @@ static void look_ahead(@name@_run *run, real now) {
 
 void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real values[]) {
 @if conditional@
-    const real inside = @name@_run_inputs(run, t);
+    real inside;
 @if branches@
     @name@_branch_recall(run, t);
 @end@
+    inside = @name@_run_inputs(run, t);
 @if loops@
     /* What the loops have for a solution is in the conditions. */
     (void)@name@_rhs(&run->model, inside, x, run->u, run->du, run->probe);

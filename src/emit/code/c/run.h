@@ -43,11 +43,11 @@ typedef struct {
     /* The time that was evaluated last: an earlier one belongs to another attempt at a step. */
     @name@_real latest;
     int is_begun;
-@if directional@
+    /* Whether it is another's solver that makes the steps: then it is told of the end of the branch by an indicator. */
+    int is_exchanged;
     /* Where the sign of the branch was positive last, and the inputs there. */
     @name@_anchor sign;
     @name@_real sign_u[@NAME@_ROOM(@NAME@_INPUTS)];
-@end@
     /* Working memory. */
     @name@_real slopes[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
     int pivots[@NAME@_UNKNOWNS];

@@ -275,8 +275,7 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
     if (own == NULL) {
         return fmi2Error;
     }
-    @name@_instance_enter_event(&own->own);
-    return fmi2OK;
+    return answer(own, @name@_instance_enter_event(&own->own));
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *fmi2eventInfo) {
@@ -309,13 +308,16 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
     fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation) {
+    component *const own = enter(c, PHASE_CONTINUOUS, "fmi2CompletedIntegratorStep");
+    int has_event = 0;
     (void)noSetFMUStatePriorToCurrentPoint;
-    if (enter(c, PHASE_CONTINUOUS, "fmi2CompletedIntegratorStep") == NULL) {
+    if (own == NULL) {
         return fmi2Error;
     }
-    *enterEventMode = fmi2False;
+    const fmi2Status status = answer(own, @name@_instance_completed(&own->own, &has_event));
+    *enterEventMode = (has_event != 0) ? fmi2True : fmi2False;
     *terminateSimulation = fmi2False;
-    return fmi2OK;
+    return status;
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
@@ -346,7 +348,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetEventIndicators");
-    if (own == NULL || ni != @NAME@_CONDITIONS) {
+    if (own == NULL || ni != INDICATORS) {
         return fmi2Error;
     }
     return answer(own, @name@_instance_conditions(&own->own, eventIndicators));

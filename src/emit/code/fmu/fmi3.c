@@ -143,8 +143,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
     if (own == NULL) {
         return fmi3Error;
     }
-    @name@_instance_enter_event(&own->own);
-    return fmi3OK;
+    return answer(own, @name@_instance_enter_event(&own->own));
 }
 
 fmi3Status fmi3Terminate(fmi3Instance instance) {
@@ -441,13 +440,16 @@ fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean noSetFMUStatePriorToCurrentPoint,
     fmi3Boolean *enterEventMode, fmi3Boolean *terminateSimulation) {
+    component *const own = enter(instance, PHASE_CONTINUOUS, "fmi3CompletedIntegratorStep");
+    int has_event = 0;
     (void)noSetFMUStatePriorToCurrentPoint;
-    if (enter(instance, PHASE_CONTINUOUS, "fmi3CompletedIntegratorStep") == NULL) {
+    if (own == NULL) {
         return fmi3Error;
     }
-    *enterEventMode = fmi3False;
+    const fmi3Status status = answer(own, @name@_instance_completed(&own->own, &has_event));
+    *enterEventMode = (has_event != 0) ? fmi3True : fmi3False;
     *terminateSimulation = fmi3False;
-    return fmi3OK;
+    return status;
 }
 
 fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 time) {
@@ -478,7 +480,7 @@ fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 eventIndicators[], size_t nEventIndicators) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetEventIndicators");
-    if (own == NULL || nEventIndicators != @NAME@_CONDITIONS) {
+    if (own == NULL || nEventIndicators != INDICATORS) {
         return fmi3Error;
     }
     return answer(own, @name@_instance_conditions(&own->own, eventIndicators));
@@ -501,7 +503,7 @@ fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 
 }
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *nEventIndicators) {
-    *nEventIndicators = @NAME@_CONDITIONS;
+    *nEventIndicators = INDICATORS;
     return (instance != NULL) ? fmi3OK : fmi3Error;
 }
 

@@ -33,6 +33,9 @@ void @name@_instance_reset(@name@_instance *instance, int is_co_simulation) {
     @name@_defaults(&instance->parameters);
     instance->is_co_simulation = is_co_simulation;
     instance->run.is_line = is_co_simulation;
+@if branches@
+    instance->run.branch.is_exchanged = !is_co_simulation;
+@end@
     instance->phase = PHASE_INSTANTIATED;
     for (int at = 0; at < @NAME@_INPUTS; at++) {
         instance->run.is_set[at] = (has_signal[at] == 0);
@@ -123,6 +126,14 @@ static @name@_result refresh(@name@_instance *instance) {
     return result;
 }
 
+/* The event indicators where the run is. */
+static void indicators(@name@_run *run, double values[]) {
+    @name@_run_conditions(run, run->t, run->x, values);
+@if branches@
+    values[@NAME@_CONDITIONS] = @name@_branch_sign(run);
+@end@
+}
+
 static @name@_result rates(@name@_instance *instance) {
     @name@_run *const run = &instance->run;
     @name@_result result = RESULT_OK;
@@ -154,7 +165,7 @@ static @name@_result outputs(@name@_instance *instance) {
         return result;
     }
     if (at >= REFERENCE_CONDITIONS) {
-        @name@_run_conditions(run, run->t, run->x, instance->signs);
+        indicators(run, instance->signs);
         *value = instance->signs[at - REFERENCE_CONDITIONS];
     } else if (at >= REFERENCE_PARAMETERS) {
         *value = run->model.p[at - REFERENCE_PARAMETERS];
@@ -240,7 +251,7 @@ void @name@_instance_nominals(double nominals[]) {
     @name@_run *const run = &instance->run;
     const @name@_result result = refresh(instance);
     if (result == RESULT_OK) {
-        @name@_run_conditions(run, run->t, run->x, values);
+        indicators(run, values);
     }
     return result;
 }
@@ -257,11 +268,31 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
     forget_values(instance);
 }
 
-void @name@_instance_enter_event(@name@_instance *instance) {
+@name@_result @name@_instance_completed(@name@_instance *instance, int *has_event) {
+    const @name@_result result = refresh(instance);
+    *has_event = 0;
+@if branches@
+    if (result == RESULT_OK) {
+        *has_event = @name@_branch_sign(&instance->run) < 0.0;
+    }
+@end@
+    return result;
+}
+
+@name@_result @name@_instance_enter_event(@name@_instance *instance) {
+    @name@_status status = @NAME@_OK;
     /* Inputs that moved in continuous time have not stepped. */
     @name@_run_hold(&instance->run);
     instance->are_inputs_new = 0;
     instance->phase = PHASE_EVENT;
+@if branches@
+    /* In co-simulation the run leaves a branch by itself. */
+    if (instance->is_co_simulation == 0 && @name@_branch_sign(&instance->run) < 0.0) {
+        status = @name@_branch_leave(&instance->run);
+        forget_values(instance);
+    }
+@end@
+    return result_of(instance, status);
 }
 
 @name@_result @name@_instance_update(@name@_instance *instance, int *has_moved) {
@@ -274,6 +305,11 @@ void @name@_instance_enter_event(@name@_instance *instance) {
     if (result == RESULT_OK) {
         result = settle(instance);
     }
+@if branches@
+    if (result == RESULT_OK && instance->is_co_simulation == 0) {
+        result = result_of(instance, @name@_branch_begin(run));
+    }
+@end@
     for (int at = 0; at < @NAME@_STATES; at++) {
         if (instance->dx_change[at] != run->x[at]) {
             *has_moved = 1;
@@ -336,6 +372,9 @@ double @name@_instance_next_event(const @name@_instance *instance) {
             return RESULT_NO_SUCH_VARIABLE;
         }
     }
+@if branches@
+    @name@_branch_recall(run, run->t);
+@end@
     inside = @name@_run_inputs(run, run->t);
     result = result_of(instance, @name@_directional(&run->model, inside, run->x, run->u, run->du, instance->seed,
         instance->dx_change, instance->y_change));

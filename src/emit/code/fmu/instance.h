@@ -7,9 +7,22 @@
 #ifndef @GUARD@_INSTANCE_H
 #define @GUARD@_INSTANCE_H
 
+@if branches@
+#include "@name@_branch.h"
+@else@
 #include "@name@_run.h"
+@end@
 
 #include <stddef.h>
+
+/* Event indicators: the conditions on states, and whether the branch goes on that the loops follow. */
+enum {
+@if branches@
+    INDICATORS = @NAME@_CONDITIONS + 1
+@else@
+    INDICATORS = @NAME@_CONDITIONS
+@end@
+};
 
 /* Value references: one block after another, each in the order of the arrays of the model. */
 enum {
@@ -21,7 +34,7 @@ enum {
     REFERENCE_OUTPUTS = REFERENCE_INPUT_RATES + @NAME@_INPUTS,
     REFERENCE_PARAMETERS = REFERENCE_OUTPUTS + @NAME@_OUTPUTS,
     REFERENCE_CONDITIONS = REFERENCE_PARAMETERS + @NAME@_PARAMETERS,
-    REFERENCE_END = REFERENCE_CONDITIONS + @NAME@_CONDITIONS
+    REFERENCE_END = REFERENCE_CONDITIONS + INDICATORS
 };
 
 /* What an instance is doing. One bit each, so that a function can say when it may be called. */
@@ -77,7 +90,7 @@ typedef struct {
     double seed[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS)];
     double dx_change[@NAME@_ROOM(@NAME@_STATES)];
     double y_change[@NAME@_ROOM(@NAME@_OUTPUTS)];
-    double signs[@NAME@_ROOM(@NAME@_CONDITIONS)];
+    double signs[@NAME@_ROOM(INDICATORS)];
 } @name@_instance;
 
 /* The token of the modelDescription.xml that belongs to these sources. */
@@ -107,8 +120,11 @@ void @name@_instance_nominals(double nominals[]);
 void @name@_instance_move(@name@_instance *instance, double t);
 void @name@_instance_take_states(@name@_instance *instance, const double x[]);
 
+/* A step of another's solver ends here; `has_event` says whether it has passed an event that no time tells. */
+@name@_result @name@_instance_completed(@name@_instance *instance, int *has_event);
+
 /* Enters event mode, and does what happens there; `has_moved` says whether a state has changed. */
-void @name@_instance_enter_event(@name@_instance *instance);
+@name@_result @name@_instance_enter_event(@name@_instance *instance);
 @name@_result @name@_instance_update(@name@_instance *instance, int *has_moved);
 /* HUGE_VAL where no event is known. */
 double @name@_instance_next_event(const @name@_instance *instance);

@@ -259,11 +259,13 @@ impl Variables {
         let read: FxHashSet<usize> = rate_columns.iter().chain(&output_columns).flatten().copied().collect();
         variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
         variables.add_parameters(subject, &entries, references.parameters);
-        for at in 0..subject.jumping.len() {
+        let jumps = subject.jumping.iter().map(|_| "changes its sign where the equations jump");
+        let ends = subject.has_branches().then_some("changes its sign where the solution of a loop ends");
+        for (at, description) in jumps.chain(ends).enumerate() {
             variables.conditions.push(variables.list.len());
             let name = names.name(&format!("condition[{}]", at + 1), "sign");
             let mut entry = variable(name, references.conditions + at, Causality::Local, None);
-            entry.description = "changes its sign where the equations jump".into();
+            entry.description = description.into();
             variables.list.push(entry);
         }
         // What nobody sets is no known of a derivative.
