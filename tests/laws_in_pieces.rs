@@ -56,7 +56,7 @@ fn near(what: &str, found: f64, expected: f64, allowed: f64) {
     assert!(share <= allowed, "{what}: {found} is not {expected}, by {share:e}");
 }
 
-const MULTIVIBRATOR: &str = "model Multivibrator {
+pub const MULTIVIBRATOR: &str = "model Multivibrator {
   node m, q, o : electrical;
   op : VoltageSource(min(max(15000*(across(q) - across(m)), -15), 15)) o -> gnd;
   r1 : Resistor(1000) q -> gnd;
@@ -69,7 +69,7 @@ const MULTIVIBRATOR: &str = "model Multivibrator {
 
 /// The voltage of the capacitor, which goes to -15 and 15 V in turn and turns back where the amplifier is no longer saturated: where
 /// half of 15 V and its own voltage are 1 mV apart.
-fn multivibrating(time: f64) -> f64 {
+pub fn multivibrating(time: f64) -> f64 {
     let (constant, turn): (f64, f64) = (1.0 / (20.0 * 3f64.ln()), 7.499);
     let half = constant * ((15.0 + turn) / (15.0 - turn)).ln();
     let first = constant * (16.0 / (15.0 - turn)).ln();
@@ -101,7 +101,7 @@ fn a_run_leaves_a_branch_where_it_ends() {
     }
 }
 
-const CUBIC: &str = "element Cubic(a, b) : electrical { through = a*across^3 - b*across; }
+pub const CUBIC: &str = "element Cubic(a, b) : electrical { through = a*across^3 - b*across; }
 model Fold {
   input u = time - 1;
   node x : electrical;
@@ -133,18 +133,18 @@ fn a_run_leaves_a_smooth_branch_where_two_solutions_meet() {
     }
 }
 
-#[test]
-fn a_branch_that_ends_with_no_other_is_told() {
-    let folder = written(
-        "element Parabola(a, b) : electrical { through = a*across^2 + b; }
+pub const PARABOLA: &str = "element Parabola(a, b) : electrical { through = a*across^2 + b; }
 model Loop {
   input u = 2 - time;
   node x : electrical;
   push : CurrentSource(u) gnd -> x;
   odd  : Parabola(1, 1) x -> gnd;
   state z = int(across(odd));
-}",
-    );
+}";
+
+#[test]
+fn a_branch_that_ends_with_no_other_is_told() {
+    let folder = written(PARABOLA);
     for method in METHODS {
         let run = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "2", "--method", method]);
         ends_with(&run, 1);

@@ -23,6 +23,7 @@ mod documented_snippets;
 mod documents;
 mod elaborate;
 mod emit;
+mod emit_branches;
 mod emit_c;
 mod emit_documents;
 mod emit_examples;

@@ -77,7 +77,10 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
         .arg(&sources)
         .arg(format!("-DTOKEN=\"{}\"", description.token));
     gcc.arg(format!("-DSTATES={}", defined(&header, "STATES")));
-    gcc.arg(format!("-DCONDITIONS={}", defined(&signals, "CONDITIONS")));
+    // Where loops have branches, there is an event indicator of their end.
+    let ends = usize::from(sources.join(format!("{name}_branch.h")).exists());
+    let conditions: usize = defined(&signals, "CONDITIONS").parse().unwrap();
+    gcc.arg(format!("-DCONDITIONS={}", conditions + ends));
     if description.is_three {
         gcc.arg("-DFMI3");
     }

@@ -259,8 +259,13 @@ impl Variables {
         let read: FxHashSet<usize> = rate_columns.iter().chain(&output_columns).flatten().copied().collect();
         variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
         variables.add_parameters(subject, &entries, references.parameters);
-        let jumps = subject.jumping.iter().map(|_| "changes its sign where the equations jump");
-        let ends = subject.has_branches().then_some("changes its sign where the solution of a loop ends");
+        let jumps = subject
+            .jumping
+            .iter()
+            .map(|_| "changes its sign where the equations jump");
+        let ends = subject
+            .has_branches()
+            .then_some("changes its sign where the solution of a loop ends");
         for (at, description) in jumps.chain(ends).enumerate() {
             variables.conditions.push(variables.list.len());
             let name = names.name(&format!("condition[{}]", at + 1), "sign");

@@ -31,6 +31,9 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("examples/simulate.rs", include_str!("simulate.rs.txt")),
 ];
 
+/// What follows the branch of solutions of algebraic loops.
+const BRANCH: [(&str, &str); 1] = [("src/branch.rs", include_str!("branch.rs.txt"))];
+
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
     let mut values = Values::default();
@@ -39,8 +42,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     program_values(subject, &mut values);
     readme_values(subject, &members(subject), &mut values);
     let mut package = Package::default();
-    for (path, template) in TEMPLATES {
-        package.add(path, fill(template, &values));
+    let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
+    for (path, template) in TEMPLATES.iter().chain(branch) {
+        package.add(*path, fill(template, &values));
     }
     package
 }
@@ -71,6 +75,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let (rtol, atol) = subject.tolerances();
     let library = crate_name(&system.model);
     let (rows, columns) = subject.jacobian_pattern();
+    let chains = subject.chain_unknowns();
+    let chains: Vec<String> = chains.map(|is_chain| is_chain.to_string()).collect();
     let given: Vec<String> = system
         .states
         .iter()
@@ -93,6 +99,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("jacobian_rows", integers(&rows))
         .set("jacobian_columns", integers(&columns))
         .flag("loops", subject.unknowns() > 0)
+        .flag("branches", subject.has_branches())
+        .set("chain_unknowns", wrapped(&chains))
         .set("moves_word", subject.moves.to_string())
         .set("linear_word", system.linear.to_string())
         .set("start_given", wrapped(&given))
