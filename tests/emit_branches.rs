@@ -161,7 +161,8 @@ fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
     ))];
     let folder = emitted(scratch.path(), PARABOLA, "rust", &[]);
     let target = scratch.path().join("target");
-    programs.push(cargo(&folder, &target, &["run", "--example", "simulate", "--"]));
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    programs.push(Command::new(target.join("debug/examples/simulate")));
     if let Some(python) = python() {
         let mut run = Command::new(python);
         run.arg(emitted(scratch.path(), PARABOLA, "python", &[]).join("loop.py"));

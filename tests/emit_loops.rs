@@ -1,4 +1,4 @@
-//! What emitted code solves within each call: mass matrices, and loops of many unknowns.
+//! What emitted code solves within each call: mass matrices, and loops of many unknowns; and laws that have no slope at rest.
 
 use crate::simulate::shapes;
 use crate::support;
@@ -172,4 +172,40 @@ fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
     let rows = Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(TIGHT)));
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "Rust: {difference:e} {place}");
+}
+
+/// Tanks at rest, where the slope of a turbulent flow is infinite: the scales of the states are found beside it.
+const TANKS: &str = "element Turbulent(c [Pa.s^2/m^6]) : fluid { across = c*through*abs(through); }
+model Tanks {
+  input u [Pa] = 1e4*tanh(time/7);
+  node p0, p1, p2, p3, p4 : fluid;
+  src : PressureSource(u) p0 -> gnd;
+  r1 : FluidResistor(8e10) p0 -> p1;
+  c1 : FluidCapacitor(2e-11) p1 -> gnd;
+  r2 : FluidResistor(1e11) p1 -> p2;
+  c2 : FluidCapacitor(2e-10) p2 -> gnd;
+  r3 : FluidResistor(1e10) p2 -> p3;
+  c3 : FluidCapacitor(4e-10) p3 -> gnd;
+  r4 : Turbulent(2.7e17) p3 -> p4;
+  c4 : FluidCapacitor(2.4e-10) p4 -> gnd;
+  leak : FluidResistor(1.6e11) p4 -> gnd;
+  output pn = across(p4);
+  experiment { stop = 17 [s]; points = 3; }
+}
+";
+
+#[test]
+fn tanks_that_rest_before_a_turbulent_flow_come_to_an_end_in_c() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("tanks.lgm");
+    fs::write(&file, TANKS).unwrap();
+    let folder = scratch.path().join("c");
+    emit(&file, "c", &folder, &[]);
+    let program = compile(&folder, &["-O1"]);
+    let run = Command::new("timeout").arg("60").arg(program).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let rows = Rows::read(&String::from_utf8(run.stdout).unwrap());
+    let last = rows.values.last().unwrap()[1];
+    // By an implicit method of order 5 at a tolerance of 1e-12.
+    assert!((last - 536.17499).abs() < 1e-3, "{last}");
 }

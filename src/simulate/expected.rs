@@ -75,10 +75,13 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
         moments.truncate(if size > LARGE { 2 } else { moments.len() });
         for moment in &moments {
             let mut y = first.clone();
+            let mut are_any = false;
             for length in &spans {
-                if solve(&implicit, *moment, &first, &mut y, *length).is_none() {
+                let is_found = solve(&implicit, *moment, &first, &mut y, *length).is_some();
+                if !is_found && are_any {
                     break;
                 }
+                are_any |= is_found;
                 take(&mut largest, &y);
             }
         }
@@ -214,6 +217,17 @@ fn step(
 fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
     let mut tried = y.to_vec();
     let mut last = Vec::new();
+    // At rest the slope of a law may be infinite, as that of a turbulent flow; beside it there is one.
+    if factor(implicit, time, &tried, length).is_none() {
+        let mut rates = vec![0.0; tried.len()];
+        implicit.right_sides(time, &tried, &mut rates);
+        let most = rates.iter().fold(0.0, |most: f64, rate| most.max(rate.abs()));
+        let beside = |at: usize| scattered(at, 0) * length * most;
+        tried
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, tried)| *tried += beside(at));
+    }
     for _ in 0..if y.len() > LARGE { 2 } else { 5 } {
         let factor = factor(implicit, time, &tried, length)?;
         last = step(implicit, &factor, time, first, &mut tried, length)?;
