@@ -136,6 +136,17 @@ impl Package {
     }
 }
 
+/// The warning that a program does not see where a solution of a loop ends.
+fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
+    let message = format!(
+        "code of this target does not see where a solution of the algebraic loop of {} ends",
+        subject.loops_in_words()
+    );
+    Diagnostic::warning("LGM0937", message)
+        .note("where the loop has several solutions, a run may leave one of them too early, and its numbers are wrong from there on")
+        .help("compare it with `lgm simulate`; C, Rust, Python and FMUs follow a solution to its end")
+}
+
 /// The code of a system for a target; a diagnostic where the target cannot express it.
 pub fn package(
     system: &StateSystem,
@@ -179,6 +190,9 @@ pub fn package(
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
     };
+    if matches!(target, Target::Matlab | Target::Julia) && subject.has_branches() {
+        package.warnings.push(unfollowed(&subject));
+    }
     package.sort();
     Ok(package)
 }

@@ -179,15 +179,16 @@ impl<'a> Subject<'a> {
         self.kernels.residuals.outputs()
     }
 
-    /// Which unknowns of all loops are displacements of closed chains, which have first values and go on from there without leaps.
-    pub(crate) fn chain_unknowns(&self) -> impl Iterator<Item = bool> {
+    /// Which unknowns of all loops leave no choice between solutions: those of linear loops, and the displacements of closed chains,
+    /// which have first values and go on from there without leaps.
+    pub(crate) fn settled_unknowns(&self) -> impl Iterator<Item = bool> {
         let loops = self.system.loops.iter();
-        loops.flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
+        loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
     }
 
     /// Whether loops may have several solutions, of which a run follows one as far as it goes.
     pub(crate) fn has_branches(&self) -> bool {
-        self.chain_unknowns().any(|is_chain| !is_chain)
+        self.settled_unknowns().any(|is_settled| !is_settled)
     }
 
     /// Where the unknowns of all loops are looked for at first, one list after another.

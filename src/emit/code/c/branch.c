@@ -30,8 +30,8 @@ static const real apart = (real)1e-7;
 /* The longest move, as a share of the unknowns. */
 static const real longest_move = (real)0.05;
 
-/* The displacements of closed chains go on from the last solution without leaps, and end at a dead centre. */
-static const int is_chain[@NAME@_UNKNOWNS] = {@chain_unknowns@};
+/* Linear loops have one solution; and displacements of closed chains go on without leaps, to where they end at a dead centre. */
+static const int is_settled[@NAME@_UNKNOWNS] = {@settled_unknowns@};
 
 static void copy(real to[], const real from[], int count) {
     for (int at = 0; at < count; at++) {
@@ -69,7 +69,7 @@ static real small_change(const @name@_branch *branch, int at, real a, real b) {
 
 static int is_near(const @name@_branch *branch, const real a[], const real b[]) {
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-        if (is_chain[at] == 0 && !(@fabs@(a[at] - b[at]) <= small_change(branch, at, a[at], b[at]))) {
+        if (is_settled[at] == 0 && !(@fabs@(a[at] - b[at]) <= small_change(branch, at, a[at], b[at]))) {
             return 0;
         }
     }
@@ -81,7 +81,7 @@ static int is_way(const @name@_branch *branch, const real from[], const real bet
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
         const real length = @fabs@(to[at] - from[at]);
         const real off = @fabs@(between[at] - @half@ * (from[at] + to[at]));
-        if (is_chain[at] == 0 && !(off <= bent * length + small_change(branch, at, from[at], to[at]))) {
+        if (is_settled[at] == 0 && !(off <= bent * length + small_change(branch, at, from[at], to[at]))) {
             return 0;
         }
     }
@@ -91,7 +91,7 @@ static int is_way(const @name@_branch *branch, const real from[], const real bet
 static int is_elsewhere(const real a[], const real b[]) {
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
         const real size = larger(@fabs@(a[at]), @fabs@(b[at]));
-        if (is_chain[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@) {
+        if (is_settled[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@) {
             return 1;
         }
     }

@@ -184,8 +184,10 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .iter()
         .map(|state| i32::from(state.start_given).to_string());
     values.set("start_given", list(given, "0".to_string()));
-    let chains = subject.chain_unknowns().map(|is_chain| u8::from(is_chain).to_string());
-    values.set("chain_unknowns", list(chains, "0".to_string()));
+    let settled = subject
+        .settled_unknowns()
+        .map(|is_settled| u8::from(is_settled).to_string());
+    values.set("settled_unknowns", list(settled, "0".to_string()));
     // Single precision has fewer powers of ten.
     let least = if c.float { 1e-18 } else { 0.0 };
     let scales = subject.scales().iter();

@@ -78,8 +78,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .iter()
         .map(|state| boolean(state.start_given).to_string())
         .collect();
-    let chains = subject.chain_unknowns();
-    let chains: Vec<String> = chains.map(|is_chain| boolean(is_chain).to_string()).collect();
+    let settled = subject.settled_unknowns();
+    let settled: Vec<String> = settled.map(|is_settled| boolean(is_settled).to_string()).collect();
     let table = subject.columns.table();
     let fields: Vec<String> = table
         .iter()
@@ -103,7 +103,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("derived_dict", derived + "}")
         .set("linear_word", boolean(system.linear))
         .flag("branches", subject.has_branches())
-        .set("chain_unknowns", format!("[{}]", wrapped(&chains)))
+        .set("settled_unknowns", format!("[{}]", wrapped(&settled)))
         .set("guesses", bracketed_guesses(subject, literal))
         .set("jacobian_rows", rows)
         .set("jacobian_columns", columns)

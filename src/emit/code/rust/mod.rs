@@ -75,8 +75,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
     let (rtol, atol) = subject.tolerances();
     let library = crate_name(&system.model);
     let (rows, columns) = subject.jacobian_pattern();
-    let chains = subject.chain_unknowns();
-    let chains: Vec<String> = chains.map(|is_chain| is_chain.to_string()).collect();
+    let settled = subject.settled_unknowns();
+    let settled: Vec<String> = settled.map(|is_settled| is_settled.to_string()).collect();
     let given: Vec<String> = system
         .states
         .iter()
@@ -100,7 +100,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("jacobian_columns", integers(&columns))
         .flag("loops", subject.unknowns() > 0)
         .flag("branches", subject.has_branches())
-        .set("chain_unknowns", wrapped(&chains))
+        .set("settled_unknowns", wrapped(&settled))
         .set("moves_word", subject.moves.to_string())
         .set("linear_word", system.linear.to_string())
         .set("start_given", wrapped(&given))
