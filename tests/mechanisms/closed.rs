@@ -136,6 +136,9 @@ impl Closed {
         if let Some(ratio) = mesh {
             chain.links[2].rate = ratio * chain.links[0].rate;
         }
+        if !chain.gives_rates() {
+            chain.links.iter_mut().for_each(|link| link.rate = 0.0);
+        }
         chain
     }
 
@@ -151,6 +154,12 @@ impl Closed {
     fn independent(&self) -> Vec<usize> {
         let free = (0..self.links.len()).filter(|k| !self.follows(*k));
         free.filter(|k| self.mesh.is_none() || *k == 0).collect()
+    }
+
+    /// Whether all rates have starts in the model. Where one has no inertia to give it a start, the chain starts at rest: its rate would
+    /// follow from the others by impulses.
+    fn gives_rates(&self) -> bool {
+        self.independent().iter().all(|k| self.links[*k].inertia.is_some())
     }
 
     /// The angle of a link as the model names it.
@@ -306,7 +315,7 @@ impl Closed {
         )
         .unwrap();
         if let Some(inertia) = link.inertia {
-            let is_given = self.independent().contains(&k);
+            let is_given = self.gives_rates() && self.independent().contains(&k);
             let start = if is_given {
                 format!(", start = {:?}", link.rate)
             } else {

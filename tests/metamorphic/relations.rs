@@ -211,7 +211,7 @@ impl Case {
             return Err(Fault::Slow);
         }
         Ok(Case {
-            columns: columns(&model, &reference),
+            columns: columns(&model, &reference, base.as_ref().ok()),
             model,
             natural: natural.clone(),
             units,
@@ -521,7 +521,7 @@ fn disturbed(model: &Model, seed: u64) -> Model {
 }
 
 /// What each output is measured by.
-fn columns(model: &Model, reference: &Rows) -> Vec<Column> {
+fn columns(model: &Model, reference: &Rows, base: Option<&Rows>) -> Vec<Column> {
     let kind = |quantity: &Quantity| match quantity {
         Quantity::Across(at, port) => (0, model.domain(*at, *port).place()),
         Quantity::Through(at, port) => (1, model.domain(*at, *port).place()),
@@ -543,15 +543,17 @@ fn columns(model: &Model, reference: &Rows) -> Vec<Column> {
         let same = extents.iter().filter(|entry| entry.0 == kind);
         same.map(|entry| entry.2).fold(0.0, f64::max)
     };
-    let columns = model
-        .outputs
-        .iter()
-        .zip(&extents)
-        .map(|(output, (kind, range, size))| Column {
-            name: output.name.clone(),
-            factor: 1.0,
-            size: range.max(1e-3 * size).max(1e-3 * largest(*kind)).max(f64::MIN_POSITIVE),
-            grows: 1.0,
-        });
+    let by_states = |at: usize| base.and_then(|rows| rows.by_states.get(at)).copied().unwrap_or(0.0);
+    let columns = model.outputs.iter().zip(&extents).enumerate();
+    let columns = columns.map(|(at, (output, (kind, range, size)))| Column {
+        name: output.name.clone(),
+        factor: 1.0,
+        size: range
+            .max(1e-3 * size)
+            .max(1e-3 * largest(*kind))
+            .max(1e-3 * by_states(at))
+            .max(f64::MIN_POSITIVE),
+        grows: 1.0,
+    });
     columns.collect()
 }

@@ -2,7 +2,7 @@
 
 use lgm::diagnostic::Severity;
 use lgm::equations::{Options, StateRequest, StateSystem};
-use lgm::kernels::{KernelOptions, Kernels};
+use lgm::kernels::{Arguments, KernelOptions, Kernels};
 use lgm::simulate::{FailureKind, Inputs, Plan, Progress, Stop, Table, simulate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -46,6 +46,8 @@ pub struct Rows {
     pub values: Vec<Vec<f64>>,
     /// The states of the first row.
     pub first: Vec<f64>,
+    /// For each output, the most that it would move in any row if each state moved by its own size; empty where nobody looked.
+    pub by_states: Vec<f64>,
 }
 
 impl Rows {
@@ -62,6 +64,7 @@ impl Rows {
             times: self.times.iter().copied().step_by(stride).collect(),
             values: self.values.iter().step_by(stride).cloned().collect(),
             first: self.first.clone(),
+            by_states: self.by_states.clone(),
         }
     }
 }
@@ -113,6 +116,46 @@ impl Progress for Until {
     }
 }
 
+/// A change of a state that is small beside it, and large beside rounding.
+const SMALL: f64 = 1e-6;
+
+/// Takes note of how much the states move the outputs at one point; models with loops, whose unknowns would move too, are left out.
+fn see_states(most: &mut Vec<f64>, kernels: &Kernels, parameters: &[f64], time: f64, states: &[f64]) {
+    let signals = kernels.inputs.values(&Arguments {
+        time,
+        parameters,
+        ..Arguments::default()
+    });
+    if kernels.residuals.outputs() > 0 || signals.iter().any(|value| value.is_nan()) {
+        return;
+    }
+    let (inputs, rates) = signals.split_at(signals.len() / 2);
+    let outputs = |states: &[f64]| {
+        kernels.outputs.values(&Arguments {
+            time,
+            parameters,
+            states,
+            inputs,
+            rates,
+            ..Arguments::default()
+        })
+    };
+    let here = outputs(states);
+    let mut sums = vec![0.0; here.len()];
+    let mut moved = states.to_vec();
+    for at in 0..states.len() {
+        moved[at] = states[at] * (1.0 + SMALL);
+        for ((sum, here), there) in sums.iter_mut().zip(&here).zip(outputs(&moved)) {
+            *sum += (there - here).abs() / SMALL;
+        }
+        moved[at] = states[at];
+    }
+    most.resize(here.len(), 0.0);
+    for (most, sum) in most.iter_mut().zip(sums) {
+        *most = most.max(sum);
+    }
+}
+
 /// Runs equations; a table, where there is one, in place of an input.
 pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>) -> Result<Rows, Fault> {
     guarded(|| {
@@ -133,6 +176,7 @@ pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>
             }
             rows.times.push(time);
             rows.values.push(outputs.to_vec());
+            see_states(&mut rows.by_states, &kernels, &parameters, time, states);
         };
         let plan = Plan {
             max_steps: STEPS,

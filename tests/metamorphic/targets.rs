@@ -79,7 +79,7 @@ fn rows(printed: &emitted::Rows) -> Rows {
         names: printed.names[1..].to_vec(),
         times: printed.values.iter().map(|row| row[0]).collect(),
         values: printed.values.iter().map(|row| row[1..].to_vec()).collect(),
-        first: Vec::new(),
+        ..Rows::default()
     }
 }
 
@@ -138,7 +138,7 @@ fn unit(case: &Case, file: &Path, folder: &Path, target: &str, mode: &str) -> Re
             .lines()
             .map(|line| line.split(',').map(|field| field.parse().unwrap_or(f64::NAN)).collect())
             .collect(),
-        first: Vec::new(),
+        ..Rows::default()
     })
 }
 

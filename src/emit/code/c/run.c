@@ -335,6 +335,28 @@ static int is_changed(@name@_run *run, real *until) {
     return 0;
 }
 
+/* Where no step is short enough, a jump may be just ahead that a state without a size yet does not forgive. Whether it is: then the
+ * run is on its other side, some units of rounding further along the slope. */
+static int is_beyond_jump(@name@_run *run) {
+    const @name@_dopri5 *const solver = &run->solver;
+    const real length = @rounding@ * @fabs@(solver->t) * (real)16.0;
+    const real there = solver->t + length;
+    real values[@NAME@_CONDITIONS];
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->between[at] = solver->x[at] + length * solver->slope[0][at];
+    }
+    @name@_run_conditions(run, there, run->between, values);
+    if (!has_changed(run->side, values) || there > @name@_run_bound(run)) {
+        return 0;
+    }
+    run->t = there;
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->x[at] = run->between[at];
+    }
+    run->is_fresh = 1;
+    return 1;
+}
+
 @end@
 @if branches@
 /* The way of the last step. */
@@ -389,6 +411,11 @@ static @name@_status start_anew(@name@_run *run, real end) {
         run->branch.latest = HUGE_VAL@suffix@;
 @end@
         status = @name@_dopri5_step(solver, motion, run, end);
+@if conditional@
+        if (status == @NAME@_NOT_FINITE && is_beyond_jump(run)) {
+            return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
+        }
+@end@
 @if branches@
         if (status != @NAME@_OK) {
             /* The branch may end just ahead. */
