@@ -68,6 +68,34 @@ fn codes(diagnostics: &[Diagnostic]) -> Vec<&str> {
     diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
+/// Equations that are right until something happens at a set time and wrong afterwards are found wrong, also where that is later
+/// than a second and in a condition.
+#[test]
+fn equations_are_looked_at_on_every_side_of_what_happens_at_set_times() {
+    for late in ["step(2.5)", "pulse(3, 1)", "ramp(4)", "if time > 5 then 1 else 0"] {
+        for (import, law) in [
+            ("", "Damper(2)"),
+            ("import nonlinear;\n", "HardSpring(20 [N/m], 3 [N/m^3])"),
+        ] {
+            let text = format!(
+                "{import}model M {{ node a : translational; mass : Mass(1) a -> gnd; other : {law} a -> gnd;\n\
+                 push : ForceSource(1) gnd -> a; output w = {late} + across(mass); }}"
+            );
+            let (clean, frozen) = (said(&text, |_| ()), said(&text, |system| without_time(system)));
+            assert_eq!(codes(&clean), ["LGM0712"], "{text}: {clean:#?}");
+            assert!(codes(&frozen).contains(&"LGM0711"), "{text}: {frozen:#?}");
+        }
+    }
+}
+
+/// Freezes the first output's function of time as it is at the start.
+fn without_time(system: &mut StateSystem) {
+    let (time, zero) = (system.time, system.exprs.zero());
+    let inputs: Vec<_> = system.inputs.iter().map(|input| input.symbol).collect();
+    let frozen = |symbol| (symbol == time || inputs.contains(&symbol)).then_some(zero);
+    system.output_values[0] = system.exprs.substitute(&[system.output_values[0]], frozen)[0];
+}
+
 #[test]
 fn equations_that_were_changed_are_found_out() {
     for text in [LINEAR, NONLINEAR] {

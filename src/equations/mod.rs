@@ -20,6 +20,7 @@ mod formulate;
 mod given;
 mod holders;
 mod impulses;
+mod instants;
 mod jumps;
 mod links;
 mod matrices;

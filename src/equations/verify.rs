@@ -11,6 +11,7 @@ use super::assemble::{Columns, Obstacle};
 use super::bounds::{Ball, BallValues, Places, Rated, rated};
 use super::checker;
 use super::formulate::{Problem, decide, is_small};
+use super::instants::between_corners;
 use super::outputs::Plan;
 use super::refusal::Failure;
 use super::residuals::Checker;
@@ -63,24 +64,25 @@ pub fn verify(
     let is_held = model.outputs.iter().any(|output| holds_call(model, output.value));
     for set in 0..sets {
         let values = parameter_set(model, set);
+        let point = random_point(system, &values, set);
         let done = if exact {
-            check_exactly(problem, system, &values, set, &mut result)
+            check_exactly(problem, system, (&values, &point), &mut result)
         } else {
             Err(Failure::Reduction(Refusal::TooLarge))
         };
-        // Exact numbers are looked at for values alone, and an integral has none at one instant.
+        // Exact numbers are looked at for values alone, and an integral has none at one instant; functions of time have no exact
+        // values, and doubles have them.
         let done = match done {
-            Ok(()) if is_held && result.diagnostics.is_empty() => {
-                check_rounded(problem, system, &values, set, &mut result)
-            }
-            done => done,
+            Ok(()) if !is_held || !result.diagnostics.is_empty() => Ok(()),
+            _ => check_rounded(problem, system, (&values, &point), &mut result),
         };
-        // Functions of time have no exact values; doubles have them.
-        let done = done.or_else(|_| check_rounded(problem, system, &values, set, &mut result));
         match done {
             Ok(()) => result.points += 1,
             Err(failure) if set == 0 => result.diagnostics.push(failure.diagnostic(model)),
             Err(_) => {}
+        }
+        if set == 0 && result.diagnostics.is_empty() {
+            check_between_corners(problem, system, &values, &mut result);
         }
         if !result.diagnostics.is_empty() {
             break;
@@ -88,6 +90,23 @@ pub fn verify(
     }
     result.say_what_is_open(&problem.flat());
     result
+}
+
+/// Checks the equations on every side of what happens at set times.
+fn check_between_corners(problem: Problem<'_>, system: &StateSystem, values: &Symbols, result: &mut Verification) {
+    let model = problem.model;
+    let value_of = |symbol: SymbolId| values.get(&symbol).map(to_f64);
+    let instants = between_corners(&model.exprs, model.time, &value_of);
+    for (draw, time) in instants.into_iter().enumerate() {
+        let mut point = random_point(system, values, 100 + draw as u64);
+        let time = BigRational::from_float(time).expect("invariant: instants are finite");
+        point.insert(system.time, time);
+        // Nothing is known of a point without values, as at random points.
+        let _ = check_rounded(problem, system, (values, &point), result);
+        if !result.diagnostics.is_empty() {
+            return;
+        }
+    }
 }
 
 /// Whether an `int(..)` or a `der(..)` is in an expression.
@@ -258,16 +277,14 @@ fn random_point(system: &StateSystem, parameters: &Symbols, set: u64) -> Symbols
 fn check_exactly(
     problem: Problem<'_>,
     system: &StateSystem,
-    parameters: &Symbols,
-    set: u64,
+    (parameters, symbols): (&Symbols, &Symbols),
     result: &mut Verification,
 ) -> Result<(), Failure> {
-    let symbols = random_point(system, parameters, set);
-    let mut derivatives = emitted::<ExactValues>(system, &symbols)?;
+    let mut derivatives = emitted::<ExactValues>(system, symbols)?;
     let outputs = derivatives.split_off(system.derivatives.len());
     let mut field = ExactValues::with_values(parameters);
     let flat = flat_run(problem, &mut field)?;
-    let full = Full::new(system, &flat, &symbols, derivatives.clone())?;
+    let full = Full::new(system, &flat, symbols, derivatives.clone())?;
     let (values, rates) = full.columns(&mut field, problem, &flat);
     let (measures, _) = flat.run.measures.split_at(problem.model.measures.len());
     let measured = measures
@@ -283,9 +300,9 @@ fn check_exactly(
         found: Vec::new(),
     };
     checker.structure();
-    checker.laws(&symbols);
-    checker.integrals(&symbols, &derivatives);
-    checker.outputs(&symbols, &outputs);
+    checker.laws(symbols);
+    checker.integrals(symbols, &derivatives);
+    checker.outputs(symbols, &outputs);
     checker.power();
     if checker.field.exhausted() {
         return Err(Failure::Reduction(Refusal::TooLarge));
@@ -298,14 +315,12 @@ fn check_exactly(
 fn check_rounded(
     problem: Problem<'_>,
     system: &StateSystem,
-    parameters: &Symbols,
-    set: u64,
+    (parameters, symbols): (&Symbols, &Symbols),
     result: &mut Verification,
 ) -> Result<(), Failure> {
-    let symbols = random_point(system, parameters, set);
     let mut field = BallValues::with_values(parameters);
     let flat = flat_run(problem, &mut field)?;
-    let found = rounded_at(problem, system, &flat, &mut field, &symbols)?;
+    let found = rounded_at(problem, system, &flat, &mut field, symbols)?;
     let checker = checker::Checker::new(problem.flat(), found.at, found.places);
     result.take(&problem.flat(), &checker.judge(&found.outputs));
     Ok(())

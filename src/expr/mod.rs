@@ -254,6 +254,11 @@ impl Exprs {
             .expect("invariant: an ExprId belongs to the arena that made it")
     }
 
+    /// All nodes, each after those that it is made of.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> {
+        (0..self.nodes.len() as u32).map(ExprId)
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()

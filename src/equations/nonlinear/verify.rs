@@ -14,11 +14,12 @@ use crate::elaborate::model::{ElementId, Model};
 use crate::equations::balance::Instant;
 use crate::equations::bounds::{Ball, Places, Rated, rated};
 use crate::equations::checker::{Checker, Flat, emitted_outputs};
+use crate::equations::instants::between_corners;
 use crate::equations::refusal::Failure;
 use crate::equations::states::StateRequest;
 use crate::equations::system::StateSystem;
 use crate::equations::verification::Verification;
-use crate::expr::ExprId;
+use crate::expr::{ExprId, SymbolId, to_f64};
 use crate::reduce::Refusal;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -130,8 +131,10 @@ pub(in crate::equations) fn verify(
             return result;
         }
     };
-    for set in 0..POINTS {
-        let Some(point) = emitted(system, &random_instant(system, set), &[]) else {
+    let random = (0..POINTS).map(|set| random_instant(system, set));
+    let between = instants_between_corners(model, system);
+    for instant in random.chain(between) {
+        let Some(point) = emitted(system, &instant, &[]) else {
             continue;
         };
         let Some((at, places)) = formulation.at(system, &point) else {
@@ -166,6 +169,18 @@ pub(in crate::equations) fn power(
         Checker::new(formulation.flat(), at, places).power_alone()
     };
     Ok(instants.iter().map(one).collect())
+}
+
+/// Instants on every side of what happens at set times.
+fn instants_between_corners(model: &Model, system: &StateSystem) -> Vec<Instant> {
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    let times = between_corners(&model.exprs, model.time, &|symbol| values.get(&symbol).copied());
+    let at = |(draw, time): (usize, f64)| Instant {
+        time,
+        ..random_instant(system, 100 + draw as u64)
+    };
+    times.into_iter().enumerate().map(at).collect()
 }
 
 fn random_instant(system: &StateSystem, set: u64) -> Instant {
