@@ -23,6 +23,9 @@ pub struct Request {
     pub retain: Vec<crate::elaborate::model::ElementId>,
     /// Storage ports that are taken before all others (negative) or after them (positive).
     pub ranks: FxHashMap<PortId, i8>,
+    /// Storage ports that take derivative causality although the structure alone would leave them their state: the laws of ideal
+    /// elements tie them to others.
+    pub tied: Vec<PortId>,
 }
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
@@ -49,6 +52,7 @@ pub fn assign(
         free,
         independent: Vec::new(),
         dependent: Vec::new(),
+        tied: Vec::new(),
         dissipators: Vec::new(),
         sources: Vec::new(),
         nonlinear: Vec::new(),
@@ -80,7 +84,10 @@ pub fn assign(
             }
             Law::Storage { co_energy, .. } => {
                 let retained = position(port.element);
-                let rank = request.ranks.get(&id).copied().unwrap_or(0);
+                let rank = match request.tied.contains(&id) {
+                    true => i8::MAX,
+                    false => request.ranks.get(&id).copied().unwrap_or(0),
+                };
                 storage.push((rank, retained, storage_class(model, id, *co_energy), id));
             }
             Law::Dissipator(_) => causality.dissipators.push(id),
@@ -106,6 +113,12 @@ pub fn assign(
         let Law::Storage { co_energy, .. } = &element.law else {
             unreachable!("invariant: only storage was collected")
         };
+        if request.tied.contains(&id) && elimination.pivot(&mut field, port_column(id, *co_energy)).is_some() {
+            causality.solved[id.index()] = Some(*co_energy);
+            causality.dependent.push(id);
+            causality.tied.push(id);
+            continue;
+        }
         let integral = elimination.pivot(&mut field, port_column(id, co_energy.conjugate()));
         if integral.is_some() {
             causality.solved[id.index()] = Some(co_energy.conjugate());

@@ -34,6 +34,9 @@ pub struct Causality {
     pub independent: Vec<PortId>,
     /// Storage ports in derivative causality, in declaration order.
     pub dependent: Vec<PortId>,
+    /// Those of the dependent ones whose co-energy the structure gives only together with the laws of dissipators: ideal
+    /// elements, such as an op-amp with its input at zero.
+    pub tied: Vec<PortId>,
     /// Dissipator ports, in declaration order.
     pub dissipators: Vec<PortId>,
     /// Source ports, in declaration order.

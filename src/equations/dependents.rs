@@ -36,7 +36,9 @@ pub(crate) fn report<F: Present>(
     };
     // For each independent port, the dependent ports that follow it.
     let mut followers: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-    for (d, row) in couplings.iter().enumerate() {
+    let is_tied = |d: usize| causality.tied.contains(&dependent[d]);
+    // What an ideal element ties adds nothing to what it follows: the element takes its power from elsewhere.
+    for (d, row) in couplings.iter().enumerate().filter(|entry| !is_tied(entry.0)) {
         for (column, _) in row.iter().filter(|entry| (entry.0 as usize) < known.storage) {
             followers.entry(*column).or_default().push(d);
         }
@@ -82,7 +84,7 @@ pub(crate) fn report<F: Present>(
                 .filter(|name| !reports[position].on.contains(name)),
         );
         reports[position].on = all;
-        if on.is_empty() || on.len() > WRITTEN {
+        if on.is_empty() || on.len() > WRITTEN || is_tied(d) {
             continue;
         }
         let mut rows = Vec::with_capacity(on.len());

@@ -17,6 +17,7 @@ use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
 use super::states::StateRequest;
 use super::system::{DependentStorage, StateSystem};
+use super::ties::with_ties;
 use super::{build, dependents, singular, starts, values};
 use crate::algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
 use crate::bond::{self, BondGraph};
@@ -69,15 +70,32 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     let request = Request {
         retain: request.retain.clone(),
         ranks,
+        tied: Vec::new(),
     };
     let (causality, general, mut diagnostics) = decide_rank(model, graph, &request);
     diagnostics.extend(warning);
     (causality, general, diagnostics)
 }
 
+/// Decides causality by the structure, and with what ideal elements tie.
+fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let (causality, general, diagnostics) = decide_structure(model, graph, request);
+    if has_errors(&diagnostics) {
+        return (causality, general, diagnostics);
+    }
+    let tied = with_ties(model, &causality, request, |request| {
+        let (causality, general, diagnostics) = decide_structure(model, graph, request);
+        (!has_errors(&diagnostics)).then_some((causality, (general, diagnostics)))
+    });
+    match tied {
+        Some((causality, (general, diagnostics))) => (causality, general, diagnostics),
+        None => (causality, general, diagnostics),
+    }
+}
+
 /// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
 /// holds, with a warning. The flag says whether the parameters in general may be used.
-fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+fn decide_structure(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
     let mut sampled = Sampled::new(1);
     let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
         sampled.from_expression(&model.exprs, id).unwrap_or(0)

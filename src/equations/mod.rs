@@ -39,6 +39,7 @@ mod singular;
 mod starts;
 mod states;
 mod system;
+mod ties;
 mod time_inputs;
 mod values;
 mod verification;

@@ -3,11 +3,12 @@
 //! Looked for only after a refusal, in a field without rounding, so that what takes part is decided exactly.
 
 use super::Known;
-use super::explicit::{Layout, dissipator_rows, solve_structure, storage_sides};
+use super::explicit::{Layout, dissipator_rows, solve_structure, solved_variable, storage_sides, substitute};
 use super::laws::{System, dissipator_system, storage_system};
 use crate::algebra::{Field, FromExpression, Sharing};
 use crate::causality::Causality;
 use crate::causality::elimination::{Elimination, Row};
+use crate::causality::structure::port_column;
 use crate::elaborate::model::{ElementId, Model, PortId};
 
 /// More than so many are not told apart.
@@ -67,6 +68,23 @@ pub(crate) fn defects<F: Field + FromExpression>(model: &Model, causality: &Caus
         .copied()
         .collect();
     of_system(model, causality, field, layout.known, &system, &unknowns, true)
+}
+
+/// Whether the laws of dissipators give the co-energies of all storage that they are said to tie, over states and sources alone.
+pub(crate) fn are_tied<F: Field + FromExpression>(model: &Model, causality: &Causality, field: &mut F) -> bool {
+    let layout = Layout::of(causality);
+    let Ok(solved) = solve_structure(model, causality, field, layout, &[]) else {
+        return false;
+    };
+    let given = dissipator_system(model, causality, field, layout, &solved)
+        .and_then(|system| dissipator_rows(field, system, &mut Sharing::nothing()));
+    let Ok(given) = given else { return false };
+    causality.tied.iter().all(|port| {
+        let row = solved.row(port_column(*port, solved_variable(causality, *port)));
+        let row = substitute(field, row, layout.dissipator(0), &given);
+        row.iter()
+            .all(|entry| entry.0 < layout.conjugate(0) || field.is_zero(&entry.1))
+    })
 }
 
 fn of_system<F: Field>(
@@ -140,6 +158,9 @@ fn right_side<F: Field>(
         .filter(|(_, sum)| !field.is_zero(sum))
         .filter_map(|(column, _)| {
             let column = column as usize;
+            if column >= known.columns() {
+                return None;
+            }
             match column.checked_sub(known.storage) {
                 None => causality.independent.get(column),
                 Some(source) if known.sources > 0 => causality.sources.get(source % known.sources),

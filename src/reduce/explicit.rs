@@ -169,10 +169,12 @@ pub(super) fn storage_sides<F: Field + FromExpression>(
     }
     let mut dependent_co_energy = Vec::with_capacity(causality.dependent.len());
     for port in &causality.dependent {
-        let mut row = solved
-            .row(port_column(*port, solved_variable(causality, *port)))
-            .clone();
-        // S_dd = 0 and S_dr = 0 by power conservation; what doubles leave there is rounding.
+        let row = solved.row(port_column(*port, solved_variable(causality, *port)));
+        let mut row = match causality.tied.contains(port) {
+            true => substitute(field, row, layout.dissipator(0), given),
+            false => row.clone(),
+        };
+        // S_dd = 0 and S_dr = 0 by power conservation, or by what tied the storage; what doubles leave there is rounding.
         row.retain(|entry| entry.0 < layout.conjugate(0));
         dependent_co_energy.push(row);
     }

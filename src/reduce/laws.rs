@@ -45,8 +45,8 @@ pub(super) struct System<E> {
 }
 
 /// The dissipators' laws as equations for the variables that the structure takes from them, in the order of the
-/// dissipators. Right sides over known columns and w_d, the latter only where a loop through dependent storage needs them
-/// (S_rd = 0 makes them vanish).
+/// dissipators. Right sides over known columns and w_d, the latter only of storage that is tied by the laws of dissipators
+/// (elsewhere S_rd = 0 makes them vanish, and doubles leave their rounding there).
 pub(super) fn dissipator_system<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
@@ -79,7 +79,7 @@ pub(super) fn dissipator_system<F: Field + FromExpression>(
                     if *column >= split {
                         let product = field.mul(&value, coefficient);
                         equation.add_unknown(column - split, product);
-                    } else if *column < layout.conjugate(0) {
+                    } else if *column < layout.conjugate(0) || is_tied(causality, layout, *column) {
                         known.push((*column, field.mul(&minus, coefficient)));
                     }
                 }
@@ -97,6 +97,12 @@ pub(super) fn dissipator_system<F: Field + FromExpression>(
         owners,
         left_over: Vec::new(),
     })
+}
+
+/// Whether a column is the w_d of tied storage.
+fn is_tied(causality: &Causality, layout: Layout, column: u32) -> bool {
+    let port = causality.dependent.get((column - layout.conjugate(0)) as usize);
+    port.is_some_and(|port| causality.tied.contains(port))
 }
 
 /// The terms of one equation of a dissipator, `sum of value * variable(port) = 0`.

@@ -10,7 +10,7 @@ mod laws;
 use crate::causality::elimination::Row;
 use crate::elaborate::model::PortId;
 
-pub(crate) use defect::{Defect, defects};
+pub(crate) use defect::{Defect, are_tied, defects};
 pub(crate) use explicit::substitute;
 pub use explicit::{Refusal, Solve, reduce};
 

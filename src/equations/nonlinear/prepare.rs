@@ -206,6 +206,7 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
     let request = Request {
         retain: retain.to_vec(),
         ranks,
+        tied: Vec::new(),
     };
     let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
         sampled.from_expression(&model.exprs, id).unwrap_or(0)
