@@ -105,6 +105,17 @@ impl Branch {
         CONTINUOUS * size + NOISE * self.sizes[at] + motion.small_unknown(at)
     }
 
+    /// Takes over what an implicit method has found at the end of its last step, if that solves the loops.
+    fn takes_over(&mut self, motion: &Motion<'_>, solver: &dyn Solver) -> bool {
+        let own = solver.unknowns();
+        let Some(own) = own.filter(|own| motion.holds_nearly(solver.time(), solver.states(), own)) else {
+            return false;
+        };
+        self.reached.copy_from_slice(own);
+        motion.forget_fault();
+        true
+    }
+
     /// Whether the last step stays on the branch; where it ends if not.
     fn follow(&mut self, motion: &Motion<'_>, solver: &mut dyn Solver) -> Result<Option<End>, SolverFault> {
         let (from, to) = (solver.previous(), solver.time());
@@ -112,6 +123,9 @@ impl Branch {
         let mut way = |time: f64, states: &mut [f64]| match time == to {
             true => {
                 states.copy_from_slice(&last);
+                if let Some(unknowns) = solver.unknowns() {
+                    motion.guess_unknowns(unknowns);
+                }
                 Ok(())
             }
             false => solver.interpolate(time, states),
@@ -129,7 +143,7 @@ impl Branch {
         let mut states = vec![0.0; motion.states];
         let mut solve = |time: f64, guess: &[f64]| -> Result<Option<Vec<f64>>, SolverFault> {
             way(time, &mut states)?;
-            Ok(motion.unknowns_near(guess, time, &states))
+            Ok(motion.unknowns_on_way(guess, time, &states))
         };
         let shortest = (INSTANT * (to - from)).max(2.0 * f64::EPSILON * to.abs());
         let (mut low, mut unknowns, mut high) = (from, self.unknowns.clone(), to);
@@ -249,7 +263,14 @@ impl Run<'_> {
         let followed = branch.follow(self.motion, solver);
         let result = match followed {
             Ok(None) => self.with_the_solver(&branch, solver, stop),
-            Ok(Some(end)) => self.at_end(&branch, &end, solver, stop).map(Some),
+            Ok(Some(end)) => {
+                let left = self.at_end(&branch, &end, solver, stop);
+                match left {
+                    // The method itself has found a way on.
+                    Err(_) if branch.takes_over(self.motion, solver) => Ok(None),
+                    left => left.map(Some),
+                }
+            }
             Err(error) => Err(self.failure(error, None)),
         };
         self.branch = Some(branch);

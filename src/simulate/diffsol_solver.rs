@@ -1,7 +1,8 @@
 //! The solvers of the library diffsol behind [`Solver`].
 
 use super::implicit::Implicit;
-use super::motion::Motion;
+use super::joint::Point;
+use super::motion::{BEYOND, Motion};
 use super::scales::Scales;
 use super::solver::{Reached, Solver, SolverFault, Work};
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
@@ -11,17 +12,23 @@ use diffsol::{
     Vector, VectorCommon,
 };
 use faer::sparse::SymbolicSparseColMat;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 type V = FaerVec<f64>;
 type M = FaerSparseMat<f64>;
 
+/// What is allowed of a loop unknown by the error test. It follows from the states, and the iteration sees to it that it does; it has no
+/// history that its error would be added to. Where a law bends it may turn at once from one value to another, which no
+/// step is short enough for.
+const UNTESTED: f64 = 1e90;
+
 /// The numbers of a vector.
-fn numbers(vector: &V) -> &[f64] {
+pub(super) fn numbers(vector: &V) -> &[f64] {
     vector.inner().col_as_slice(0)
 }
 
-fn numbers_mut(vector: &mut V) -> &mut [f64] {
+pub(super) fn numbers_mut(vector: &mut V) -> &mut [f64] {
     vector.inner_mut().col_as_slice_mut(0)
 }
 
@@ -33,6 +40,12 @@ pub(super) struct Equations<'a> {
     /// The first y that the library is shown; every piece brings its own.
     first: Vec<f64>,
     context: FaerContext,
+    /// What is allowed of each entry of y and in itself, where loop unknowns are no part of the error test.
+    allowed: (Vec<f64>, f64),
+    /// Where the right sides were evaluated last, if there are loops and nobody has asked for it since.
+    evaluated: RefCell<Option<Point>>,
+    /// The last y for which they all had a value.
+    good: RefCell<Vec<f64>>,
 }
 
 impl<'a> Equations<'a> {
@@ -52,6 +65,30 @@ impl<'a> Equations<'a> {
             implicit,
             first,
             context: FaerContext::default(),
+            allowed: Default::default(),
+            evaluated: RefCell::default(),
+            good: RefCell::default(),
+        }
+    }
+
+    /// The form, what is allowed and the last point, where the library's iteration is to be seen to.
+    pub fn take_point(&self) -> Option<(&Implicit<'a>, (&[f64], f64), Point)> {
+        let point = self.evaluated.take()?;
+        Some((self.implicit.as_ref()?, (&self.allowed.0, self.allowed.1), point))
+    }
+
+    /// Remembers where the right sides of loops were evaluated.
+    fn remember(&self, time: f64, y: &[f64], right: &[f64]) {
+        let mut good = self.good.borrow_mut();
+        if good.is_empty() {
+            good.clone_from(&self.first);
+        }
+        let mut evaluated = self.evaluated.borrow_mut();
+        let point = evaluated.get_or_insert_default();
+        point.set(time, y, right);
+        point.good.clone_from(&good);
+        if right.iter().all(|value| value.abs() < BEYOND) {
+            good.copy_from_slice(y);
         }
     }
 
@@ -60,8 +97,20 @@ impl<'a> Equations<'a> {
     }
 
     /// The whole problem from a time on, with the tolerances of now and the length of the run.
-    pub fn problem(self, time: f64, scales: &mut Scales, span: f64) -> OdeSolverProblem<Equations<'a>> {
-        let atol = scales.absolutes(&self.first);
+    pub fn problem(mut self, time: f64, scales: &mut Scales, span: f64) -> OdeSolverProblem<Equations<'a>> {
+        let mut atol = scales.absolutes(&self.first);
+        let mut rtol = scales.rtol();
+        self.motion.set_joint(None);
+        if let Some(form) = self.implicit.as_ref().filter(|form| !form.loops().is_empty()) {
+            self.allowed = (atol.clone(), rtol);
+            self.motion.set_joint(Some(self.allowed.clone()));
+            // The mean of the errors is to be that of the others.
+            let tested = form.size - form.loops().len();
+            let share = (tested as f64 / form.size as f64).sqrt();
+            rtol *= share;
+            atol.iter_mut().for_each(|atol| *atol *= share);
+            atol[form.loops()].fill(UNTESTED);
+        }
         let ode_options = OdeSolverOptions {
             // What is below the resolution of time has its own limit, and near time zero a long run may begin with steps as short
             // as it likes: of one of 3000 years the fastest part may last a nanosecond.
@@ -74,7 +123,7 @@ impl<'a> Equations<'a> {
         OdeSolverProblem {
             atol: V::from_vec(atol, self.context),
             eqn: self,
-            rtol: scales.rtol(),
+            rtol,
             t0: time,
             h0: 1.0,
             integrate_out: false,
@@ -151,7 +200,12 @@ operator!(First);
 impl NonLinearOp for Part<'_> {
     fn call_inplace(&self, x: &V, t: f64, y: &mut V) {
         match &self.0.implicit {
-            Some(form) => form.right_sides(t, numbers(x), numbers_mut(y)),
+            Some(form) => {
+                form.right_sides(t, numbers(x), numbers_mut(y));
+                if !form.loops().is_empty() {
+                    self.0.remember(t, numbers(x), numbers(y));
+                }
+            }
             None => {
                 self.0.motion.rates(t, numbers(x), numbers_mut(y));
             }

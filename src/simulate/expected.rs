@@ -164,20 +164,7 @@ fn moments(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) ->
 
 /// The matrix `M - h J` at a point.
 fn factor(implicit: &Implicit<'_>, time: f64, y: &[f64], length: f64) -> Option<Balanced> {
-    let mut values = vec![0.0; implicit.rows_of.len()];
-    implicit.jacobian(time, y, &mut values);
-    let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(values.len() + implicit.size);
-    for column in 0..implicit.size {
-        let stored = implicit.column_starts[column]..implicit.column_starts[column + 1];
-        for (row, value) in implicit.rows_of[stored.clone()].iter().zip(&values[stored]) {
-            entries.push((*row, column, -length * value));
-        }
-    }
-    match &implicit.mass {
-        None => entries.extend((0..implicit.size).map(|at| (at, at, 1.0))),
-        Some(mass) => entries.extend(mass.entries()),
-    }
-    Balanced::new(implicit.size, entries).ok()
+    Balanced::new(implicit.size, implicit.step_matrix(time, y, length)).ok()
 }
 
 /// One iteration of Newton's on `M (y - first) = h g(t, y)`; the correction.
@@ -195,11 +182,7 @@ fn step(
         return None;
     }
     let moved: Vec<f64> = y.iter().zip(first).map(|(y, first)| y - first).collect();
-    let mut left = vec![0.0; y.len()];
-    match &implicit.mass {
-        None => left.copy_from_slice(&moved),
-        Some(mass) => mass.multiply(&moved, 0.0, &mut left),
-    }
+    let left = implicit.left_times(&moved);
     for (right, left) in right.iter_mut().zip(&left) {
         *right = length * *right - left;
     }

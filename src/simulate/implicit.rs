@@ -231,6 +231,44 @@ impl<'a> Implicit<'a> {
         }
     }
 
+    /// The rows of the loops.
+    pub fn loops(&self) -> std::ops::Range<usize> {
+        self.motion.states..self.motion.states + self.motion.unknowns
+    }
+
+    /// Whether some loop is a closed chain, which goes on from its last solution without leaps.
+    pub fn holds_chains(&self) -> bool {
+        self.motion.held_unknowns().contains(&true)
+    }
+
+    /// The matrix before the rates times a vector.
+    pub fn left_times(&self, from: &[f64]) -> Vec<f64> {
+        let Some(mass) = &self.mass else {
+            return from.to_vec();
+        };
+        let mut to = vec![0.0; from.len()];
+        mass.multiply(from, 0.0, &mut to);
+        to
+    }
+
+    /// The entries (row, column, value) of `M - length * dg/dy`, which add up where they share a place.
+    pub fn step_matrix(&self, time: f64, y: &[f64], length: f64) -> Vec<(usize, usize, f64)> {
+        let mut values = vec![0.0; self.rows_of.len()];
+        self.jacobian(time, y, &mut values);
+        let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(values.len() + self.size);
+        for column in 0..self.size {
+            let stored = self.column_starts[column]..self.column_starts[column + 1];
+            for (row, value) in self.rows_of[stored.clone()].iter().zip(&values[stored]) {
+                entries.push((*row, column, -length * value));
+            }
+        }
+        match &self.mass {
+            None => entries.extend((0..self.size).map(|at| (at, at, 1.0))),
+            Some(mass) => entries.extend(mass.entries()),
+        }
+        entries
+    }
+
     /// `to = dg/dy * from`
     pub fn jacobian_times(&self, time: f64, y: &[f64], from: &[f64], to: &mut [f64]) {
         let mut values = vec![0.0; self.rows_of.len()];

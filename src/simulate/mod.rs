@@ -18,6 +18,7 @@ mod first_step;
 mod headway;
 mod implicit;
 mod inputs;
+mod joint;
 mod jump;
 mod linear;
 mod motion;

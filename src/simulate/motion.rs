@@ -6,7 +6,7 @@
 use super::failure::{Blame, Failure, FailureKind};
 use super::finite::all_finite;
 use super::linear::{Factor, Pattern, Singular};
-use super::newton::Newton;
+use super::newton::{Joint, Newton};
 use super::plan::Plan;
 use super::scales::Scales;
 use super::signals::{Side, Signals};
@@ -33,6 +33,8 @@ pub(super) struct Motion<'a> {
     pub mass: Mass,
     /// The size of each unknown below which its value does not matter.
     small: RefCell<Vec<f64>>,
+    /// What is allowed of each state near zero, and of it in itself, where the unknowns come from an implicit method.
+    joint: RefCell<Option<(Vec<f64>, f64)>>,
     /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
     is_held: Vec<bool>,
     work: RefCell<Work>,
@@ -139,6 +141,7 @@ impl<'a> Motion<'a> {
             unknowns,
             mass: Mass::Identity,
             small: RefCell::new(Scales::new(plan, Vec::new()).small_unknowns(unknowns)),
+            joint: RefCell::default(),
             is_held: system
                 .loops
                 .iter()
@@ -205,6 +208,12 @@ impl<'a> Motion<'a> {
         self.small.replace(small);
     }
 
+    /// From now on an implicit method solves for the unknowns together with the states, with these tolerances of the states; or none
+    /// does.
+    pub fn set_joint(&self, tolerances: Option<(Vec<f64>, f64)>) {
+        self.joint.replace(tolerances);
+    }
+
     /// From now on the solver is between these corners.
     pub fn set_piece(&self, from: f64, to: f64) {
         self.piece.set((from, to));
@@ -215,6 +224,11 @@ impl<'a> Motion<'a> {
     /// The last point that could not be evaluated in this piece.
     pub fn fault(&self) -> Option<Fault> {
         self.fault.borrow().clone()
+    }
+
+    /// What could not be evaluated was no part of the way.
+    pub fn forget_fault(&self) {
+        self.fault.replace(None);
     }
 
     /// The instant that is meant by a time of the solver, and the time at which `step` and its kin are evaluated.
@@ -283,6 +297,18 @@ impl<'a> Motion<'a> {
         let is_solved = self.solve_loops_with(time, states, false);
         self.fault.replace(fault);
         is_solved.then(|| self.work.borrow().unknowns.clone())
+    }
+
+    /// The same on the way of a solver that has left its own unknowns as the last ones: these where the loops cannot tell the
+    /// two apart.
+    pub fn unknowns_on_way(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
+        let own = self.joint.borrow().is_some().then(|| self.solution());
+        let mut near = self.unknowns_near(guess, time, states);
+        let Some(own) = own else { return near };
+        let is_own = self.with_newton(time, states, true, |newton, at, _, _| {
+            newton.prefers(at, &own, near.as_deref_mut())
+        });
+        if is_own { Some(own) } else { near }
     }
 
     /// The size of an unknown below which its value does not matter.
@@ -377,6 +403,7 @@ impl<'a> Motion<'a> {
             unknowns: &[],
         };
         if self.unknowns > 0 {
+            let joint = self.joint.borrow();
             let mut newton = Newton {
                 equations: &self.kernels.residuals,
                 matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
@@ -388,6 +415,7 @@ impl<'a> Motion<'a> {
                 step,
                 is_held: &self.is_held,
                 may_approach: false,
+                joint: self.joint_with(&joint),
             };
             let mut found = newton.solve_from(&at, unknowns, solution);
             if found.is_err() && !self.is_held.contains(&true) {
@@ -490,6 +518,32 @@ impl<'a> Motion<'a> {
         if self.unknowns == 0 {
             return true;
         }
+        let found = self.with_newton(time, states, may_approach, |newton, at, unknowns, solution| {
+            newton.solve_from(at, unknowns, solution)
+        });
+        match found {
+            Ok(()) => true,
+            Err(unknown) => {
+                self.note(time, states, FaultKind::Loop(unknown));
+                false
+            }
+        }
+    }
+
+    /// Whether unknowns solve the loops but for what is allowed of the states, where an implicit method solves for both together.
+    pub fn holds_nearly(&self, time: f64, states: &[f64], unknowns: &[f64]) -> bool {
+        self.with_newton(time, states, true, |newton, at, _, _| newton.holds_nearly(at, unknowns))
+    }
+
+    /// Newton's iteration at a point, which is given the last unknowns and the last solution beside it. Where it may not take the long
+    /// way, it takes nothing but a solution either.
+    fn with_newton<R>(
+        &self,
+        time: f64,
+        states: &[f64],
+        may_approach: bool,
+        then: impl FnOnce(&mut Newton<'_>, &Arguments<'_>, &mut [f64], &mut [f64]) -> R,
+    ) -> R {
         let work = &mut *self.work.borrow_mut();
         let inside = self.set_inputs(work, time);
         let at = Arguments {
@@ -500,6 +554,7 @@ impl<'a> Motion<'a> {
             rates: &work.rates,
             unknowns: &[],
         };
+        let joint = self.joint.borrow();
         let mut newton = Newton {
             equations: &self.kernels.residuals,
             matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
@@ -511,14 +566,18 @@ impl<'a> Motion<'a> {
             step: &mut work.step,
             is_held: &self.is_held,
             may_approach,
+            joint: self.joint_with(&joint).filter(|_| may_approach),
         };
-        match newton.solve_from(&at, &mut work.unknowns, &mut work.solution) {
-            Ok(()) => true,
-            Err(unknown) => {
-                self.note(time, states, FaultKind::Loop(unknown));
-                false
-            }
-        }
+        then(&mut newton, &at, &mut work.unknowns, &mut work.solution)
+    }
+
+    fn joint_with<'j>(&'j self, tolerances: &'j Option<(Vec<f64>, f64)>) -> Option<Joint<'j>> {
+        let (absolute, relative) = tolerances.as_ref()?;
+        Some(Joint {
+            by_states: &self.kernels.jacobians(self.system).residuals_by_states,
+            absolute,
+            relative: *relative,
+        })
     }
 
     /// Calls a kernel with given unknowns; other rates of the inputs may stand in place of those of the signals.

@@ -33,7 +33,7 @@ pub(super) struct Newton<'a> {
     pub matrix: &'a SparseKernel,
     /// The size of each unknown below which its value does not matter.
     pub small: &'a [f64],
-    pub scratch: &'a mut [f64],
+    pub scratch: &'a mut Vec<f64>,
     pub residuals: &'a mut [f64],
     pub values: &'a mut Vec<f64>,
     pub trial: &'a mut [f64],
@@ -42,7 +42,23 @@ pub(super) struct Newton<'a> {
     pub is_held: &'a [bool],
     /// Whether the way to a solution may be taken in parts ([`Newton::approach`]).
     pub may_approach: bool,
+    /// Where an implicit method has found the guesses, together with the states.
+    pub joint: Option<Joint<'a>>,
 }
+
+/// What an implicit method allows of the states that it solves for together with the unknowns.
+///
+/// It finds unknowns that the states alone determine with no digit: the voltage of a diode which blocks, whose current is the
+/// difference of two that are states and large. Unknowns that solve the loops with other states, which are
+/// no farther off than is allowed of them, are as right as the states.
+pub(super) struct Joint<'a> {
+    pub by_states: &'a SparseKernel,
+    pub absolute: &'a [f64],
+    pub relative: f64,
+}
+
+/// Unknowns that differ by more than this share are worth asking which of them is meant.
+const APART: f64 = 1e-3;
 
 /// What the residuals are to be: a share of those at a guess.
 type Aim<'a> = Option<(&'a [f64], f64)>;
@@ -61,6 +77,65 @@ impl Newton<'_> {
     /// Improves the unknowns to a solution, beginning with the last one where the unknowns lead nowhere: what is interpolated
     /// between two steps may be far off where a law is as steep as that of a diode.
     pub fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
+        let guess = self.joint.is_some().then(|| unknowns.to_vec());
+        let found = self.solve_near(at, unknowns, solution);
+        match guess {
+            Some(guess) if self.prefers(at, &guess, found.is_ok().then_some(unknowns)) => {
+                unknowns.copy_from_slice(&guess);
+                solution.copy_from_slice(&guess);
+                Ok(())
+            }
+            _ => found,
+        }
+    }
+
+    /// Whether a guess is to be taken for the solution: there is none, or another that the loops cannot tell from it.
+    pub fn prefers(&mut self, at: &Arguments<'_>, guess: &[f64], found: Option<&mut [f64]>) -> bool {
+        let Some(found) = found else {
+            return self.holds_nearly(at, guess);
+        };
+        let is_apart = |at: usize| {
+            let size = guess[at].abs().max(found[at].abs());
+            (guess[at] - found[at]).abs() > APART * size + self.small[at]
+        };
+        if !(0..guess.len()).any(is_apart) {
+            return false;
+        }
+        let middle: Vec<f64> = guess.iter().zip(found.iter()).map(|(a, b)| 0.5 * (a + b)).collect();
+        self.holds_nearly(at, guess) && self.holds_nearly(at, &middle)
+    }
+
+    /// Whether unknowns solve the loops but for what is allowed of the states, and for rounding.
+    pub fn holds_nearly(&mut self, at: &Arguments<'_>, unknowns: &[f64]) -> bool {
+        let Some(joint) = &self.joint else { return false };
+        let here = Arguments { unknowns, ..*at };
+        self.equations.call(&here, self.scratch, self.residuals);
+        let mut allowed = vec![0.0; unknowns.len()];
+        let shares: [(&SparseKernel, &dyn Fn(usize) -> f64); 2] = [
+            (joint.by_states, &|of| {
+                joint.absolute[of] + joint.relative * at.states[of].abs()
+            }),
+            (self.matrix, &|of| ROUNDINGS * f64::EPSILON * unknowns[of].abs()),
+        ];
+        for (matrix, share) in shares {
+            self.values.resize(matrix.stored(), 0.0);
+            self.scratch
+                .resize(self.scratch.len().max(matrix.values.scratch()), 0.0);
+            matrix.values.call(&here, self.scratch, self.values);
+            for (row, allowed) in allowed.iter_mut().enumerate() {
+                for entry in matrix.row_starts[row]..matrix.row_starts[row + 1] {
+                    *allowed += self.values[entry].abs() * share(matrix.columns_of[entry]);
+                }
+            }
+        }
+        // A residual that is no number is not passed.
+        self.residuals
+            .iter()
+            .zip(&allowed)
+            .all(|(residual, allowed)| residual.abs() <= *allowed)
+    }
+
+    fn solve_near(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
         let mut found = self.solve(at, unknowns, None);
         if found.is_err() && unknowns != solution {
             unknowns.copy_from_slice(solution);

@@ -6,6 +6,7 @@ use super::doubt::{DOUBT, Doubt, LIMIT};
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::headway::Headway;
+use super::joint::Corrections;
 use super::jump::{RatesRead, impulse, move_states};
 use super::motion::{BEYOND, Motion};
 use super::plan::{Method, Plan, Progress, Sink, Summary};
@@ -15,12 +16,17 @@ use super::singular::{ChainWatch, Position};
 use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
 use super::{expected, first_step, starts};
-use diffsol::{
-    BdfState, DiffsolError, FaerSparseLU, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState,
-};
+use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
 use std::sync::Arc;
 
-type LU = FaerSparseLU<f64>;
+/// A maker of a singly diagonally implicit method.
+fn singly_implicit<'p, 'a>(
+    problem: &'p OdeSolverProblem<Equations<'a>>,
+    tableau: Tableau<f64>,
+) -> impl FnOnce(RkState<FaerVec<f64>>) -> Result<Sdirk<'p, Equations<'a>, Corrections<'p, 'a>>, DiffsolError> {
+    let linear = Corrections::new(&problem.eqn, tableau.a(1, 1));
+    move |state| Sdirk::new(problem, state, tableau, linear)
+}
 
 /// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon: within
 /// 100 roundings of the time and the step together.
@@ -215,17 +221,12 @@ impl Run<'_> {
                     self.drive(&problem, make, may_switch)
                 }
                 Method::Bdf => {
-                    let make = |state: BdfState<FaerVec<f64>>| problem.bdf_solver::<LU>(state);
+                    let linear = Corrections::new(&problem.eqn, 1.0);
+                    let make = |state| -> Result<Bdf<'_, _, _>, _> { Bdf::new(&problem, state, linear) };
                     self.drive(&problem, make, may_switch)
                 }
-                Method::Sdirk => {
-                    let make = |state: RkState<FaerVec<f64>>| problem.esdirk34_solver::<LU>(state);
-                    self.drive(&problem, make, may_switch)
-                }
-                Method::TrBdf2 => {
-                    let make = |state: RkState<FaerVec<f64>>| problem.tr_bdf2_solver::<LU>(state);
-                    self.drive(&problem, make, may_switch)
-                }
+                Method::Sdirk => self.drive(&problem, singly_implicit(&problem, Tableau::esdirk34()), may_switch),
+                Method::TrBdf2 => self.drive(&problem, singly_implicit(&problem, Tableau::tr_bdf2()), may_switch),
             }?;
             match outcome {
                 Outcome::Finished => return Ok(()),
