@@ -81,7 +81,7 @@ fn equations_are_looked_at_on_every_side_of_what_happens_at_set_times() {
                 "{import}model M {{ node a : translational; mass : Mass(1) a -> gnd; other : {law} a -> gnd;\n\
                  push : ForceSource(1) gnd -> a; output w = {late} + across(mass); }}"
             );
-            let (clean, frozen) = (said(&text, |_| ()), said(&text, |system| without_time(system)));
+            let (clean, frozen) = (said(&text, |_| ()), said(&text, without_time));
             assert_eq!(codes(&clean), ["LGM0712"], "{text}: {clean:#?}");
             assert!(codes(&frozen).contains(&"LGM0711"), "{text}: {frozen:#?}");
         }

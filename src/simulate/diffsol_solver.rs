@@ -32,6 +32,9 @@ pub(super) fn numbers_mut(vector: &mut V) -> &mut [f64] {
     vector.inner_mut().col_as_slice_mut(0)
 }
 
+/// The form, what is allowed of each unknown and relative to it, and the last point where right sides were evaluated.
+pub type Evaluated<'e, 'a> = (&'e Implicit<'a>, (&'e [f64], f64), Point);
+
 /// The equations as the library asks for them.
 pub(super) struct Equations<'a> {
     motion: &'a Motion<'a>,
@@ -72,7 +75,7 @@ impl<'a> Equations<'a> {
     }
 
     /// The form, what is allowed and the last point, where the library's iteration is to be seen to.
-    pub fn take_point(&self) -> Option<(&Implicit<'a>, (&[f64], f64), Point)> {
+    pub fn take_point(&self) -> Option<Evaluated<'_, 'a>> {
         let point = self.evaluated.take()?;
         Some((self.implicit.as_ref()?, (&self.allowed.0, self.allowed.1), point))
     }

@@ -4,6 +4,7 @@ use lgm::diagnostic::Severity;
 use lgm::equations::{Options, StateRequest, StateSystem};
 use lgm::kernels::{Arguments, KernelOptions, Kernels};
 use lgm::simulate::{FailureKind, Inputs, Plan, Progress, Stop, Table, simulate};
+use nalgebra::{DMatrix, DVector};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -119,33 +120,72 @@ impl Progress for Until {
 /// A change of a state that is small beside it, and large beside rounding.
 const SMALL: f64 = 1e-6;
 
-/// Takes note of how much the states move the outputs at one point; models with loops, whose unknowns would move too, are left out.
+/// The unknowns of the loops by plain Newton's iteration; none where that finds none.
+fn solved(kernels: &Kernels, at: &Arguments<'_>) -> Option<Vec<f64>> {
+    let count = kernels.residuals.outputs();
+    if count == 0 {
+        return Some(Vec::new());
+    }
+    let residuals = |unknowns: &[f64]| DVector::from_vec(kernels.residuals.values(&Arguments { unknowns, ..*at }));
+    let mut unknowns = vec![0.0; count];
+    for _ in 0..60 {
+        let here = residuals(&unknowns);
+        let mut slopes = DMatrix::zeros(count, count);
+        for column in 0..count {
+            let mut beside = unknowns.clone();
+            let by = 1e-7 * beside[column].abs().max(1e-9);
+            beside[column] += by;
+            slopes.set_column(column, &((residuals(&beside) - &here) / by));
+        }
+        let step = slopes.lu().solve(&here)?;
+        let is_near = step
+            .iter()
+            .zip(&unknowns)
+            .all(|(step, unknown)| step.abs() <= 1e-9 * unknown.abs());
+        unknowns
+            .iter_mut()
+            .zip(step.iter())
+            .for_each(|(unknown, step)| *unknown -= step);
+        if is_near {
+            return Some(unknowns);
+        }
+    }
+    None
+}
+
+/// Takes note of how much the states move the outputs at one point.
 fn see_states(most: &mut Vec<f64>, kernels: &Kernels, parameters: &[f64], time: f64, states: &[f64]) {
     let signals = kernels.inputs.values(&Arguments {
         time,
         parameters,
         ..Arguments::default()
     });
-    if kernels.residuals.outputs() > 0 || signals.iter().any(|value| value.is_nan()) {
+    if signals.iter().any(|value| value.is_nan()) {
         return;
     }
     let (inputs, rates) = signals.split_at(signals.len() / 2);
     let outputs = |states: &[f64]| {
-        kernels.outputs.values(&Arguments {
+        let at = Arguments {
             time,
             parameters,
             states,
             inputs,
             rates,
             ..Arguments::default()
-        })
+        };
+        let unknowns = solved(kernels, &at)?;
+        Some(kernels.outputs.values(&Arguments {
+            unknowns: &unknowns,
+            ..at
+        }))
     };
-    let here = outputs(states);
+    let Some(here) = outputs(states) else { return };
     let mut sums = vec![0.0; here.len()];
     let mut moved = states.to_vec();
     for at in 0..states.len() {
         moved[at] = states[at] * (1.0 + SMALL);
-        for ((sum, here), there) in sums.iter_mut().zip(&here).zip(outputs(&moved)) {
+        let Some(there) = outputs(&moved) else { return };
+        for ((sum, here), there) in sums.iter_mut().zip(&here).zip(there) {
             *sum += (there - here).abs() / SMALL;
         }
         moved[at] = states[at];

@@ -207,6 +207,10 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         ("loop_relative", if c.float { 1e-6 } else { 1e-13 }),
         ("loop_absolute", if c.float { 1e-10 } else { 1e-13 }),
         ("loop_nearly", if c.float { 8.0 } else { 1e4 }),
+        (
+            "loop_rounding",
+            8.0 * if c.float { f64::from(f32::EPSILON) } else { f64::EPSILON },
+        ),
     ] {
         values.set(key, c.literal(value));
     }

@@ -135,6 +135,24 @@ static real size_of_step(const @name@_model *model, const real step[]) {
     return most;
 }
 
+/* Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them. */
+static int is_rounding(const @name@_model *model) {
+    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+        const real residual = model->residuals[row];
+        real sum = @zero@;
+        real sizes = @zero@;
+        for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
+            const real term = model->entries[at] * model->w[loop_columns[at]];
+            sum += term;
+            sizes += @fabs@(term);
+        }
+        if (!(@fabs@(residual) <= @loop_rounding@ * (sizes + @fabs@(residual - sum)))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Brings the unknowns nearer to a solution until rounding ends it; 0 where none is found. The length of a step is halved
  * until the next correction is smaller than this one. */
 static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
@@ -155,7 +173,9 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
         }
         solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
         const real size = size_of_step(model, model->step);
-        if (size <= @one@ || (last < @loop_nearly@ && size < @loop_nearly@ && size > @half@ * last)) {
+        const int is_zero = is_rounding(model);
+        const int has_stopped = is_zero || (last < @loop_nearly@ && size > @half@ * last);
+        if (size <= @one@ || (size < @loop_nearly@ && has_stopped)) {
             for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
                 model->w[at] -= model->step[at];
             }
@@ -177,6 +197,10 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
                 }
             }
             length *= @half@;
+        }
+        if (!is_better && is_zero) {
+            /* No step leads nearer than rounding allows. */
+            return 1;
         }
         if (!is_better) {
             /* Where a law bends, the slope before the bend may lead nowhere, and the one behind it does. */
