@@ -73,6 +73,27 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
 }
 
 #[test]
+fn rows_of_a_model_without_states_are_at_their_own_times() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("divider.lgm"), scratch.path().join("code"));
+    let text = "model Divider { input u [V] = sin(300*time) + step(0.01); node a, b : electrical; s : VoltageSource(u) a -> gnd; \
+        r1 : Resistor(1000) a -> b; r2 : Resistor(1000) b -> gnd; output y = across(r2); }";
+    std::fs::write(&file, text).unwrap();
+    emit(&file, "python", &folder, &[]);
+    let rows = Rows::read(&must(
+        Command::new(&python)
+            .arg(module(&folder))
+            .args(["--stop", "0.02", "--points", "9"]),
+    ));
+    assert_eq!(rows.values.len(), 9);
+    for row in &rows.values {
+        let expected = 0.5 * ((300.0 * row[0]).sin() + f64::from(row[0] >= 0.01));
+        assert!((row[1] - expected).abs() < 1e-12, "{row:?} {expected}");
+    }
+}
+
+#[test]
 fn small_charges_and_narrow_pulses_are_right() {
     let Some(python) = python("numpy, scipy") else { return };
     let scratch = tempfile::tempdir().unwrap();

@@ -161,6 +161,32 @@ fn good_runs_are_verified() {
     }
 }
 
+/// An edge that a row misses by rounding, on either side, is seen on the side that the row shows.
+#[test]
+fn edges_that_rows_miss_by_rounding_are_no_faults() {
+    let charged = |edge: f64| {
+        format!(
+            "model Rc {{ input u [V] = step({edge:?}); node a, b : electrical; s : VoltageSource(u) a -> gnd; \
+             r : Resistor(1 [kohm]) a -> b; c : Capacitor(10 [uF]) b -> gnd; output i = through(r); output v = across(c); }}"
+        )
+    };
+    let in_series = "model Series { signal u = step(0.02) * 1 [V]; node a, b : electrical; s : VoltageSource(u) a -> gnd; \
+        c1 : Capacitor(1 [uF]) a -> b; c2 : Capacitor(2 [uF]) b -> gnd; r : Resistor(1 [Mohm]) b -> gnd; output v = across(c2); }";
+    let mut cases = vec![(charged(0.02), 0.1, 11), (in_series.to_string(), 0.1, 11)];
+    cases.extend([0.007, 0.009, 0.011, 0.013].map(|edge| (charged(edge), 0.02, 501)));
+    for (text, stop, points) in cases {
+        let whole = whole(&text);
+        let plan = Plan {
+            stop,
+            points,
+            ..Plan::default()
+        };
+        let (report, rows) = found(&whole, &plan, NOTHING);
+        assert!(report.faults.is_empty(), "{text}: {:#?}", report.faults);
+        assert_eq!(rows, points, "{text}");
+    }
+}
+
 /// Each change of the rows, with a word of what must be said of it.
 #[test]
 fn changed_rows_are_found_out() {

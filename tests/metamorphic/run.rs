@@ -121,7 +121,8 @@ impl Progress for Until {
 const SMALL: f64 = 1e-6;
 
 /// The unknowns of the loops by plain Newton's iteration; none where that finds none.
-fn solved(kernels: &Kernels, at: &Arguments<'_>) -> Option<Vec<f64>> {
+fn solved(kernels: &Kernels, system: &StateSystem, at: &Arguments<'_>) -> Option<Vec<f64>> {
+    let matrix = &kernels.jacobians(system).residuals_by_unknowns;
     let count = kernels.residuals.outputs();
     if count == 0 {
         return Some(Vec::new());
@@ -130,12 +131,16 @@ fn solved(kernels: &Kernels, at: &Arguments<'_>) -> Option<Vec<f64>> {
     let mut unknowns = vec![0.0; count];
     for _ in 0..60 {
         let here = residuals(&unknowns);
+        let at = Arguments {
+            unknowns: &unknowns,
+            ..*at
+        };
+        let entries = matrix.values.values(&at);
         let mut slopes = DMatrix::zeros(count, count);
-        for column in 0..count {
-            let mut beside = unknowns.clone();
-            let by = 1e-7 * beside[column].abs().max(1e-9);
-            beside[column] += by;
-            slopes.set_column(column, &((residuals(&beside) - &here) / by));
+        for row in 0..count {
+            for entry in matrix.row_starts[row]..matrix.row_starts[row + 1] {
+                slopes[(row, matrix.columns_of[entry])] = entries[entry];
+            }
         }
         let step = slopes.lu().solve(&here)?;
         let is_near = step
@@ -154,7 +159,13 @@ fn solved(kernels: &Kernels, at: &Arguments<'_>) -> Option<Vec<f64>> {
 }
 
 /// Takes note of how much the states move the outputs at one point.
-fn see_states(most: &mut Vec<f64>, kernels: &Kernels, parameters: &[f64], time: f64, states: &[f64]) {
+fn see_states(
+    most: &mut Vec<f64>,
+    system: &StateSystem,
+    kernels: &Kernels,
+    parameters: &[f64],
+    (time, states): (f64, &[f64]),
+) {
     let signals = kernels.inputs.values(&Arguments {
         time,
         parameters,
@@ -173,7 +184,7 @@ fn see_states(most: &mut Vec<f64>, kernels: &Kernels, parameters: &[f64], time: 
             rates,
             ..Arguments::default()
         };
-        let unknowns = solved(kernels, &at)?;
+        let unknowns = solved(kernels, system, &at)?;
         Some(kernels.outputs.values(&Arguments {
             unknowns: &unknowns,
             ..at
@@ -216,7 +227,7 @@ pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>
             }
             rows.times.push(time);
             rows.values.push(outputs.to_vec());
-            see_states(&mut rows.by_states, &kernels, &parameters, time, states);
+            see_states(&mut rows.by_states, system, &kernels, &parameters, (time, states));
         };
         let plan = Plan {
             max_steps: STEPS,

@@ -14,6 +14,7 @@ use super::Plan;
 use super::motion::Motion;
 use super::plan::{Sink, Stop};
 use super::signals::{Side, Signals};
+use super::simulator::own_corners;
 use crate::equations::{FlatGraph, Instant, Powers, Seen, StateSystem};
 use integrate::Integrator;
 use report::Worst;
@@ -62,6 +63,8 @@ pub struct Verifier<'a> {
     /// The row before it, as it was seen.
     before: Option<(Row, Seen)>,
     unknowns: Vec<f64>,
+    /// When inputs or the equations step or bend, ascending.
+    corners: Vec<f64>,
     /// The largest size of each state and output so far.
     sizes: Vec<f64>,
     output_sizes: Vec<f64>,
@@ -82,7 +85,11 @@ impl<'a> Verifier<'a> {
         plan: &'a Plan,
         inner: &'a mut dyn Sink,
     ) -> Result<Verifier<'a>, super::Failure> {
+        let mut corners = own_corners(system).times(parameters, plan.start, plan.stop);
+        corners.extend(signals.corners(plan.start, plan.stop).iter().map(|corner| corner.time));
+        corners.sort_by(f64::total_cmp);
         Ok(Verifier {
+            corners,
             report: Report {
                 has_power: graph.has_power(),
                 ..Report::default()
@@ -156,9 +163,25 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// The time of a row on one side of it: a row may miss the corner that it shows by rounding.
+    fn time_of(&self, time: f64, side: Side) -> f64 {
+        let first = self
+            .corners
+            .partition_point(|corner| *corner < time && !is_same(*corner, time));
+        let mut near = self.corners[first..]
+            .iter()
+            .copied()
+            .take_while(|corner| is_same(*corner, time));
+        match side {
+            Side::Before => near.next().map_or(time, |corner| corner.min(time)),
+            Side::After => near.last().map_or(time, |corner| corner.max(time)),
+        }
+    }
+
     /// Looks at a row on one side of its time, and at how the run came there.
     fn look_at(&mut self, mut row: Row, side: Side) {
-        // A row may miss the step that it shows by rounding.
+        row.time = self.time_of(row.time, side);
+        // A row may miss the event that it shows by rounding.
         if let Some((last, _)) = self.before.as_ref().filter(|last| is_same(last.0.time, row.time)) {
             row.time = row.time.max(last.time);
         }

@@ -198,7 +198,7 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
             }
             length *= @half@;
         }
-        if (!is_better && is_zero) {
+        if (!is_better && (is_zero || (size < @loop_nearly@ && over_bends > 0))) {
             /* No step leads nearer than rounding allows. */
             return 1;
         }

@@ -65,7 +65,9 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
         end
         while row <= options.points && times(row) <= finish + 64 * eps(finish)
             states(row, :) = x';
-            instants(row) = max(times(row), begin);
+            if times(row) >= finish
+                instants(row) = max(times(row), begin);
+            end
             row = row + 1;
         end
     end
