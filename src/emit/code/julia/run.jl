@@ -79,7 +79,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
         end
         while row <= points && times[row] <= finish + 64 * eps(finish)
             states[:, row] .= x
-            instants[row] = times[row] < finish ? times[row] : max(times[row], begun)
+            instants[row] = times[row] < finish - 64 * eps(finish) ? times[row] : max(times[row], begun)
             row += 1
         end
     end

@@ -65,7 +65,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
         end
         while row <= options.points && times(row) <= finish + 64 * eps(finish)
             states(row, :) = x';
-            if times(row) >= finish
+            if times(row) >= finish - 64 * eps(finish)
                 instants(row) = max(times(row), begin);
             end
             row = row + 1;
