@@ -39,21 +39,8 @@ def simulated(lgm, model, rtol=1e-11, atol=1e-14):
 
 def rows_of(fmu, mode, names, rows):
     """The rows of an FMU at the times of others."""
-    if mode == "CoSimulation":
-        return rows_at(fmu, mode, names, rows, 1e-11)
-    # CVODE needs more digits for the same error. What it allows near zero is that share of a state's nominal value, and where the
-    # state outgrows what was expected of it by far, that is less than rounding.
-    for tolerance in (1e-13, 1e-12):
-        try:
-            return rows_at(fmu, mode, names, rows, tolerance)
-        except RuntimeError as error:
-            if "mxstep" not in str(error):
-                raise
-    return rows_at(fmu, mode, names, rows, 1e-11)
-
-
-def rows_at(fmu, mode, names, rows, tolerance):
-    """The same with one relative tolerance."""
+    # CVODE needs more digits for the same error.
+    tolerance = 1e-11 if mode == "CoSimulation" else 1e-13
     times = rows[:, 0]
     length = times[-1] - times[0]
     found = simulate_fmu(

@@ -252,17 +252,7 @@ fn spread(motion: &Motion<'_>, implicit: &Implicit<'_>, time: f64, first: &[f64]
 /// model gives, inputs without a signal being of the size of their units. A scale that the model gives is negative: it stays.
 pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<f64> {
     let parameters = kernels.parameters(&[]);
-    let given = Inputs::new(
-        system,
-        kernels,
-        &parameters,
-        vec![None; system.inputs.len()],
-        plan.start,
-    );
-    let signals = OrUnit {
-        given,
-        has_none: system.inputs.iter().map(|input| input.signal.is_none()).collect(),
-    };
+    let signals = OrUnit::new(system, kernels, &parameters, plan.start);
     let nominal = nominal_sizes(system, &parameters);
     let mut sizes = vec![0.0; system.states.len()];
     let starts = kernels.starts.values(&Arguments {
@@ -286,9 +276,19 @@ pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec
 }
 
 /// The signals of a model, and one unit in the place of those that it does not give.
-struct OrUnit {
+pub(super) struct OrUnit {
     given: Inputs,
     has_none: Vec<bool>,
+}
+
+impl OrUnit {
+    pub fn new(system: &StateSystem, kernels: &Kernels, parameters: &[f64], start: f64) -> OrUnit {
+        let tables = vec![None; system.inputs.len()];
+        OrUnit {
+            given: Inputs::new(system, kernels, parameters, tables, start),
+            has_none: system.inputs.iter().map(|input| input.signal.is_none()).collect(),
+        }
+    }
 }
 
 impl Signals for OrUnit {
@@ -307,6 +307,10 @@ impl Signals for OrUnit {
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
         self.given.corners(from, to)
+    }
+
+    fn looks(&self, from: f64, to: f64) -> Vec<f64> {
+        self.given.looks(from, to)
     }
 
     fn frequency(&self, from: f64, to: f64) -> f64 {

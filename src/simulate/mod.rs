@@ -37,6 +37,7 @@ mod steady;
 mod stiffness;
 mod table;
 mod told;
+mod trial;
 mod verify;
 
 pub use expected::state_scales;
@@ -47,4 +48,5 @@ pub use scales::LEAST;
 pub use signals::{Corner, Side, Signals};
 pub use simulator::{Simulator, simulate};
 pub use table::{Table, TableReference, read_samples, read_table, table_reference};
+pub use trial::trial_sizes;
 pub use verify::{Fault, Report, Verifier};

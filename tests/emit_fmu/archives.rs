@@ -101,6 +101,35 @@ fn descriptions_agree_with_themselves() {
     }
 }
 
+/// What an FMU says of the size of its one state.
+fn nominal_of(model: &Path) -> f64 {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("fmu");
+    sources_only(model, "fmu3", &folder, &[]);
+    let description = Description::read(&fs::read_to_string(folder.join("modelDescription.xml")).unwrap());
+    let sizes: Vec<&str> = description.all.iter().filter_map(|e| e.get("nominal")).collect();
+    assert_eq!(sizes.len(), 1);
+    sizes[0].parse().unwrap()
+}
+
+/// A capacitor behind a diode is at 10 V, of which its equations say nothing before the diode conducts: they expect 5e-11 V.
+#[test]
+fn a_state_behind_what_blocks_at_first_has_the_size_that_a_run_shows() {
+    assert_eq!(nominal_of(&example("diode_rectifier.lgm")), 0.01);
+}
+
+/// exp(90) is where it ends, and says nothing of how exactly it is to be known before.
+#[test]
+fn a_state_that_grows_without_bounds_has_the_size_of_its_beginning() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("growth.lgm");
+    let text = "model Growth { node a : electrical; c : Capacitor(1) a -> gnd; r : Resistor(-1/3) a -> gnd;
+        push : CurrentSource(1) gnd -> a; output v = across(c); experiment { stop = 30; } }";
+    fs::write(&file, text).unwrap();
+    // v = (exp(3 t) - 1)/3 is 0.5 after a hundredth of the time.
+    assert!(nominal_of(&file) <= 1.0);
+}
+
 /// The files of an archive.
 fn unzipped(path: &Path) -> Vec<(String, Vec<u8>)> {
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();

@@ -10,7 +10,7 @@ use crate::expr::{ExprId, print, to_f64};
 use crate::kernels::operation::Space;
 use crate::kernels::program::Program;
 use crate::kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
-use crate::simulate::{Plan, state_scales};
+use crate::simulate::{Plan, state_scales, trial_sizes};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -79,6 +79,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) jumping: Vec<usize>,
     /// Of what size the states are, once that was asked for.
     scales: OnceLock<Vec<f64>>,
+    /// Of what size they are in a short run.
+    trial: OnceLock<Vec<f64>>,
     /// Given and following starts of dependent storage, in pairs; none where there are none.
     pub(crate) constraints: Option<Kernel>,
     /// Whether the right sides depend on rates of inputs.
@@ -125,6 +127,7 @@ impl<'a> Subject<'a> {
             corners,
             jumping,
             scales: OnceLock::new(),
+            trial: OnceLock::new(),
             kernels,
             origin,
             system,
@@ -214,15 +217,24 @@ impl<'a> Subject<'a> {
 
     /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
     pub(crate) fn scales(&self) -> &[f64] {
-        self.scales.get_or_init(|| {
-            let (start, stop, _) = self.plan();
-            let plan = Plan {
-                start,
-                stop: stop.unwrap_or(start + UNKNOWN_SPAN),
-                ..Plan::default()
-            };
-            state_scales(self.system, &self.kernels, &plan)
-        })
+        self.scales
+            .get_or_init(|| state_scales(self.system, &self.kernels, &self.default_run()))
+    }
+
+    /// The sizes of the states that a short run with the same parameters over the same time shows; 0 where it shows none.
+    pub(crate) fn trial_sizes(&self) -> &[f64] {
+        self.trial
+            .get_or_init(|| trial_sizes(self.system, &self.kernels, &self.default_run()))
+    }
+
+    /// The run that the model asks for, or one of [`UNKNOWN_SPAN`].
+    fn default_run(&self) -> Plan {
+        let (start, stop, _) = self.plan();
+        Plan {
+            start,
+            stop: stop.unwrap_or(start + UNKNOWN_SPAN),
+            ..Plan::default()
+        }
     }
 
     /// The most working memory that any of these programs needs.

@@ -376,25 +376,26 @@ fn variable(name: String, reference: usize, causality: Causality, unit: Option<S
 /// Of what size a state is: the absolute tolerance of an importing tool is its relative one times this.
 ///
 /// It is what the model says (`nominal = ..`), or as large as its start, and at least a thousandth of what is expected of it with
-/// the parameters, the signals and over the time of the model: a tool sees no more of a run before it begins. Where the model has an
-/// absolute tolerance, it is at least what that says.
+/// the parameters, the signals and over the time of the model, or of what a short run shows: a tool sees no more of a run before it
+/// begins. Where the model has an absolute tolerance, it is at least what that says.
 pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
     let (rtol, atol) = subject.tolerances();
     let least = atol.map_or(0.0, |atol| atol / rtol);
-    let size = |(scale, state): (&f64, &State)| {
+    let size = |((scale, seen), state): ((&f64, &f64), &State)| {
         let start = if state.start_value.is_finite() {
             state.start_value.abs()
         } else {
             0.0
         };
-        match (*scale, start.max(*scale).max(least)) {
+        match (*scale, start.max(*scale).max(*seen).max(least)) {
             (given, _) if given < 0.0 => -given,
             (_, known) if known > LEAST => known,
             // Nothing is known of it.
             _ => UNKNOWN,
         }
     };
-    subject.scales().iter().zip(&subject.system.states).map(size).collect()
+    let sizes = subject.scales().iter().zip(subject.trial_sizes());
+    sizes.zip(&subject.system.states).map(size).collect()
 }
 
 fn state_variable(
