@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, TIGHT, agree, assert_rectified, assert_small, compile, emit, examples,
-    for_each, must, rectifier, simulated, small, sources, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, STRICT, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small,
+    assert_waited, compile, emit, examples, for_each, must, rectifier, simulated, small, sources, stop,
 };
 
 /// Anything that C leaves undefined ends the program.
@@ -79,6 +79,16 @@ const SUNDIALS: [&str; 5] = [
     "-lsundials_sunmatrixdense",
     "-lm",
 ];
+
+#[test]
+fn an_integral_that_waits_is_released() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (write(scratch.path(), WAITING), scratch.path().join("code"));
+    emit(&file, "c", &folder, &[]);
+    assert_waited(&Rows::read(&must(
+        Command::new(compile(&folder, &["-O2"])).args(WAITING_RTOL),
+    )));
+}
 
 #[test]
 fn the_driver_for_cvode_sees_every_pulse_too() {

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified, assert_small, emit, must, rectifier, simulated, small,
-    stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small, assert_waited, emit,
+    must, rectifier, simulated, small, stop,
 };
 
 /// A Python with these modules.
@@ -100,6 +100,17 @@ fn small_charges_and_narrow_pulses_are_right() {
     let folder = scratch.path().join("code");
     emit(&small(scratch.path()), "python", &folder, &[]);
     assert_small(&Rows::read(&must(Command::new(&python).arg(module(&folder)))));
+}
+
+#[test]
+fn an_integral_that_waits_is_released() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("waiting.lgm"), scratch.path().join("code"));
+    fs::write(&file, WAITING).unwrap();
+    emit(&file, "python", &folder, &[]);
+    let mut run = Command::new(&python);
+    assert_waited(&Rows::read(&must(run.arg(module(&folder)).args(WAITING_RTOL))));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::support;
 use std::fs;
 use std::process::Command;
 use support::emitted::{
-    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, agree, assert_rectified, assert_small, cargo, emit, examples, for_each,
-    must, rectifier, simulated, small, stop,
+    RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small,
+    assert_waited, cargo, emit, examples, for_each, must, rectifier, simulated, small, stop,
 };
 
 #[test]
@@ -52,6 +52,18 @@ fn small_charges_and_narrow_pulses_are_right() {
     assert_small(&Rows::read(&must(&mut Command::new(
         target.join("debug/examples/simulate"),
     ))));
+}
+
+#[test]
+fn an_integral_that_waits_is_released() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("waiting.lgm"), scratch.path().join("code"));
+    fs::write(&file, WAITING).unwrap();
+    emit(&file, "rust", &folder, &[]);
+    let target = scratch.path().join("target");
+    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
+    let mut run = Command::new(target.join("debug/examples/simulate"));
+    assert_waited(&Rows::read(&must(run.args(WAITING_RTOL))));
 }
 
 #[test]

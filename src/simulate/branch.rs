@@ -7,6 +7,7 @@
 //! vanish, or a limit of `min` and `max` is reached), that is an event: the run goes on with the solution that the loops come
 //! to from there.
 
+use super::ahead::{AHEAD, Slope};
 use super::failure::Failure;
 use super::motion::{FaultKind, Motion};
 use super::plan::Method;
@@ -32,9 +33,6 @@ const INSTANT: f64 = 1e-12;
 
 /// The most parts of a way that are looked at.
 const PARTS: usize = 400;
-
-/// How far ahead the end of a branch is looked for where a solver gives up, as shares of the run.
-const AHEAD: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run.
 const APART: f64 = 1e-7;
@@ -354,8 +352,8 @@ impl Run<'_> {
         self.leave(end, &branch.anchors[0], after, solver)
     }
 
-    /// What becomes of a run whose solver finds no step that is small enough: it leaves a branch that ends ahead, or another method goes on,
-    /// or it has failed.
+    /// What becomes of a run whose solver finds no step that is small enough: it passes a jump or leaves a branch that ends ahead, or
+    /// another method goes on, or it has failed.
     pub(super) fn give_up(
         &mut self,
         error: SolverFault,
@@ -363,6 +361,9 @@ impl Run<'_> {
         may_switch: bool,
     ) -> Result<Piece, Failure> {
         let failure = self.failure(error, Some(&*solver));
+        if let Some(piece) = self.pass_jump_ahead(solver)? {
+            return Ok(piece);
+        }
         let ahead = self.leave_ahead(solver);
         if let Ok(Some(piece)) = ahead {
             return Ok(piece);
@@ -404,20 +405,17 @@ impl Run<'_> {
         let Some(mut branch) = self.branch.take() else {
             return Ok(None);
         };
-        let (time, states) = (solver.time(), solver.states().to_vec());
-        let mut rates = vec![0.0; states.len()];
+        let time = solver.time();
         self.motion.guess_unknowns(&branch.unknowns);
-        let begins = self.motion.rates(time, &states, &mut rates);
-        let point = |at: f64, to: &mut [f64]| {
-            for ((to, state), rate) in to.iter_mut().zip(&states).zip(&rates) {
-                *to = state + (at - time) * rate;
-            }
+        let Some(slope) = Slope::new(self, time, solver.states()) else {
+            self.branch = Some(branch);
+            return Ok(None);
         };
         let mut found = None;
-        for share in AHEAD.into_iter().filter(|_| begins) {
+        for share in AHEAD {
             let to = (time + share * (self.plan.stop - self.plan.start)).min(self.end_of_piece());
             let mut way = |at: f64, to: &mut [f64]| {
-                point(at, to);
+                slope.at(at, to);
                 Ok(())
             };
             if let (true, Ok(Some(end))) = (to > time, branch.walk(self.motion, (time, to), &mut way)) {
@@ -428,8 +426,8 @@ impl Run<'_> {
         let anchor = branch.anchors[0].clone();
         self.branch = Some(branch);
         let Some(end) = found else { return Ok(None) };
-        let mut after = states.clone();
-        point(end.after, &mut after);
+        let mut after = solver.states().to_vec();
+        slope.at(end.after, &mut after);
         self.leave(&end, &anchor, after, solver).map(Some)
     }
 

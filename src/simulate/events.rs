@@ -132,6 +132,13 @@ impl<'a> Events<'a> {
             .any(|watched| watched.jumps && self.is_changed(watched))
     }
 
+    /// The same at a point.
+    pub fn has_jumped_at(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) -> bool {
+        self.states.copy_from_slice(states);
+        self.evaluate(motion, time);
+        self.has_jumped()
+    }
+
     /// Bends are heeded where steps were rejected not long ago: others pass the error test as they are.
     pub fn take_trouble(&mut self, is_rejected: bool) {
         self.trouble = if is_rejected {

@@ -6,6 +6,7 @@
 //!
 //! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
 
+mod ahead;
 mod blame;
 mod branch;
 mod diffsol_solver;

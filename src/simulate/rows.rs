@@ -55,7 +55,7 @@ impl Run<'_> {
             false => self.error_between(solver, inside, states)?,
         };
         if error <= LIMIT {
-            self.row(time, states)?;
+            self.write_row(time, states)?;
         }
         Ok(error)
     }
@@ -112,13 +112,13 @@ impl Run<'_> {
 
     pub(super) fn state_row(&mut self, time: f64) -> Result<(), Failure> {
         let states = std::mem::take(&mut self.states);
-        let result = self.row(time, &states);
+        let result = self.write_row(time, &states);
         self.states = states;
         result
     }
 
     /// One row.
-    fn row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
+    pub(super) fn write_row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
         if !self.motion.outputs(time, states, &mut self.outputs)
             && let Some(fault) = self.motion.fault()
         {

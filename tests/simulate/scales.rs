@@ -1,6 +1,8 @@
 //! Results that do not depend on units: what is allowed of a state near zero follows its own scale.
 
 use super::runs::compile;
+use crate::support::emitted::WAITING;
+use crate::support::program::example;
 use lgm::equations::{Options, StateRequest, StateSystem};
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{Inputs, Method, Plan, Silent, Simulator};
@@ -229,6 +231,39 @@ fn a_nominal_value_has_the_unit_of_its_state() {
         diagnostics.iter().any(|found| found.code == "LGM0201"),
         "{diagnostics:?}"
     );
+}
+
+/// The states before the release give no step across it that is small enough for an integral without a size.
+#[test]
+fn an_integral_that_waits_is_released_by_every_method() {
+    let system = compile(WAITING);
+    for (method, _) in Method::ALL {
+        // The order of TR-BDF2 is 2.
+        let (rtols, share): (&[f64], f64) = match method {
+            Method::TrBdf2 => (&[1e-6, 1e-9], 1e3),
+            _ => (&[1e-6, 1e-9, 1e-12, 1e-13], 30.0),
+        };
+        for rtol in rtols {
+            let asked = Plan {
+                rtol: *rtol,
+                ..plan(3.0, 31, method)
+            };
+            for (time, outputs) in rows(&system, &asked).0 {
+                let exact = 5.0 * (time - 2.0_f64.ln()).max(0.0);
+                let error = (outputs[0] - exact).abs();
+                assert!(
+                    error < 12.0 * share * rtol.max(1e-12),
+                    "{method:?} at {rtol:e}: {error:e} at {time}"
+                );
+            }
+        }
+    }
+    let drive = compile(&std::fs::read_to_string(example("motor_drive.lgm")).unwrap());
+    for (method, _) in Method::ALL {
+        let found = rows(&drive, &plan(1.6, 2, method)).0;
+        let speed = found[1].1[0];
+        assert!((speed - 199.986_527_22).abs() < 1e-3, "{method:?}: {speed}");
+    }
 }
 
 /// `x' = -x + u` with one narrow pulse in `u`.

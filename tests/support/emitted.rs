@@ -218,6 +218,33 @@ pub fn assert_small(rows: &Rows) {
     }
 }
 
+/// An integral that is at zero until the decay of a speed releases it: before that, nothing says of what size it will be.
+pub const WAITING: &str = "model Waiting {
+  node x : translational;
+  m : Mass(1) x -> gnd, start = 2;
+  d : Damper(1) x -> gnd;
+  state z = int(if across(m) > 1 then 0 else 5);
+  output held = z;
+  experiment { stop = 3; points = 31; }
+}";
+
+/// The tolerance at which no step across the release is short enough.
+pub const WAITING_RTOL: [&str; 2] = ["--rtol", "1e-13"];
+
+/// Rows of such a run: the speed is 2 exp(-t), so that the integral is 5 (t - log(2)) from log(2) on.
+pub fn assert_waited(rows: &Rows) {
+    assert_eq!(rows.values.len(), 31);
+    for row in &rows.values {
+        let exact = 5.0 * (row[0] - 2.0_f64.ln()).max(0.0);
+        assert!(
+            (row[1] - exact).abs() < 1e-10,
+            "{} at {} and not {exact}",
+            row[1],
+            row[0]
+        );
+    }
+}
+
 /// Emits a model into a folder.
 pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();

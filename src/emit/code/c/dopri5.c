@@ -141,7 +141,8 @@ static void see(@name@_dopri5 *solver) {
                 (status == @NAME@_OK && isfinite(all)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
             solver->h = h * ((factor > (real)0.1) ? factor : (real)0.1);
             solver->rejected++;
-            if (!(solver->t + solver->h > solver->t)) {
+            /* In steps as short as this the states stand still while time goes on. */
+            if (!(solver->h > (real)0.0625 * @rounding@ * @fabs@(solver->t))) {
                 return (status == @NAME@_OK) ? @NAME@_NOT_FINITE : status;
             }
             continue;
