@@ -88,6 +88,35 @@ fn equations_are_looked_at_on_every_side_of_what_happens_at_set_times() {
     }
 }
 
+/// A law that has no value behind 2 s leaves one side unseen, which is said.
+#[test]
+fn points_without_values_are_counted() {
+    for (import, other) in [
+        ("", "Damper(2)"),
+        ("import nonlinear;\n", "HardSpring(20 [N/m], 3 [N/m^3])"),
+    ] {
+        let of = |force: &str| {
+            format!(
+                "{import}model M {{ node a : translational; mass : Mass(1) a -> gnd; other : {other} a -> gnd;\n\
+                 push : ForceSource({force}) gnd -> a; output w = across(mass); }}"
+            )
+        };
+        let whole = said(&of("if time < 2 then 1 else sqrt(1 + time)"), |_| ());
+        let half = said(&of("if time < 2 then 1 else sqrt(1 - time)"), |_| ());
+        let of = |found: &[Diagnostic]| {
+            let last = found.last().unwrap();
+            assert_eq!(last.code, "LGM0712");
+            let notes = last.notes.join("\n");
+            let label = last.labels[0].message.clone();
+            let points = label.split_once(" satisfied at ").unwrap().1;
+            let points: usize = points.split(' ').next().unwrap().parse().unwrap();
+            (points, notes.contains("nothing is known of"))
+        };
+        let ((all, known), (some, unknown)) = (of(&whole), of(&half));
+        assert!(some < all && unknown && !known, "{all} {some}: {half:#?}");
+    }
+}
+
 /// Freezes the first output's function of time as it is at the start.
 fn without_time(system: &mut StateSystem) {
     let (time, zero) = (system.time, system.exprs.zero());

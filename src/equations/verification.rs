@@ -8,8 +8,10 @@ use rustc_hash::FxHashMap;
 /// What verification found.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
-    /// Random points that were tried.
+    /// Random points at which the equations were compared.
     pub points: usize,
+    /// Points at which nothing could be compared, as the equations or the laws have no values there.
+    pub without_values: usize,
     /// Equations of the flat graph that were checked at each point.
     pub equations: usize,
     /// The largest relative residual of an equation.
@@ -82,23 +84,29 @@ impl Verification {
             ];
         }
         let mut remarks = self.remarks(model);
-        remarks.push(
-            Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))
-                .label(
-                    model.span,
-                    format!(
-                        "all {} equations of its flat graph are satisfied at {} random point{}",
-                        self.equations,
-                        self.points,
-                        if self.points == 1 { "" } else { "s" }
-                    ),
-                )
-                .note(format!(
-                    "largest residual {} of the largest term; power over all ports adds up to {} of its size",
-                    brief(self.residual),
-                    brief(self.power)
-                )),
-        );
+        let mut holds = Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))
+            .label(
+                model.span,
+                format!(
+                    "all {} equations of its flat graph are satisfied at {} random point{}",
+                    self.equations,
+                    self.points,
+                    if self.points == 1 { "" } else { "s" }
+                ),
+            )
+            .note(format!(
+                "largest residual {} of the largest term; power over all ports adds up to {} of its size",
+                brief(self.residual),
+                brief(self.power)
+            ));
+        if self.without_values > 0 {
+            holds = holds.note(format!(
+                "nothing is known of {} further point{}: a law has no value there, or an algebraic loop no solution that is found",
+                self.without_values,
+                if self.without_values == 1 { "" } else { "s" }
+            ));
+        }
+        remarks.push(holds);
         remarks
     }
 

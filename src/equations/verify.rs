@@ -79,7 +79,7 @@ pub fn verify(
         match done {
             Ok(()) => result.points += 1,
             Err(failure) if set == 0 => result.diagnostics.push(failure.diagnostic(model)),
-            Err(_) => {}
+            Err(_) => result.without_values += 1,
         }
         if set == 0 && result.diagnostics.is_empty() {
             check_between_corners(problem, system, &values, &mut result);
@@ -101,8 +101,10 @@ fn check_between_corners(problem: Problem<'_>, system: &StateSystem, values: &Sy
         let mut point = random_point(system, values, 100 + draw as u64);
         let time = BigRational::from_float(time).expect("invariant: instants are finite");
         point.insert(system.time, time);
-        // Nothing is known of a point without values, as at random points.
-        let _ = check_rounded(problem, system, (values, &point), result);
+        match check_rounded(problem, system, (values, &point), result) {
+            Ok(()) => result.points += 1,
+            Err(_) => result.without_values += 1,
+        }
         if !result.diagnostics.is_empty() {
             return;
         }

@@ -134,10 +134,10 @@ pub(in crate::equations) fn verify(
     let random = (0..POINTS).map(|set| random_instant(system, set));
     let between = instants_between_corners(model, system);
     for instant in random.chain(between) {
-        let Some(point) = emitted(system, &instant, &[]) else {
-            continue;
-        };
-        let Some((at, places)) = formulation.at(system, &point) else {
+        let point = emitted(system, &instant, &[]);
+        let values = |point: Emitted| Some((formulation.at(system, &point)?, point));
+        let Some(((at, places), point)) = point.and_then(values) else {
+            result.without_values += 1;
             continue;
         };
         result.points += 1;
