@@ -12,6 +12,7 @@ use super::diffsol_solver::{Equations, numbers, numbers_mut};
 use super::implicit::Implicit;
 use super::linear::Balanced;
 use super::motion::BEYOND;
+use super::newton::{OVER_BENDS, ROUNDINGS};
 use diffsol_la::error::LaError;
 use diffsol_la::{FaerContext, FaerSparseLU, FaerSparseMat, FaerVec, LinearOp, LinearSolver, Vector};
 use std::cell::RefCell;
@@ -31,12 +32,6 @@ const CONVERGED: f64 = 0.01;
 
 /// One below this many times of it is nothing, even if slopes differ by a factor of ten million.
 const NOTHING: f64 = 1e-7;
-
-/// Residuals below so many roundings of the terms that they sum are zero.
-const ROUNDINGS: f64 = 8.0;
-
-/// Steps over bends that are no improvement by the slopes before the bend.
-const OVER_BENDS: usize = 12;
 
 /// The most times that a change is halved.
 const HALVES: i32 = 30;

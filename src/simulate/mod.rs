@@ -44,6 +44,7 @@ mod verify;
 pub use expected::state_scales;
 pub use failure::{Blame, Failure, FailureKind};
 pub use inputs::Inputs;
+pub use newton::{OVER_BENDS, ROUNDINGS};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
 pub use scales::LEAST;
 pub use signals::{Corner, Side, Signals};

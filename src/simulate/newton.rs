@@ -9,13 +9,13 @@ use crate::kernels::{Arguments, Kernel, SparseKernel};
 const ITERATIONS: usize = 50;
 
 /// How many steps of an iteration may lead over a bend without being an improvement.
-const OVER_BENDS: usize = 12;
+pub const OVER_BENDS: usize = 12;
 
 /// Corrections below this many times what does not matter may be all that rounding leaves.
 const NEARLY: f64 = 1e4;
 
 /// Residuals below so many roundings of the terms that they sum are zero.
-const ROUNDINGS: f64 = 8.0;
+pub const ROUNDINGS: f64 = 8.0;
 
 /// The shortest part of the way from a guess to a solution ([`Newton::approach`]), and the most parts.
 const SHORTEST_WAY: f64 = 1.0 / 256.0;

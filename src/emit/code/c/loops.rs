@@ -4,12 +4,10 @@ use super::dialect::C;
 use super::{CodeOptions, Functions, Subject, Values, integers, list, move_call};
 use crate::emit::code::program::{Array, Dialect};
 use crate::kernels::SparseKernel;
+use crate::simulate::OVER_BENDS;
 
 /// Halvings of each of Newton's steps at most.
 pub(super) const HALVINGS: u64 = 40;
-
-/// How many steps of an iteration may lead over a bend without being an improvement.
-const OVER_BENDS: u64 = 12;
 
 /// The functions of the algebraic loops.
 pub(super) fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, values: &mut Values) {

@@ -13,6 +13,7 @@ use super::{CodeOptions, Package};
 use crate::emit::shortest;
 use crate::kernels::program::Program;
 use crate::kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
+use crate::simulate::ROUNDINGS;
 use dialect::{C, RULES, string};
 use loops::{HALVINGS, loop_values, sparse_values};
 use std::fmt::Write;
@@ -209,7 +210,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         ("loop_nearly", if c.float { 8.0 } else { 1e4 }),
         (
             "loop_rounding",
-            8.0 * if c.float { f64::from(f32::EPSILON) } else { f64::EPSILON },
+            ROUNDINGS * if c.float { f64::from(f32::EPSILON) } else { f64::EPSILON },
         ),
     ] {
         values.set(key, c.literal(value));
