@@ -5,7 +5,7 @@
 //! 1. A text and all that it imports, kept in a [`source::SourceMap`], is parsed by [`syntax`] and gathered by
 //!    [`elaborate::load`] into a program.
 //! 2. [`elaborate::elaborate`] expands the chosen model: components, arrays, vectors and units are gone, and what is
-//!    left is a flat [`elaborate::model::Model`] whose laws are [`expr`] expressions.
+//!    left is a flat [`model::Model`] whose laws are [`expr`] expressions.
 //! 3. [`bond::lower`] makes one graph of junctions and ports of it, whichever notation it was drawn in.
 //! 4. [`equations::formulate`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
 //!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
@@ -17,43 +17,19 @@
 //! read, so that one run reports as many faults as it can; from [`bond`] on, stages run only if there are no errors up to there.
 //! [`cli`] is the only room that touches the disk.
 
-#![warn(missing_docs)]
-
-pub mod source;
-
-pub mod diagnostic;
-
-pub mod codes;
-
-pub mod units;
-
-pub mod expr;
-
-pub mod algebra;
-
-pub mod syntax;
-
-pub mod elaborate;
-
-pub mod bond;
-
-pub mod causality;
-
-pub mod reduce;
-
-pub mod equations;
-
-pub mod analysis;
-
-pub mod kernels;
-
-pub mod simulate;
-
-pub mod emit;
-
-pub mod import;
-
 pub mod cli;
+pub mod rendering;
+
+pub use lgm_algebra::{self as algebra, expr, units};
+pub use lgm_elaborate as elaborate;
+pub use lgm_emit as emit;
+pub use lgm_equations::{self as equations, analysis, bond, causality, reduce};
+pub use lgm_import as import;
+pub use lgm_kernels as kernels;
+pub use lgm_model as model;
+pub use lgm_simulate as simulate;
+pub use lgm_source::{self as source, codes, diagnostic};
+pub use lgm_syntax as syntax;
 
 use diagnostic::{Diagnostic, has_errors, in_source_order};
 use equations::StateSystem;
@@ -94,13 +70,13 @@ pub fn compile(
 #[derive(Clone, Debug)]
 pub struct Whole {
     /// The flat model.
-    pub model: elaborate::model::Model,
+    pub model: model::Model,
     /// Its bond graph.
     pub graph: bond::BondGraph,
     /// Its equations.
     pub system: StateSystem,
     /// The storage elements that were to keep their states.
-    pub retained: Vec<elaborate::model::ElementId>,
+    pub retained: Vec<model::ElementId>,
 }
 
 /// [`compile`], with the flat model and the graph that the equations were made from: what a run is verified against.

@@ -1,7 +1,8 @@
 //! What is said of bond graphs that a newcomer draws, cause first; and the names of what a bond graph has.
 
-use lgm::diagnostic::{Diagnostic, has_errors, render};
+use lgm::diagnostic::{Diagnostic, has_errors};
 use lgm::equations::StateSystem;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
 fn compiled(text: &str) -> (Option<StateSystem>, Vec<Diagnostic>, String) {

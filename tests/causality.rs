@@ -3,8 +3,8 @@
 use lgm::bond::{BondGraph, lower};
 use lgm::causality::scap::{Assignment, Cause, strokes};
 use lgm::causality::{Causality, Request};
-use lgm::elaborate::model::Model;
 use lgm::elaborate::{Settings, elaborate, load};
+use lgm::model::Model;
 use lgm::source::{NoFiles, SourceMap};
 
 /// The strokes of an example.

@@ -3,10 +3,10 @@
 use crate::support;
 
 use lgm::Request;
-use lgm::diagnostic::render;
 use lgm::elaborate::Settings;
 use lgm::equations::StateSystem;
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
 use lgm::simulate::{Inputs, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 use std::fs;

@@ -10,7 +10,8 @@
 //!   `printf`, for files that cannot stand in a page.
 
 use lgm::codes::PAGES;
-use lgm::diagnostic::{Diagnostic, Severity, render};
+use lgm::diagnostic::{Diagnostic, Severity};
+use lgm::rendering::render;
 use lgm::source::{SourceMap, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

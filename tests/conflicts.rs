@@ -1,7 +1,7 @@
 //! Sources in conflict: the source of each case with what is said of it, the chain of assignments step by step.
 
 use crate::faulty::check;
-use lgm::diagnostic::render;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::time::{Duration, Instant};
 

@@ -8,8 +8,8 @@
 use crate::support::cases;
 
 use cases::cases;
-use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use nalgebra::DMatrix;
 use proptest::prelude::*;

@@ -2,7 +2,8 @@
 
 use crate::networks;
 
-use lgm::diagnostic::{Diagnostic, has_errors, render};
+use lgm::diagnostic::{Diagnostic, has_errors};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use networks::adapter::{Compiled, compile_numeric, compile_system};
 use networks::compare::matrix_response;

@@ -8,9 +8,10 @@ mod places;
 mod robust;
 mod snippets;
 
-use lgm::diagnostic::{Diagnostic, render};
-use lgm::elaborate::model::Model;
+use lgm::diagnostic::Diagnostic;
 use lgm::elaborate::{Settings, elaborate, load};
+use lgm::model::Model;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
 /// Elaborates a text with `--set` options.

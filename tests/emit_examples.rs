@@ -25,7 +25,7 @@ fn every_example_is_printed_in_every_format() {
         let (system, mut diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
         let verified = diagnostics.iter().position(|diagnostic| diagnostic.code == "LGM0712");
         diagnostics.remove(verified.unwrap_or_else(|| panic!("{name} was not verified")));
-        let rendered = lgm::diagnostic::render(&map, &diagnostics, false);
+        let rendered = lgm::rendering::render(&map, &diagnostics, false);
         let system = system.unwrap_or_else(|| panic!("{name} has no equations:\n{rendered}"));
         assert!(!lgm::diagnostic::has_errors(&diagnostics), "{name}:\n{rendered}");
         let stem = name.trim_end_matches(".lgm");

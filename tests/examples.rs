@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use lgm::diagnostic::render;
+use lgm::rendering::render;
 use lgm::source::SourceMap;
 use std::path::{Path, PathBuf};
 use support::program;

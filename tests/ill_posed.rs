@@ -1,7 +1,8 @@
 //! Values that make a model ill-posed: the source of each case with what is said of it, element, value and place.
 
 use crate::faulty::check;
-use lgm::diagnostic::{has_errors, render};
+use lgm::diagnostic::has_errors;
+use lgm::rendering::render;
 
 cases! {
     a_division_by_zero_two_instances_deep: "

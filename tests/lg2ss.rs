@@ -4,8 +4,9 @@ use crate::support;
 use crate::support::cases;
 
 use cases::cases;
-use lgm::diagnostic::{Severity, render};
+use lgm::diagnostic::Severity;
 use lgm::import::lg2ss;
+use lgm::rendering::render;
 use lgm::source::SourceMap;
 use proptest::prelude::*;
 use support::linear::{assert_same_poles, assert_same_response, without_zeros};

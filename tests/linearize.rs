@@ -4,10 +4,11 @@ use crate::support;
 
 use lgm::Request;
 use lgm::analysis::{LinearizeRequest, poles};
-use lgm::diagnostic::{Diagnostic, Severity, render};
+use lgm::diagnostic::{Diagnostic, Severity};
 use lgm::elaborate::Settings;
 use lgm::equations::{LinearForm, SparseMatrix, StateSystem};
 use lgm::expr::{ExprId, SymbolId, text, to_f64};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::collections::HashMap;
 use std::fs;

@@ -5,8 +5,8 @@
 
 use lgm::Request;
 use lgm::analysis::LinearizeRequest;
-use lgm::diagnostic::render;
 use lgm::equations::StateRequest;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! Laws that are not linear, in every causality: what becomes of them, and that the flat graph's equations hold.
 
-use lgm::diagnostic::{Diagnostic, render};
+use lgm::diagnostic::Diagnostic;
 use lgm::equations::StateSystem;
 use lgm::expr::text;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
 /// Compiles and verifies.

@@ -188,7 +188,7 @@ fn parse_faults(text: &str) -> String {
     let mut map = lgm::source::SourceMap::default();
     let root = map.add("network.lgm", text, None);
     let (_, diagnostics) = lgm::syntax::parse(root, text);
-    lgm::diagnostic::render(&map, &diagnostics, false)
+    lgm::rendering::render(&map, &diagnostics, false)
 }
 
 #[test]

@@ -5,9 +5,9 @@ use crate::support::cases;
 
 use cases::cases;
 use lgm::Request;
-use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
 use lgm::expr::{SymbolId, text, to_f64};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use proptest::prelude::*;
 use std::collections::HashMap;

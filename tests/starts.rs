@@ -1,9 +1,10 @@
 //! Starts that follow from others: of storage without a state of its own, and of signals.
 
 use lgm::Request;
-use lgm::diagnostic::{has_errors, render};
+use lgm::diagnostic::has_errors;
 use lgm::equations::{StateRequest, StateSystem};
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
 use lgm::simulate::{Inputs, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 

@@ -1,9 +1,10 @@
 //! Starts that conservation gives, whatever the order of lines; and integrals that storage holds.
 
 use lgm::Request;
-use lgm::diagnostic::{Severity, has_errors, render};
+use lgm::diagnostic::{Severity, has_errors};
 use lgm::equations::{StateRequest, StateSystem};
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
 use lgm::simulate::{Inputs, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 use nalgebra::{DMatrix, DVector};

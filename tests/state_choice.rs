@@ -1,8 +1,8 @@
 //! States are chosen by how well they determine the rest.
 
 use lgm::Request;
-use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
 fn compile(text: &str, retain: &[&str]) -> (StateSystem, String) {

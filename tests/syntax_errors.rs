@@ -1,6 +1,7 @@
 //! Syntax errors as a person meets them: the source, what is said about it, and what still reaches the tree.
 
-use lgm::diagnostic::{Diagnostic, render};
+use lgm::diagnostic::Diagnostic;
+use lgm::rendering::render;
 use lgm::source::SourceMap;
 use lgm::syntax::ast::{Ast, Item, Statement};
 use lgm::syntax::{parse, parse_expression};

@@ -8,9 +8,10 @@ use crate::support::cases;
 
 use cases::cases;
 use lgm::analysis::{ResponseRequest, response};
-use lgm::diagnostic::render;
 use lgm::emit::{MatrixOptions, TextOptions};
-use lgm::equations::{BlockFactor, BlockForm, BlockTerm, LinearForm, Options, SparseMatrix, StateSystem};
+use lgm::equations::{LinearForm, Options, SparseMatrix, StateSystem};
+use lgm::model::blocks::{BlockFactor, BlockForm, BlockTerm};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use nalgebra::DMatrix;
 use num_complex::Complex64;

@@ -29,7 +29,7 @@ model Nonlinear {
 
 /// A model with its equations.
 struct Compiled {
-    model: elaborate::model::Model,
+    model: lgm::model::Model,
     graph: bond::BondGraph,
     system: StateSystem,
 }

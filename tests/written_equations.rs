@@ -4,9 +4,9 @@
 use crate::support;
 
 use lgm::Request;
-use lgm::diagnostic::render;
 use lgm::equations::{StateSystem, with_numbers};
 use lgm::expr::{ExprId, SymbolId, to_f64};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::collections::HashMap;
 use std::fs;

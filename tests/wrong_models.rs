@@ -3,7 +3,8 @@
 
 use crate::networks;
 
-use lgm::diagnostic::{Diagnostic, Severity, render};
+use lgm::diagnostic::{Diagnostic, Severity};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use networks::adapter::compile_numeric;
 use std::fs;

@@ -38,7 +38,9 @@ pub struct Point {
 /// What is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Command {
+    /// `lgm check`.
     Check,
+    /// `lgm equations --format json`.
     Equations,
 }
 

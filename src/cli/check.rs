@@ -3,9 +3,9 @@
 use super::disk::write_result;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::elaborate::{Count, Counts};
-use crate::equations::Options;
 use clap::ValueEnum;
+use lgm_elaborate::{Count, Counts};
+use lgm_equations::Options;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

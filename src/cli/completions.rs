@@ -2,9 +2,9 @@
 
 use super::disk::write_result;
 use super::{Outcome, report};
-use crate::source::SourceMap;
 use clap::CommandFactory;
 use clap_complete::Shell;
+use lgm_source::SourceMap;
 
 /// Prints a script with which a shell completes commands and options.
 #[derive(Debug, clap::Args)]

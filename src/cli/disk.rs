@@ -1,8 +1,8 @@
 //! Reading models and writing results.
 
 use super::interrupt;
-use crate::diagnostic::Diagnostic;
-use crate::source::{SourceId, SourceMap, Sources, Span};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, SourceMap, Sources, Span};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn unreadable_help(file: &Path) -> String {
             .take(1000)
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let names: Vec<String> = names.filter(|name| name.ends_with(".lgm") && name != wanted).collect();
-        crate::elaborate::nearest_name(wanted, names.iter().map(String::as_str)).map(str::to_string)
+        lgm_source::nearest::suggestion(wanted, names.iter().map(String::as_str)).map(str::to_string)
     };
     match near() {
         Some(name) => format!("did you mean `{}`?", file.with_file_name(name).display()),

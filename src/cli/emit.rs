@@ -4,12 +4,12 @@ use super::folder::{write_archive, write_folder};
 use super::library::add_library;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::diagnostic::Diagnostic;
-use crate::emit::code::{self, CodeOptions, Origin, Target};
-use crate::equations::Options;
-use crate::source::SourceMap;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
+use lgm_emit::code::{self, CodeOptions, Origin, Target};
+use lgm_equations::Options;
+use lgm_source::SourceMap;
+use lgm_source::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 

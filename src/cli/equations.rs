@@ -3,9 +3,9 @@
 use super::disk::write_result;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::emit::{self, MatrixOptions, TextOptions};
-use crate::equations::{Options, with_numbers};
 use clap::ValueEnum;
+use lgm_emit::{self, MatrixOptions, TextOptions};
+use lgm_equations::{Options, with_numbers};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -74,11 +74,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let out = arguments.output.as_deref();
     let written = write_result(out, &mut |stream| match arguments.format {
-        Format::Json => emit::json(&system, matrices, stream),
-        Format::Latex => stream.write_all(emit::latex(&system, matrices).as_bytes()),
+        Format::Json => lgm_emit::json(&system, matrices, stream),
+        Format::Latex => stream.write_all(lgm_emit::latex(&system, matrices).as_bytes()),
         Format::Text => {
             let options = layout(matrices, out.is_some());
-            stream.write_all(emit::text(&system, &options).as_bytes())
+            stream.write_all(lgm_emit::text(&system, &options).as_bytes())
         }
     });
     // The process ends here: to give a large system's memory back piece by piece would take longer than to print it.

@@ -2,9 +2,9 @@
 
 use super::disk::write_result;
 use super::{Outcome, report};
-use crate::codes::{self, PAGES};
-use crate::diagnostic::Diagnostic;
-use crate::source::SourceMap;
+use lgm_source::SourceMap;
+use lgm_source::codes::{self, PAGES};
+use lgm_source::diagnostic::Diagnostic;
 use std::io::{self, IsTerminal, Write};
 
 /// Says what a diagnostic code means, why, and how to mend it.

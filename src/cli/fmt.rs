@@ -2,8 +2,8 @@
 
 use super::disk::{read_root, write_result};
 use super::{Outcome, report};
-use crate::source::SourceMap;
-use crate::syntax;
+use lgm_source::SourceMap;
+use lgm_syntax;
 use std::path::{Path, PathBuf};
 
 /// Lays out models as the language's own page does.
@@ -44,7 +44,7 @@ fn format(file: &Path, check: bool) -> Outcome {
         }
     };
     let text = &map.get(source).text;
-    let formatted = match syntax::format(source, text) {
+    let formatted = match lgm_syntax::format(source, text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             report::print(&map, &diagnostics);

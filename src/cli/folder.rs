@@ -2,8 +2,8 @@
 
 use super::disk::{WriteFault, sentence, write_result};
 use super::interrupt;
-use crate::diagnostic::Diagnostic;
-use crate::emit::code::{CodeFile, archive};
+use lgm_emit::code::{CodeFile, archive};
+use lgm_source::diagnostic::Diagnostic;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

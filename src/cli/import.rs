@@ -2,8 +2,8 @@
 
 use super::disk::write_result;
 use super::{Outcome, report};
-use crate::import;
-use crate::source::SourceMap;
+use lgm_import;
+use lgm_source::SourceMap;
 use std::path::PathBuf;
 
 /// Turns a model in another notation into a `.lgm` model.
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut map = SourceMap::default();
     let graph = map.add("--graph", given.graph.as_str(), None);
     let outputs = map.add("--outputs", given.outputs.as_str(), None);
-    let (text, diagnostics) = import::lg2ss(&map, graph, outputs, &given.name);
+    let (text, diagnostics) = lgm_import::lg2ss(&map, graph, outputs, &given.name);
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
     let (Some(text), Outcome::Success) = (text, outcome) else {

@@ -1,7 +1,7 @@
 //! Shared libraries of emitted packages, built by the C compiler of this machine.
 
 use super::interrupt;
-use crate::emit::code::{CodeFile, Package, SharedLibrary};
+use lgm_emit::code::{CodeFile, Package, SharedLibrary};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use super::disk::{WriteFault, sentence, write_result};
 use super::{Outcome, report};
-use crate::diagnostic::Diagnostic;
-use crate::source::SourceMap;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use lgm_source::SourceMap;
+use lgm_source::diagnostic::Diagnostic;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 use super::disk::write_result;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::analysis::{ResponseRequest, poles, response};
-use crate::diagnostic::Diagnostic;
-use crate::emit::significant;
-use crate::equations::{Options, StateSystem};
+use lgm_emit::significant;
+use lgm_equations::analysis::{ResponseRequest, poles, response};
+use lgm_equations::{Options, StateSystem};
+use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -258,7 +258,7 @@ fn converge(arguments: &Arguments, study: &Study) -> Outcome {
         Format::Text => write_study(&rows, &measure, out),
         Format::Json => write_json(&study_json(&rows, &measure), out),
     });
-    report::after_writing(&crate::source::SourceMap::default(), written)
+    report::after_writing(&lgm_source::SourceMap::default(), written)
 }
 
 fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Write) -> io::Result<()> {

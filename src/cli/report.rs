@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use super::disk::WriteFault;
-use crate::diagnostic::{Diagnostic, Severity, has_errors, render};
-use crate::source::{SourceMap, Span};
+use crate::rendering::render;
+use lgm_source::diagnostic::{Diagnostic, Severity, has_errors};
+use lgm_source::{SourceMap, Span};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 

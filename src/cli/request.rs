@@ -1,13 +1,13 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
 use super::disk::{Disk, read_root};
-use crate::analysis::LinearizeRequest;
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::Settings;
-use crate::equations::{Options, StateRequest, StateSystem};
-use crate::source::{SourceId, SourceMap};
 use crate::{Request, Whole};
 use clap::ValueEnum;
+use lgm_elaborate::Settings;
+use lgm_equations::analysis::LinearizeRequest;
+use lgm_equations::{Options, StateRequest, StateSystem};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, SourceMap};
 use std::path::PathBuf;
 
 /// Which model, with which values.
@@ -145,7 +145,7 @@ impl ModelArguments {
     }
 
     /// How large the model is, where it is without fault.
-    pub(super) fn counts(&self) -> Option<crate::elaborate::Counts> {
+    pub(super) fn counts(&self) -> Option<lgm_elaborate::Counts> {
         let mut map = SourceMap::default();
         let root = self.read(&mut map).ok()?;
         let settings = self.settings(&mut map);

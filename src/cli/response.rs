@@ -3,13 +3,13 @@
 use super::disk::write_result;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::{Outcome, report};
-use crate::analysis::{Response, ResponseRequest, response};
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::did_you_mean;
-use crate::emit::{significant, write_json_number, write_json_string};
-use crate::equations::Options;
-use crate::equations::StateSystem;
 use clap::ValueEnum;
+use lgm_emit::{significant, write_json_number, write_json_string};
+use lgm_equations::Options;
+use lgm_equations::StateSystem;
+use lgm_equations::analysis::{Response, ResponseRequest, response};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
 use std::io::{self, Write};
 use std::sync::Arc;
 

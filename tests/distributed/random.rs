@@ -3,7 +3,7 @@
 use crate::support::cases;
 
 use cases::cases;
-use lgm::diagnostic::render;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use proptest::prelude::*;
 

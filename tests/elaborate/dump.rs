@@ -1,9 +1,7 @@
 //! A flat model as text, for snapshots.
 
-use lgm::elaborate::model::{
-    BondEnd, Connection, Dissipator, Law, Matrix, Measure, Model, NodeId, PortId, StateChoice,
-};
 use lgm::expr::{ExprId, Exprs, Node};
+use lgm::model::{BondEnd, Connection, Dissipator, Law, Matrix, Measure, Model, NodeId, PortId, StateChoice};
 use std::fmt::Write;
 
 /// An expression, with parentheses around every sum and product inside another.

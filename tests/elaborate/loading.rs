@@ -86,10 +86,7 @@ impl lgm::source::Sources for Files {
     }
 }
 
-fn imported(
-    root: &str,
-    files: &'static [(&'static str, &'static str)],
-) -> (Option<lgm::elaborate::model::Model>, String) {
+fn imported(root: &str, files: &'static [(&'static str, &'static str)]) -> (Option<lgm::model::Model>, String) {
     use lgm::elaborate::{Settings, elaborate, load};
     let mut map = lgm::source::SourceMap::default();
     let id = map.add("work/main.lgm", root, Some("work/main.lgm".into()));
@@ -98,11 +95,7 @@ fn imported(
     diagnostics.extend(more);
     (
         model,
-        format!(
-            "{}\n{}",
-            root.trim(),
-            lgm::diagnostic::render(&map, &diagnostics, false)
-        ),
+        format!("{}\n{}", root.trim(), lgm::rendering::render(&map, &diagnostics, false)),
     )
 }
 

@@ -1,7 +1,7 @@
 //! The snippets of the language's description, word for word.
 
 use super::{dump, good, said};
-use lgm::elaborate::model::ExperimentEntry;
+use lgm::model::ExperimentEntry;
 
 #[test]
 fn oscillator() {
@@ -254,11 +254,11 @@ fn instances_are_declared_in_any_order() {
     );
     let model = good(&chain);
     assert_eq!(model.elements.len(), 1 + 3 * 400);
-    assert_eq!(model.element_name(lgm::elaborate::model::ElementId(1)), "c[1].r");
+    assert_eq!(model.element_name(lgm::model::ElementId(1)), "c[1].r");
 }
 
-fn names_of(model: &lgm::elaborate::model::Model) -> Vec<String> {
-    let ids = (0..model.elements.len()).map(|at| lgm::elaborate::model::ElementId(at as u32));
+fn names_of(model: &lgm::model::Model) -> Vec<String> {
+    let ids = (0..model.elements.len()).map(|at| lgm::model::ElementId(at as u32));
     ids.inspect(|id| {
         for port in model.ports_of(*id) {
             assert_eq!(model.ports[port.index()].element, *id);

@@ -1,6 +1,7 @@
 //! Faulty models as text: what is said of them, source and rendered diagnostics together.
 
-use lgm::diagnostic::{Diagnostic, render};
+use lgm::diagnostic::Diagnostic;
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
 /// What the whole program says of a text with `--set` options; with `symbolic_only`, no numbers are asked for.

@@ -1,9 +1,9 @@
 //! A compiled model, evaluated at will and run at tight tolerances.
 
 use super::runs::{Rows, Shape, finished};
-use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
 use lgm::expr::{ExprId, Exprs, SymbolId};
+use lgm::rendering::render;
 use lgm::simulate::Plan;
 use lgm::source::{NoFiles, SourceMap};
 use std::collections::HashMap;

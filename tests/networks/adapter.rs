@@ -3,9 +3,10 @@
 use super::compare::Linear;
 use super::random::Random;
 use lgm::Request;
-use lgm::diagnostic::{has_errors, render};
+use lgm::diagnostic::has_errors;
 use lgm::equations::{Options, SparseMatrix, StateSystem};
 use lgm::expr::{ExprId, SymbolId};
+use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use num_traits::ToPrimitive;
 use std::collections::HashMap;

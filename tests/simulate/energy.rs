@@ -3,9 +3,9 @@
 use super::runs::{BesideExamples, Rows, Shape, compile, example, finished, run, tight};
 use lgm::analysis::poles;
 use lgm::elaborate::Settings;
-use lgm::elaborate::model::{Law, Model, StorageForm, Variable};
 use lgm::equations::{Instant, Options, StateRequest, StateSystem, StateVariable, power_balance};
 use lgm::expr::{ExprId, SymbolKind, to_f64};
+use lgm::model::{Law, Model, StorageForm, Variable};
 use lgm::simulate::{Plan, Side, Signals};
 use lgm::source::SourceMap;
 use lgm::{bond, elaborate, equations};
@@ -68,7 +68,7 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
     let blocks: Vec<_> = modes.map(|element| model.paths[element.path.index()].parent).collect();
     let (mut stored, mut flowing) = (Vec::new(), Vec::new());
     for (at, element) in model.elements.iter().enumerate() {
-        let name = model.element_name(elaborate::model::ElementId(at as u32));
+        let name = model.element_name(lgm::model::ElementId(at as u32));
         match &element.law {
             // The parts of a modal block have no names; its states have.
             Law::Storage { co_energy, value, form } if element.mode.is_some() => {

@@ -99,7 +99,7 @@ impl Problem {
         let mut map = SourceMap::default();
         let root = map.add("model.lgm", self.text.as_str(), None);
         let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
-        system.unwrap_or_else(|| panic!("{}", lgm::diagnostic::render(&map, &diagnostics, false)))
+        system.unwrap_or_else(|| panic!("{}", lgm::rendering::render(&map, &diagnostics, false)))
     }
 
     /// Runs it once; the absolute tolerance is a thousandth of the relative one.

@@ -1,8 +1,8 @@
 //! Models compiled and run, with signals written for tests.
 
-use lgm::diagnostic::render;
 use lgm::equations::StateSystem;
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
 use lgm::simulate::{Failure, Plan, Silent, Simulator, Summary};
 use lgm::source::{SourceMap, Sources};
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! State systems built by hand, for tests of what reads them.
 #![allow(dead_code)] // Each test binary uses its own part of this.
 
-use lgm::elaborate::model::{Input, Parameter, ParameterEntry};
 use lgm::equations::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, State, StateSystem, StateVariable,
 };
 use lgm::expr::{ExprId, Exprs, Function, SymbolId, SymbolKind};
+use lgm::model::{Input, Parameter, ParameterEntry};
 use lgm::source::{SourceId, Span};
 use num_bigint::BigInt;
 use num_rational::BigRational;

@@ -12,7 +12,8 @@ pub use formatter::formatter;
 pub use lg2ss::lg2ss;
 pub use pipeline::pipeline;
 
-use lgm::diagnostic::{Diagnostic, has_errors, render};
+use lgm::diagnostic::{Diagnostic, has_errors};
+use lgm::rendering::render;
 use lgm::source::{SourceId, SourceMap};
 use lgm::syntax::{self, token};
 

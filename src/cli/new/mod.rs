@@ -2,9 +2,9 @@
 
 use super::disk::{WriteFault, write_result};
 use super::{Outcome, report};
-use crate::diagnostic::Diagnostic;
-use crate::source::SourceMap;
 use clap::ValueEnum;
+use lgm_source::SourceMap;
+use lgm_source::diagnostic::Diagnostic;
 use std::fs;
 use std::path::{Path, PathBuf};
 

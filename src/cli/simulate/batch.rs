@@ -7,12 +7,12 @@ use super::watch::Watch;
 use super::{Arguments, Outcome, Ready, is_interruption, vary};
 use crate::cli::disk::write_result;
 use crate::cli::{interrupt, report};
-use crate::diagnostic::Diagnostic;
-use crate::emit::plot::{Figure, Series};
-use crate::emit::rows::{Column, Field, TableWriter};
-use crate::equations::StateSystem;
-use crate::simulate::{Failure, FailureKind, Simulator};
-use crate::source::SourceMap;
+use lgm_emit::plot::{Figure, Series};
+use lgm_emit::rows::{Column, Field, TableWriter};
+use lgm_equations::StateSystem;
+use lgm_simulate::{Failure, FailureKind, Simulator};
+use lgm_source::SourceMap;
+use lgm_source::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZero;
@@ -252,7 +252,7 @@ impl Batch<'_> {
         let mut curves = plotter.series();
         let named = runs.parameters.iter().zip(values);
         let words: Vec<String> = named
-            .map(|(target, value)| format!("{}={}", target.name, crate::emit::significant(*value, 4)))
+            .map(|(target, value)| format!("{}={}", target.name, lgm_emit::significant(*value, 4)))
             .collect();
         for curve in &mut curves {
             if self.shown.len() == 1 {

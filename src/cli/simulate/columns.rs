@@ -1,10 +1,10 @@
 //! What is written of a run, and what it is called: the quantities of `--columns` and `--show`.
 
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::did_you_mean;
-use crate::emit::rows::{Column, Columns};
-use crate::equations::{Quantity, StateSystem};
-use crate::simulate::{Inputs, Side, Signals};
+use lgm_emit::rows::{Column, Columns};
+use lgm_equations::{Quantity, StateSystem};
+use lgm_simulate::{Inputs, Side, Signals};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
 
 /// One quantity over time: a column of a table, or a curve of a picture.
 #[derive(Clone, Debug)]

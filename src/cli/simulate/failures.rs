@@ -1,8 +1,8 @@
 //! What is told of a run that failed.
 
-use crate::diagnostic::Diagnostic;
-use crate::equations::StateSystem;
-use crate::simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
+use lgm_equations::StateSystem;
+use lgm_simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
+use lgm_source::diagnostic::Diagnostic;
 
 /// The code, what happened, and what may mend it.
 fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
@@ -145,7 +145,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
 
 /// A time in as many digits as a person can use; further ones are rounding.
 pub(super) fn instant(time: f64) -> String {
-    crate::emit::significant(time, 10)
+    lgm_emit::significant(time, 10)
 }
 
 /// One sentence: what happened and when.

@@ -1,11 +1,11 @@
 //! `--input`: which options are expressions and which are tables, and the tables read.
 
 use crate::cli::disk::read_named;
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::{InputTarget, input_target, no_such_input};
-use crate::equations::StateSystem;
-use crate::simulate::{Plan, Table, TableReference, read_table, table_reference};
-use crate::source::{SourceId, SourceMap, Span};
+use lgm_elaborate::{InputTarget, input_target, no_such_input};
+use lgm_equations::StateSystem;
+use lgm_simulate::{Plan, Table, TableReference, read_table, table_reference};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, SourceMap, Span};
 
 /// The options for inputs, sorted.
 #[derive(Debug, Default)]

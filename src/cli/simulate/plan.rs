@@ -1,14 +1,14 @@
 //! When, how often, how exactly and by which method: the model's experiment, and options in its place.
 
 use super::misuse;
-use crate::analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
-use crate::diagnostic::{Diagnostic, six_digits};
-use crate::elaborate::did_you_mean;
-use crate::elaborate::model::{Experiment, Model};
-use crate::equations::StateSystem;
-use crate::expr::ExprId;
-use crate::kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
-use crate::simulate::{Method, Plan};
+use lgm_algebra::expr::ExprId;
+use lgm_equations::StateSystem;
+use lgm_equations::analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
+use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
+use lgm_model::{Experiment, Model};
+use lgm_simulate::{Method, Plan};
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+use lgm_source::nearest::did_you_mean;
 
 /// Options of the run itself.
 #[derive(Debug, clap::Args)]
@@ -255,7 +255,7 @@ impl<'a> Plans<'a> {
         }
     }
 
-    /// The plan of the run with these parameters ([`crate::kernels::Kernels::parameters`]); why there is none, in words.
+    /// The plan of the run with these parameters ([`lgm_kernels::Kernels::parameters`]); why there is none, in words.
     pub(super) fn with(&self, parameters: &[f64]) -> Result<Plan, String> {
         let Some(dependent) = &self.dependent else {
             return Ok(self.plan.clone());

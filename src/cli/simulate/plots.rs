@@ -3,10 +3,10 @@
 use super::columns::{Curve, Source, asked_for, named};
 use super::{Arguments, write_text};
 use crate::cli::disk::WriteFault;
-use crate::diagnostic::Diagnostic;
-use crate::emit::plot::{Figure, Series, Trace, html, svg};
-use crate::equations::StateSystem;
-use crate::simulate::{Inputs, Plan, Side, Signals};
+use lgm_emit::plot::{Figure, Series, Trace, html, svg};
+use lgm_equations::StateSystem;
+use lgm_simulate::{Inputs, Plan, Side, Signals};
+use lgm_source::diagnostic::Diagnostic;
 
 /// Without a choice, no more outputs than these are drawn.
 const MOST: usize = 12;

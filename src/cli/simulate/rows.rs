@@ -2,8 +2,8 @@
 
 use super::columns::Written;
 use super::plots::Plotter;
-use crate::emit::rows::{Column, Field, TableFormat, TableWriter};
-use crate::simulate::{Inputs, Sink, Stop};
+use lgm_emit::rows::{Column, Field, TableFormat, TableWriter};
+use lgm_simulate::{Inputs, Sink, Stop};
 use std::io::{self, Write};
 
 /// Takes the rows of one run.

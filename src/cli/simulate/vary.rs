@@ -3,11 +3,11 @@
 use super::batch::Runs;
 use super::misuse;
 use crate::cli::disk::read_named;
-use crate::diagnostic::Diagnostic;
-use crate::elaborate::did_you_mean;
-use crate::equations::StateSystem;
-use crate::simulate::read_samples;
-use crate::source::{SourceId, SourceMap, Span};
+use lgm_equations::StateSystem;
+use lgm_simulate::read_samples;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
+use lgm_source::{SourceId, SourceMap, Span};
 use std::path::Path;
 
 /// No more runs than these at once.

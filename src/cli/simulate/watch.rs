@@ -1,7 +1,7 @@
 //! Watches over a run: shows its progress on a terminal, and ends it when the user asks for it.
 
 use crate::cli::interrupt;
-use crate::simulate::{Progress, Stop, Summary};
+use lgm_simulate::{Progress, Stop, Summary};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,0 +1,135 @@
+//! Combinations that equations keep constant: the sum of two volumes, an angle and the moment of the spring that it winds.
+
+use lgm_source::diagnostic::six_digits;
+use nalgebra::DMatrix;
+
+/// A combination of rates that is this small beside them vanishes.
+const VANISHES: f64 = 1e-11;
+
+/// An entry this small beside the largest one is rounding.
+const ROUNDING: f64 = 1e-8;
+
+/// A combination that differs by less than this share of its terms is kept.
+const KEPT: f64 = 1e-7;
+
+/// The combinations of `count` rates that vanish wherever they are sampled, one vector each. `sample` gives the rates at the point
+/// of a number, or none where there are no values.
+pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) -> Vec<Vec<f64>> {
+    let samples: Vec<Vec<f64>> = (0..(2 * count + 8) as u64)
+        .filter_map(&mut sample)
+        .filter(|rates| rates.iter().all(|value| value.is_finite()))
+        .collect();
+    if samples.len() < count + 4 || count == 0 {
+        return Vec::new();
+    }
+    let mut matrix = DMatrix::from_fn(samples.len(), count, |row, column| samples[row][column]);
+    let sizes: Vec<f64> = matrix.column_iter().map(|column| column.amax()).collect();
+    for (column, size) in sizes.iter().enumerate() {
+        if *size > 0.0 {
+            matrix.column_mut(column).scale_mut(1.0 / size);
+        }
+    }
+    let decomposition = matrix.svd(false, true);
+    let Some(v) = &decomposition.v_t else { return Vec::new() };
+    let largest = decomposition.singular_values.max();
+    let singular = decomposition.singular_values.iter().enumerate();
+    let vanishing = singular.filter(|(_, value)| **value <= VANISHES * largest);
+    let rows: Vec<Vec<f64>> = vanishing
+        .map(|(at, _)| (0..count).map(|column| v[(at, column)]).collect())
+        .collect();
+    let mut rows = apart(rows);
+    for row in &mut rows {
+        for (value, size) in row.iter_mut().zip(&sizes) {
+            if *size > 0.0 {
+                *value /= size;
+            }
+        }
+        let first = row.iter().copied().find(|value| *value != 0.0).unwrap_or(1.0);
+        row.iter_mut().for_each(|value| *value /= first);
+    }
+    rows
+}
+
+/// The same combinations, each with an entry that the others do not have, and without what is rounding.
+fn apart(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    for at in 0..rows.len() {
+        let Some(pivot) = (0..rows[at].len()).max_by(|a, b| rows[at][*a].abs().total_cmp(&rows[at][*b].abs())) else {
+            continue;
+        };
+        let own = rows[at].clone();
+        for (other, row) in rows.iter_mut().enumerate() {
+            let factor = if other == at { 0.0 } else { row[pivot] / own[pivot] };
+            row.iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
+        }
+    }
+    for row in &mut rows {
+        let largest = row.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        for value in row.iter_mut().filter(|value| value.abs() <= ROUNDING * largest) {
+            *value = 0.0;
+        }
+    }
+    rows
+}
+
+/// A combination as people write it: `m1.v + 0.5*m2.v`.
+pub fn in_words<'n>(combination: &[f64], names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut text = String::new();
+    for (value, name) in combination.iter().zip(names).filter(|pair| *pair.0 != 0.0) {
+        let sign = match (text.is_empty(), *value < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        let size = six_digits(value.abs());
+        let factor = if size == "1" { String::new() } else { format!("{size}*") };
+        text.push_str(&format!("{sign}{factor}{name}"));
+    }
+    text
+}
+
+/// Says which combination a point does not keep at its value at the starts; none where it keeps them all.
+pub fn not_kept<'n, N: Iterator<Item = &'n str>>(
+    kept: &[Vec<f64>],
+    starts: &[f64],
+    at: &[f64],
+    names: impl Fn() -> N,
+) -> Option<String> {
+    kept.iter().find_map(|combination| {
+        let of = |values: &[f64]| -> f64 { combination.iter().zip(values).map(|(part, value)| part * value).sum() };
+        let terms = combination.iter().zip(starts.iter().zip(at));
+        let size = terms.map(|(part, (start, at))| (part * start).abs().max((part * at).abs()));
+        let size = size.fold(0.0, f64::max);
+        let (from, to) = (of(starts), of(at));
+        ((from - to).abs() > KEPT * size).then(|| {
+            format!(
+                "the equations keep `{}` at {}, its value at the starts; at rest it is {}",
+                in_words(combination, names()),
+                six_digits(from),
+                six_digits(if to.abs() <= KEPT * size { 0.0 } else { to })
+            )
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::scattered;
+
+    /// Two tanks that fill each other, beside a third that stays as it is and one that runs empty.
+    fn tanks(key: u64) -> Option<Vec<f64>> {
+        let flow = scattered(0, key);
+        Some(vec![-flow / 2.0, flow / 3.0, 0.0, scattered(1, key)])
+    }
+
+    #[test]
+    fn what_is_constant_stands_apart() {
+        let mut found = conserved(4, tanks);
+        found.sort_by(|a, b| b[0].total_cmp(&a[0]));
+        assert_eq!(found.len(), 2, "{found:?}");
+        let names = ["a", "b", "c", "d"];
+        assert_eq!(in_words(&found[0], names), "a + 1.5*b");
+        assert_eq!(in_words(&found[1], names), "c");
+    }
+}

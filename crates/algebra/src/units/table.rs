@@ -1,0 +1,338 @@
+//! The units that the language knows, and their prefixes.
+
+use super::Dimension;
+use lgm_source::Span;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::One;
+
+/// What a unit expression means: a dimension, and an exact factor to SI that may hold a power of pi.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its dimension.
+    pub dimension: Dimension,
+    /// One of the unit is this much in SI, times pi to the power below.
+    pub factor: BigRational,
+    /// Power of pi in the factor: 1 for `deg` and `rpm`.
+    pub pi_power: i32,
+}
+
+/// One factor of a unit expression: a name to a rational power.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitPower<'a> {
+    /// `kg`, `mH`; the literal `1` is the name `1`.
+    pub name: &'a str,
+    /// Exponent, numerator and positive denominator.
+    pub exponent: (i32, i32),
+    /// Place of the name.
+    pub span: Span,
+}
+
+/// What is wrong with a unit expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitFault {
+    /// No unit has this name.
+    Unknown(String, Span),
+    /// The exponent is too large, or a factor to SI would not be rational.
+    Exponent(String, Span),
+}
+
+/// Exponents of m, kg, s, A, K, mol, cd.
+type Exponents = [i16; 7];
+
+struct Known {
+    name: &'static str,
+    exponents: Exponents,
+    /// Factor to SI as numerator and denominator.
+    factor: (i64, i64),
+    pi_power: i32,
+    /// Whether SI prefixes may stand in front.
+    prefixed: bool,
+}
+
+const fn si(name: &'static str, exponents: Exponents) -> Known {
+    Known {
+        name,
+        exponents,
+        factor: (1, 1),
+        pi_power: 0,
+        prefixed: true,
+    }
+}
+
+const fn scaled(name: &'static str, exponents: Exponents, factor: (i64, i64), prefixed: bool) -> Known {
+    Known {
+        name,
+        exponents,
+        factor,
+        pi_power: 0,
+        prefixed,
+    }
+}
+
+const LENGTH: Exponents = [1, 0, 0, 0, 0, 0, 0];
+const MASS: Exponents = [0, 1, 0, 0, 0, 0, 0];
+const TIME: Exponents = [0, 0, 1, 0, 0, 0, 0];
+const PURE: Exponents = [0; 7];
+const PRESSURE: Exponents = [-1, 1, -2, 0, 0, 0, 0];
+const ENERGY: Exponents = [2, 1, -2, 0, 0, 0, 0];
+const VOLUME: Exponents = [3, 0, 0, 0, 0, 0, 0];
+
+const KNOWN: &[Known] = &[
+    si("m", LENGTH),
+    scaled("g", MASS, (1, 1000), true),
+    si("s", TIME),
+    si("A", [0, 0, 0, 1, 0, 0, 0]),
+    si("K", [0, 0, 0, 0, 1, 0, 0]),
+    si("mol", [0, 0, 0, 0, 0, 1, 0]),
+    si("cd", [0, 0, 0, 0, 0, 0, 1]),
+    si("N", [1, 1, -2, 0, 0, 0, 0]),
+    si("Pa", PRESSURE),
+    si("J", ENERGY),
+    si("W", [2, 1, -3, 0, 0, 0, 0]),
+    si("C", [0, 0, 1, 1, 0, 0, 0]),
+    si("V", [2, 1, -3, -1, 0, 0, 0]),
+    si("ohm", [2, 1, -3, -2, 0, 0, 0]),
+    si("Ohm", [2, 1, -3, -2, 0, 0, 0]),
+    si("S", [-2, -1, 3, 2, 0, 0, 0]),
+    si("F", [-2, -1, 4, 2, 0, 0, 0]),
+    si("H", [2, 1, -2, -2, 0, 0, 0]),
+    si("Wb", [2, 1, -2, -1, 0, 0, 0]),
+    si("T", [0, 1, -2, -1, 0, 0, 0]),
+    si("Hz", [0, 0, -1, 0, 0, 0, 0]),
+    si("rad", PURE),
+    si("sr", PURE),
+    si("lm", [0, 0, 0, 0, 0, 0, 1]),
+    si("lx", [-2, 0, 0, 0, 0, 0, 1]),
+    si("Bq", [0, 0, -1, 0, 0, 0, 0]),
+    si("Gy", [2, 0, -2, 0, 0, 0, 0]),
+    si("Sv", [2, 0, -2, 0, 0, 0, 0]),
+    si("kat", [0, 0, -1, 0, 0, 1, 0]),
+    scaled("min", TIME, (60, 1), false),
+    scaled("h", TIME, (3600, 1), false),
+    scaled("d", TIME, (86_400, 1), false),
+    scaled("bar", PRESSURE, (100_000, 1), true),
+    scaled("atm", PRESSURE, (101_325, 1), false),
+    scaled("L", VOLUME, (1, 1000), true),
+    scaled("l", VOLUME, (1, 1000), true),
+    scaled("t", MASS, (1000, 1), true),
+    scaled("eV", ENERGY, (1_602_176_634, 1_000_000_000), true),
+    scaled("percent", PURE, (1, 100), false),
+    Known {
+        name: "deg",
+        exponents: PURE,
+        factor: (1, 180),
+        pi_power: 1,
+        prefixed: false,
+    },
+    Known {
+        name: "rpm",
+        exponents: [0, 0, -1, 0, 0, 0, 0],
+        factor: (2, 60),
+        pi_power: 1,
+        prefixed: false,
+    },
+    Known {
+        name: "rev",
+        exponents: PURE,
+        factor: (2, 1),
+        pi_power: 1,
+        prefixed: false,
+    },
+    scaled("1", PURE, (1, 1), false),
+];
+
+/// Prefixes with their powers of ten; `da` before `d`, so that the longest is tried first.
+const PREFIXES: &[(&str, i32)] = &[
+    ("da", 1),
+    ("Q", 30),
+    ("R", 27),
+    ("Y", 24),
+    ("Z", 21),
+    ("E", 18),
+    ("P", 15),
+    ("T", 12),
+    ("G", 9),
+    ("M", 6),
+    ("k", 3),
+    ("h", 2),
+    ("d", -1),
+    ("c", -2),
+    ("m", -3),
+    ("u", -6),
+    ("n", -9),
+    ("p", -12),
+    ("f", -15),
+    ("a", -18),
+    ("z", -21),
+    ("y", -24),
+];
+
+/// Dimensions with the text that an engineer would write for them, tried in order.
+pub(super) const READABLE: &[(&str, Exponents)] = &[
+    ("m", LENGTH),
+    ("kg", MASS),
+    ("s", TIME),
+    ("A", [0, 0, 0, 1, 0, 0, 0]),
+    ("K", [0, 0, 0, 0, 1, 0, 0]),
+    ("mol", [0, 0, 0, 0, 0, 1, 0]),
+    ("cd", [0, 0, 0, 0, 0, 0, 1]),
+    ("N", [1, 1, -2, 0, 0, 0, 0]),
+    ("Pa", PRESSURE),
+    ("J", ENERGY),
+    ("W", [2, 1, -3, 0, 0, 0, 0]),
+    ("C", [0, 0, 1, 1, 0, 0, 0]),
+    ("V", [2, 1, -3, -1, 0, 0, 0]),
+    ("ohm", [2, 1, -3, -2, 0, 0, 0]),
+    ("S", [-2, -1, 3, 2, 0, 0, 0]),
+    ("F", [-2, -1, 4, 2, 0, 0, 0]),
+    ("H", [2, 1, -2, -2, 0, 0, 0]),
+    ("V.s", [2, 1, -2, -1, 0, 0, 0]),
+    ("T", [0, 1, -2, -1, 0, 0, 0]),
+    ("m/s", [1, 0, -1, 0, 0, 0, 0]),
+    ("m/s^2", [1, 0, -2, 0, 0, 0, 0]),
+    ("m^2", [2, 0, 0, 0, 0, 0, 0]),
+    ("m^3", VOLUME),
+    ("m^3/s", [3, 0, -1, 0, 0, 0, 0]),
+    ("1/s", [0, 0, -1, 0, 0, 0, 0]),
+    ("1/s^2", [0, 0, -2, 0, 0, 0, 0]),
+    ("N/m", [0, 1, -2, 0, 0, 0, 0]),
+    ("N/m^3", [-2, 1, -2, 0, 0, 0, 0]),
+    ("m/N", [0, -1, 2, 0, 0, 0, 0]),
+    ("N.s/m", [0, 1, -1, 0, 0, 0, 0]),
+    ("N.s", [1, 1, -1, 0, 0, 0, 0]),
+    ("N/s", [1, 1, -3, 0, 0, 0, 0]),
+    ("N.m.s", [2, 1, -1, 0, 0, 0, 0]),
+    ("kg.m^2", [2, 1, 0, 0, 0, 0, 0]),
+    ("kg/m^3", [-3, 1, 0, 0, 0, 0, 0]),
+    ("kg/m^4", [-4, 1, 0, 0, 0, 0, 0]),
+    ("Pa.s", [-1, 1, -1, 0, 0, 0, 0]),
+    ("Pa/s", [-1, 1, -3, 0, 0, 0, 0]),
+    ("Pa.s/m^3", [-4, 1, -1, 0, 0, 0, 0]),
+    ("Pa/m^3", [-4, 1, -2, 0, 0, 0, 0]),
+    ("m^3/Pa", [4, -1, 2, 0, 0, 0, 0]),
+    ("V/m", [1, 1, -3, -1, 0, 0, 0]),
+    ("V/s", [2, 1, -4, -1, 0, 0, 0]),
+    ("A/s", [0, 0, -1, 1, 0, 0, 0]),
+    ("1/H", [-2, -1, 2, 2, 0, 0, 0]),
+    ("W/K", [2, 1, -3, 0, -1, 0, 0]),
+    ("K/W", [-2, -1, 3, 0, 1, 0, 0]),
+    ("J/K", [2, 1, -2, 0, -1, 0, 0]),
+    ("K/s", [0, 0, -1, 0, 1, 0, 0]),
+];
+
+/// Named units from which longer texts are built.
+pub(super) const PREFERRED: &[(&str, Exponents)] = &[
+    ("N", [1, 1, -2, 0, 0, 0, 0]),
+    ("Pa", PRESSURE),
+    ("V", [2, 1, -3, -1, 0, 0, 0]),
+    ("W", [2, 1, -3, 0, 0, 0, 0]),
+    ("J", ENERGY),
+    ("ohm", [2, 1, -3, -2, 0, 0, 0]),
+    ("F", [-2, -1, 4, 2, 0, 0, 0]),
+    ("H", [2, 1, -2, -2, 0, 0, 0]),
+];
+
+pub(super) fn derived(exponents: Exponents) -> Dimension {
+    Dimension::integers(exponents)
+}
+
+fn ten_to(power: i32) -> BigRational {
+    BigRational::from_integer(BigInt::from(10)).pow(power)
+}
+
+/// One name, perhaps with a prefix: a known name wins over prefix plus unit.
+fn named(name: &str) -> Option<Unit> {
+    let unit = |known: &Known, power: i32| Unit {
+        dimension: derived(known.exponents),
+        factor: BigRational::new(known.factor.0.into(), known.factor.1.into()) * ten_to(power),
+        pi_power: known.pi_power,
+    };
+    // The factor of the electronvolt does not fit a machine word with its power of ten.
+    let adjusted = |known: &Known, power: i32| {
+        if known.name == "eV" {
+            unit(known, power - 19)
+        } else {
+            unit(known, power)
+        }
+    };
+    if let Some(known) = KNOWN.iter().find(|known| known.name == name) {
+        return Some(adjusted(known, 0));
+    }
+    PREFIXES.iter().find_map(|(prefix, power)| {
+        let rest = name.strip_prefix(prefix)?;
+        let known = KNOWN.iter().find(|known| known.prefixed && known.name == rest)?;
+        Some(adjusted(known, *power))
+    })
+}
+
+/// The meaning of a product of units.
+pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<Unit, UnitFault> {
+    let mut unit = Unit {
+        dimension: Dimension::NONE,
+        factor: BigRational::one(),
+        pi_power: 0,
+    };
+    for factor in factors {
+        let (numerator, denominator) = factor.exponent;
+        let fault = || UnitFault::Exponent(factor.name.to_string(), factor.span);
+        let Some(one) = named(factor.name) else {
+            return Err(UnitFault::Unknown(factor.name.to_string(), factor.span));
+        };
+        if numerator.unsigned_abs() > 64 {
+            return Err(fault());
+        }
+        unit.dimension = unit
+            .dimension
+            .times_power(&one.dimension, i64::from(numerator), i64::from(denominator))
+            .ok_or_else(fault)?;
+        if denominator == 1 {
+            unit.factor *= one.factor.pow(numerator);
+            unit.pi_power += one.pi_power * numerator;
+        } else if !one.factor.is_one() || one.pi_power != 0 {
+            // The root of a factor other than 1 is taken only where it is exact.
+            let root = exact_root(&one.factor, denominator).filter(|_| one.pi_power == 0);
+            unit.factor *= root.ok_or_else(fault)?.pow(numerator);
+        }
+    }
+    Ok(unit)
+}
+
+fn exact_root(value: &BigRational, degree: i32) -> Option<BigRational> {
+    let degree_word = u32::try_from(degree).ok()?;
+    let root = BigRational::new(value.numer().nth_root(degree_word), value.denom().nth_root(degree_word));
+    (root.pow(degree) == *value).then_some(root)
+}
+
+/// The known unit whose name is nearest to a misspelt one, if one is near.
+pub fn nearest_unit(name: &str) -> Option<&'static str> {
+    const WORDS: &[(&str, &str)] = &[
+        ("newton", "N"),
+        ("volt", "V"),
+        ("amp", "A"),
+        ("ampere", "A"),
+        ("meter", "m"),
+        ("metre", "m"),
+        ("sec", "s"),
+        ("second", "s"),
+        ("Ω", "ohm"),
+        ("ohms", "ohm"),
+        ("pascal", "Pa"),
+        ("joule", "J"),
+        ("watt", "W"),
+        ("farad", "F"),
+        ("henry", "H"),
+        ("kilogram", "kg"),
+        ("litre", "L"),
+        ("liter", "L"),
+        ("degree", "deg"),
+        ("degrees", "deg"),
+    ];
+    if let Some(entry) = WORDS.iter().find(|entry| entry.0.eq_ignore_ascii_case(name)) {
+        return Some(entry.1);
+    }
+    KNOWN
+        .iter()
+        .map(|known| known.name)
+        .find(|known| known.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,118 @@
+//! The graph as a whole: nothing hangs in the air.
+
+use super::state::Elaborator;
+use lgm_model::NodeId;
+use lgm_source::Span;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl<'a> Elaborator<'a> {
+    /// Every junction is connected, and every part of a linear graph reaches `gnd` unless it is declared floating.
+    pub fn check_connection(&mut self) {
+        // Where a part of the model was not built, what hangs in the air is no fault of the graph.
+        if self.program.is_damaged || lgm_source::diagnostic::has_errors(&self.diagnostics) {
+            return;
+        }
+        let mut floating: FxHashSet<u32> = FxHashSet::default();
+        for at in 0..self.model.nodes.len() {
+            if self.model.nodes[at].floating {
+                floating.insert(self.branching.part(NodeId(at as u32)));
+            }
+        }
+        let mut loose: FxHashMap<u32, Vec<NodeId>> = FxHashMap::default();
+        let mut order = Vec::new();
+        for at in 0..self.model.nodes.len() {
+            let id = NodeId(at as u32);
+            let node = &self.model.nodes[at];
+            if !self.branching.is_touched(id) {
+                if node.entry.is_none_or(|entry| entry == 1) {
+                    self.untouched(id);
+                }
+                continue;
+            }
+            if !node.is_graph_node {
+                continue;
+            }
+            let part = self.branching.part(id);
+            if part != 0 && !floating.contains(&part) {
+                let list = loose.entry(part).or_default();
+                if list.is_empty() {
+                    order.push(part);
+                }
+                list.push(id);
+            }
+        }
+        for part in order {
+            let list = &loose[&part];
+            self.no_datum(list);
+        }
+        self.check_references();
+    }
+
+    fn node_name(&self, id: NodeId) -> String {
+        let node = &self.model.nodes[id.index()];
+        let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        format!("{}{entry}", self.model.path_name(node.path))
+    }
+
+    fn node_span(&self, id: NodeId) -> Span {
+        self.model.paths[self.model.nodes[id.index()].path.index()].span
+    }
+
+    fn untouched(&mut self, id: NodeId) {
+        let node = &self.model.nodes[id.index()];
+        self.here = self.place_of(node.path);
+        let name = self.model.path_name(node.path);
+        let diagnostic = match node.is_graph_node {
+            true => Diagnostic::error("LGM0312", format!("nothing is connected to the node `{name}`"))
+                .label(self.node_span(id), "no branch ends here")
+                .help("connect an element to it, or leave it out"),
+            false => Diagnostic::error("LGM0312", format!("no bond ends at the junction `{name}`"))
+                .label(self.node_span(id), "declared here, and never bonded")
+                .help("draw its bonds, or leave it out"),
+        };
+        self.report(diagnostic);
+    }
+
+    fn no_datum(&mut self, list: &[NodeId]) {
+        let domain = self.model.nodes[list[0].index()].domain;
+        let domain = domain.map_or(String::new(), |domain| {
+            format!(" {}", self.model.domains[domain.index()].name)
+        });
+        let mut names: Vec<String> = list
+            .iter()
+            .take(4)
+            .map(|id| format!("`{}`", self.node_name(*id)))
+            .collect();
+        if list.len() > names.len() {
+            names.push(format!("{} more", list.len() - names.len()));
+        }
+        let first = self.node_name(list[0]);
+        self.here = self.place_of(self.model.nodes[list[0].index()].path);
+        let mut diagnostic = Diagnostic::error(
+            "LGM0313",
+            match list.len() {
+                1 => format!("the{domain} node {} has no path to `gnd`", names[0]),
+                _ => format!("the{domain} nodes {} have no path to `gnd`", names.join(", ")),
+            },
+        )
+        .label(
+            self.node_span(list[0]),
+            "nothing fixes its across variable: it has no datum",
+        );
+        let mut seen = vec![self.node_span(list[0])];
+        for id in list.iter().skip(1).take(3) {
+            let span = self.node_span(*id);
+            if !seen.contains(&span) {
+                diagnostic = diagnostic.label(span, "nor has this one");
+                seen.push(span);
+            }
+        }
+        diagnostic = diagnostic
+            .note("branches connect nodes; the two sides of a transformer or gyrator are not connected by it")
+            .help(format!(
+                "connect a branch to the reference, which is called `gnd`; where only differences matter, write `node {first} : .., floating;`"
+            ));
+        self.report(diagnostic);
+    }
+}

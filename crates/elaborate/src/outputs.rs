@@ -1,0 +1,161 @@
+//! Outputs, and signals that nothing uses.
+
+use super::lookup::index_text;
+use super::quantities::entry_names;
+use super::state::{Elaborator, Place};
+use super::values::{Scalar, Value};
+use lgm_algebra::expr::{Node, SymbolId};
+use lgm_model::{Measure, Output, Signal, Variable};
+use lgm_source::Span;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::Indexed;
+use rustc_hash::FxHashMap;
+
+impl<'a> Elaborator<'a> {
+    /// Evaluates every signal, so that a fault in one that nothing uses is found too.
+    pub fn finish_signals(&mut self) {
+        for at in 0..self.signals.len() {
+            if self.stopped {
+                return;
+            }
+            let later = self.signals[at];
+            self.at(later.place, |work| work.finish_signal(later.what, later.place));
+        }
+    }
+
+    fn finish_signal(&mut self, signal: &'a Indexed, place: Place) {
+        let declared = &signal.declared;
+        let Ok(indices) = self.declared_indices(declared, place) else {
+            return;
+        };
+        let name = &declared.name;
+        if let Some(slot) = self.value_slot(&name.text, place.frame) {
+            let value = self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            let mut whole = self.qualified(&name.text, place.frame);
+            if let Some(at) = indices {
+                whole.push_str(&format!("[{}]", index_text(at)));
+            }
+            self.name_signal(&whole, &value, name.span);
+            if !signal.attributes.is_empty() {
+                self.signal_start(signal, &whole, &value, place);
+            }
+        }
+    }
+
+    /// Remembers what the values of a signal are called.
+    fn name_signal(&mut self, name: &str, value: &Value, span: Span) {
+        for (entry, name) in value.entries().iter().zip(entry_names(name, value)) {
+            // What is a number or another variable has a name already.
+            if matches!(self.arena.exprs.node(entry.expr), Node::Number(_) | Node::Symbol(_)) {
+                continue;
+            }
+            let dimension = self.dims.get(entry.dim);
+            self.model.signals.push(Signal {
+                name: name.into(),
+                value: entry.expr,
+                unit: dimension.map(|dimension| dimension.text()),
+                dimension,
+                span,
+            });
+        }
+    }
+
+    /// The outputs in order, vectors entry by entry.
+    pub fn finish_outputs(&mut self) {
+        let mut names: FxHashMap<String, Span> = FxHashMap::default();
+        let mut values = Vec::new();
+        for at in 0..self.outputs.len() {
+            if self.stopped {
+                return;
+            }
+            let later = self.outputs[at];
+            let declared = &later.what.declared;
+            self.here = later.place;
+            let Ok(indices) = self.declared_indices(declared, later.place) else {
+                continue;
+            };
+            let value = self.eval(&later.what.value, later.place);
+            let mut name = declared.name.text.to_string();
+            if let Some(at) = indices {
+                name.push_str(&format!("[{}]", index_text(at)));
+            }
+            if let Some(first) = names.insert(name.clone(), declared.span) {
+                let diagnostic = Diagnostic::error("LGM0107", format!("the output `{name}` is declared twice"))
+                    .label(declared.span, "declared again here")
+                    .label(first, "first declared here")
+                    .help("rename one of the two");
+                self.report(diagnostic);
+                continue;
+            }
+            if indices.is_some() && value.entries().len() > 1 {
+                let diagnostic = Diagnostic::error("LGM0206", "an output with an index must be a scalar")
+                    .label(later.what.value.span, format!("this is {}", value.shape_text()))
+                    .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
+                self.report(diagnostic);
+                continue;
+            }
+            let list = entry_names(&name, &value);
+            let written = self.written(later.what.value.span);
+            for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
+                values.push(entry);
+                self.model.outputs.push(Output {
+                    name: name.into(),
+                    value: entry.expr,
+                    written: written.clone(),
+                    unit: None,
+                    span: declared.name.span,
+                });
+            }
+        }
+        // Measured variables and integrals are all there now, and are found by their symbols at once.
+        let measures: FxHashMap<SymbolId, Measure> = self.model.measures.iter().copied().collect();
+        let integrals = self.model.integrals.iter().enumerate();
+        let integrals: FxHashMap<SymbolId, usize> = integrals.map(|(at, integral)| (integral.symbol, at)).collect();
+        for (at, value) in values.into_iter().enumerate() {
+            let symbol = match *self.arena.exprs.node(value.expr) {
+                Node::Symbol(symbol) => Some(symbol),
+                _ => None,
+            };
+            let unit = match symbol.and_then(|symbol| integrals.get(&symbol)) {
+                // A state without a declared unit has the unit of its rate times a second.
+                Some(integral) => self.model.integrals[*integral].unit.clone(),
+                None => self.output_unit(value, symbol.and_then(|symbol| measures.get(&symbol))),
+            };
+            self.model.outputs[at].unit = unit;
+        }
+    }
+
+    /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
+    /// of its dimension.
+    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<String> {
+        let dimension = self.dims.get(entry.dim)?;
+        if let Some(measure) = measure {
+            let of = |domain: Option<lgm_model::DomainId>, variable: Variable| {
+                let domain = &self.model.domains[domain?.index()];
+                let across = domain.effort_is_across == (variable == Variable::Effort);
+                if across {
+                    domain.across_unit.clone()
+                } else {
+                    domain.through_unit.clone()
+                }
+            };
+            let words = match *measure {
+                Measure::PortEffort(port) => of(self.model.ports[port.index()].domain, Variable::Effort),
+                Measure::PortFlow(port) => of(self.model.ports[port.index()].domain, Variable::Flow),
+                Measure::Common(node) => {
+                    let node = &self.model.nodes[node.index()];
+                    let variable = match node.kind {
+                        lgm_model::JunctionKind::Zero => Variable::Effort,
+                        lgm_model::JunctionKind::One => Variable::Flow,
+                    };
+                    of(node.domain, variable)
+                }
+                Measure::BondEffort(_) | Measure::BondFlow(_) => None,
+            };
+            if words.is_some() {
+                return words;
+            }
+        }
+        Some(dimension.text())
+    }
+}

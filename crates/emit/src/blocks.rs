@@ -1,0 +1,350 @@
+//! The equations in blocks, as text and as LaTeX: vectors of states, and the matrices between them in brackets.
+
+use super::text::{TextOptions, section, whole_matrix};
+use super::{MatrixOptions, double, expression, significant};
+use lgm_algebra::expr::{ExprId, Node, print};
+use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, BlockVector};
+use lgm_model::system::StateSystem;
+use std::fmt::Write;
+
+/// A matrix with more entries than this is told by its shape, its first entries and its last.
+const MOST_ENTRIES: usize = 36;
+/// What joins the parts of a text that is no single name or number.
+const OPERATORS: [char; 5] = ['*', '/', '+', '-', ' '];
+/// An entry with more nodes than this is not written out.
+const LONGEST_ENTRY: u64 = 150;
+/// So many of its first entries.
+const FIRST_ENTRIES: usize = 3;
+
+/// How equations are written down.
+pub(super) trait Notation {
+    /// The name of a vector or of a single variable.
+    fn vector(&self, vector: &BlockVector) -> String;
+    /// A time derivative.
+    fn rate(&self, of: &str) -> String;
+    /// A matrix in brackets, perhaps transposed.
+    fn matrix(&self, name: &str, transposed: bool) -> String;
+    /// An inverse times something.
+    fn inverse(&self, of: &str, times: &str) -> String;
+    /// One thing over another.
+    fn over(&self, above: &str, below: &str) -> String;
+    /// A number or an expression of the parameters.
+    fn scalar(&self, id: ExprId) -> String;
+    /// In round brackets.
+    fn brackets(&self, inside: &str) -> String;
+    /// What stands between factors.
+    fn times(&self) -> &'static str;
+}
+
+/// Both sides of an equation.
+pub(super) fn sides(
+    system: &StateSystem,
+    form: &BlockForm,
+    equation: &BlockEquation,
+    notation: &dyn Notation,
+) -> (String, String) {
+    let right = sum(system, form, &equation.right, notation);
+    let right = if right.is_empty() { "0".to_string() } else { right };
+    // A single term may stand behind an inverse as it is.
+    let factor_of = |text: &str| match equation.right.len() {
+        0 | 1 if !text.starts_with('-') => text.to_string(),
+        _ => notation.brackets(text),
+    };
+    match &equation.left[..] {
+        [only] if !only.negative => {
+            let left = named(form, only, notation);
+            let right = match only.factor {
+                BlockFactor::One => right,
+                BlockFactor::Scalar(id) => notation.over(&factor_of(&right), &factor(system, id, notation).1),
+                BlockFactor::Matrix(at, transposed) => {
+                    let matrix = notation.matrix(&form.matrices[at].name, transposed);
+                    notation.inverse(&matrix, &factor_of(&right))
+                }
+            };
+            (left, right)
+        }
+        terms => (sum(system, form, terms, notation), right),
+    }
+}
+
+/// The vector of a term, or its rate.
+fn named(form: &BlockForm, term: &BlockTerm, notation: &dyn Notation) -> String {
+    let vector = notation.vector(&form.vectors[term.vector]);
+    match term.rate {
+        true => notation.rate(&vector),
+        false => vector,
+    }
+}
+
+/// Whether a factor is negative, and its text without the sign, fit to be multiplied.
+fn factor(system: &StateSystem, id: ExprId, notation: &dyn Notation) -> (bool, String) {
+    let text = notation.scalar(id);
+    let node = system.exprs.node(id);
+    match (text.strip_prefix('-'), node) {
+        (Some(rest), Node::Product(_) | Node::Number(_)) => (true, rest.trim_start().to_string()),
+        (_, Node::Sum(_) | Node::If(..) | Node::Relation(..)) => (false, notation.brackets(&text)),
+        _ => (false, text),
+    }
+}
+
+fn sum(system: &StateSystem, form: &BlockForm, terms: &[BlockTerm], notation: &dyn Notation) -> String {
+    let mut out = String::new();
+    // What is added comes first, as a person writes it.
+    let mut written: Vec<(bool, String)> = terms
+        .iter()
+        .map(|term| {
+            let name = named(form, term, notation);
+            let (negative, factor) = match term.factor {
+                BlockFactor::One => (false, String::new()),
+                BlockFactor::Scalar(id) => factor(system, id, notation),
+                BlockFactor::Matrix(at, transposed) => (false, notation.matrix(&form.matrices[at].name, transposed)),
+            };
+            let text = match factor.is_empty() {
+                true => name,
+                false => format!("{factor}{}{name}", notation.times()),
+            };
+            (negative != term.negative, text)
+        })
+        .collect();
+    written.sort_by_key(|entry| entry.0);
+    for (negative, text) in written {
+        match (out.is_empty(), negative) {
+            (true, false) => {}
+            (true, true) => out.push('-'),
+            (false, false) => out.push_str(" + "),
+            (false, true) => out.push_str(" - "),
+        }
+        out.push_str(&text);
+    }
+    out
+}
+
+/// A few of the entries of a vector.
+pub(super) fn some(entries: &[String]) -> String {
+    match entries {
+        [first, second, .., last] if entries.len() > 4 => format!("{first}, {second}, .., {last}"),
+        _ => entries.join(", "),
+    }
+}
+
+/// The shape of a matrix in words, and the entries that are shown, with a gap where `None` stands.
+#[allow(clippy::type_complexity)]
+pub(super) fn told(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
+    let entries = &matrix.entries;
+    let (rows, columns, stored) = (entries.rows.len(), entries.columns, entries.stored());
+    let lists = entries.rows.iter().enumerate();
+    let all: Vec<(usize, u32, ExprId)> = lists
+        .flat_map(|(row, list)| list.iter().map(move |(column, value)| (row + 1, column + 1, *value)))
+        .collect();
+    let is_diagonal = rows == columns && all.iter().all(|entry| entry.0 == entry.1 as usize);
+    let kind = match () {
+        () if is_diagonal => "diagonal".to_string(),
+        () if stored == rows * columns => "full".to_string(),
+        () => format!("{stored} of its entries not zero"),
+    };
+    let shown = match all.len() > MOST_ENTRIES {
+        true => {
+            let first = all[..FIRST_ENTRIES].iter().map(|entry| Some(*entry));
+            first.chain([None, all.last().copied()]).collect()
+        }
+        false => all.into_iter().map(Some).collect(),
+    };
+    (format!("{rows} by {columns}, {kind}"), shown)
+}
+
+/// Whether an expression is left out of the block form; the equations one by one, and numbers, show it.
+fn is_long(system: &StateSystem, id: ExprId) -> bool {
+    system.exprs.is_written_beyond(id, LONGEST_ENTRY)
+}
+
+/// Whether any entry of a matrix is left out.
+fn has_long_entry(system: &StateSystem, matrix: &BlockMatrix) -> bool {
+    matrix
+        .entries
+        .rows
+        .iter()
+        .flatten()
+        .any(|entry| is_long(system, entry.1))
+}
+
+/// Plain text.
+struct Plain<'a> {
+    system: &'a StateSystem,
+    numeric: bool,
+}
+
+impl Plain<'_> {
+    fn value(&self, id: ExprId) -> String {
+        match self.system.exprs.as_number(id).filter(|_| self.numeric) {
+            Some(number) => significant(double(number), 6),
+            None if is_long(self.system, id) => "(..)".to_string(),
+            None => expression(&self.system.exprs, id),
+        }
+    }
+}
+
+impl Notation for Plain<'_> {
+    fn vector(&self, vector: &BlockVector) -> String {
+        // The value of a source may be a sum.
+        let name = &vector.name;
+        match !vector.is_variable && (name.contains([' ', '/']) || name.starts_with('-')) {
+            true => self.brackets(&vector.name),
+            false => vector.name.clone(),
+        }
+    }
+    fn rate(&self, of: &str) -> String {
+        format!("der({of})")
+    }
+    fn matrix(&self, name: &str, transposed: bool) -> String {
+        match transposed {
+            true => format!("transpose([{name}])"),
+            false => format!("[{name}]"),
+        }
+    }
+    fn inverse(&self, of: &str, times: &str) -> String {
+        format!("{of}^-1*{times}")
+    }
+    fn over(&self, above: &str, below: &str) -> String {
+        // What is given by its inverse, such as a compliance 1/k, is multiplied by that.
+        if let Some(inverse) = below.strip_prefix("1/").filter(|rest| !rest.contains(OPERATORS)) {
+            return format!("{inverse}*{above}");
+        }
+        match below.contains(OPERATORS) {
+            true => format!("{above}/({below})"),
+            false => format!("{above}/{below}"),
+        }
+    }
+    fn scalar(&self, id: ExprId) -> String {
+        self.value(id)
+    }
+    fn brackets(&self, inside: &str) -> String {
+        format!("({inside})")
+    }
+    fn times(&self) -> &'static str {
+        "*"
+    }
+}
+
+/// Both sides of equations as plain text.
+pub(super) fn lines(
+    system: &StateSystem,
+    form: &BlockForm,
+    equations: &[BlockEquation],
+    numeric: bool,
+) -> Vec<(String, String)> {
+    let notation = Plain { system, numeric };
+    equations
+        .iter()
+        .map(|equation| sides(system, form, equation, &notation))
+        .collect()
+}
+
+/// The block form in a terminal.
+pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions, out: &mut String) {
+    let notation = Plain {
+        system,
+        numeric: options.matrices.numeric,
+    };
+    let vectors = form.vectors.iter().filter(|vector| vector.entries.len() > 1);
+    let vectors = vectors.map(|vector| vec![vector.name.clone(), format!("= ({})", some(&vector.entries))]);
+    section("vectors", vectors.collect(), out);
+    let rows = |equations: &[BlockEquation]| -> Vec<Vec<String>> {
+        let lines = lines(system, form, equations, notation.numeric).into_iter();
+        lines.map(|(left, right)| vec![left, format!("= {right}")]).collect()
+    };
+    let mut equations = rows(&form.equations);
+    // Declared integrals, and what outputs add, are single equations.
+    let storage = form
+        .equations
+        .iter()
+        .flat_map(|equation| &equation.left[..1])
+        .map(|term| form.vectors[term.vector].entries.len())
+        .sum::<usize>();
+    for (state, value) in system.states.iter().zip(&system.derivatives).skip(storage) {
+        let left = format!("der({})", state.name);
+        equations.push(vec![left, format!("= {}", expression(&system.exprs, *value))]);
+    }
+    section("equations in blocks", equations, out);
+    section("measured by sources", rows(&form.measured), out);
+    section("output equations", rows(&form.outputs), out);
+    if form.matrices.iter().any(|matrix| has_long_entry(system, matrix)) {
+        out.push_str("\n(..) is an entry that is too long to be shown here: `--numeric` gives its value\n");
+    }
+    for matrix in &form.matrices {
+        out.push('\n');
+        let name = format!("[{}]", matrix.name);
+        let entry = |id: ExprId| notation.value(id);
+        let labels = vec![String::new(); matrix.entries.rows.len()];
+        let whole = (matrix.entries.stored() <= MOST_ENTRIES && labels.len() <= MOST_ENTRIES)
+            .then(|| whole_matrix(&name, &matrix.entries, &labels, None, options, &entry))
+            .flatten();
+        if let Some(whole) = whole {
+            out.push_str(&whole);
+            continue;
+        }
+        let (shape, shown) = told(matrix);
+        let _ = writeln!(out, "{name} is {shape}");
+        for entry in shown {
+            let _ = match entry {
+                Some((row, column, value)) => {
+                    writeln!(out, "  {}[{row},{column}] = {}", matrix.name, notation.value(value))
+                }
+                None => writeln!(out, "  .."),
+            };
+        }
+    }
+}
+
+/// Mathematics.
+pub(super) struct Tex<'a> {
+    pub system: &'a StateSystem,
+    pub options: MatrixOptions,
+}
+
+impl Tex<'_> {
+    pub fn value(&self, id: ExprId) -> String {
+        match self.system.exprs.as_number(id).filter(|_| self.options.numeric) {
+            Some(value) => super::latex::number(double(value)),
+            None if is_long(self.system, id) => "(\\ldots)".to_string(),
+            None => print::latex(&self.system.exprs, id),
+        }
+    }
+}
+
+impl Notation for Tex<'_> {
+    fn vector(&self, vector: &BlockVector) -> String {
+        let name = match vector.is_variable || vector.entries.len() > 1 {
+            true => print::latex_name(&vector.name),
+            false => format!("\\mathtt{{{}}}", super::latex::escaped(&vector.name)),
+        };
+        match vector.entries.len() {
+            1 => name,
+            _ => format!("\\boldsymbol{{{name}}}"),
+        }
+    }
+    fn rate(&self, of: &str) -> String {
+        format!("\\frac{{d}}{{dt}} {of}")
+    }
+    fn matrix(&self, name: &str, transposed: bool) -> String {
+        let name = format!("\\left[{}\\right]", print::latex_name(name));
+        match transposed {
+            true => format!("{name}^{{T}}"),
+            false => name,
+        }
+    }
+    fn inverse(&self, of: &str, times: &str) -> String {
+        format!("{of}^{{-1}} {times}")
+    }
+    fn over(&self, above: &str, below: &str) -> String {
+        format!("\\frac{{1}}{{{below}}} {above}")
+    }
+    fn scalar(&self, id: ExprId) -> String {
+        self.value(id)
+    }
+    fn brackets(&self, inside: &str) -> String {
+        format!("\\left({inside}\\right)")
+    }
+    fn times(&self) -> &'static str {
+        " \\, "
+    }
+}

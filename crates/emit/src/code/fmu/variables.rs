@@ -1,0 +1,430 @@
+//! The variables of an FMU: names, value references, starts, and what depends on what.
+
+use super::super::subject::{Named, Subject};
+use lgm_algebra::expr::print;
+use lgm_kernels::{Arguments, Sensitivities, SparseKernel};
+use lgm_model::system::{State, StateVariable};
+use lgm_simulate::LEAST;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The size of a state of which nothing is known, in SI units.
+const UNKNOWN: f64 = 1e-3;
+
+/// What a variable is to whoever uses the FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Causality {
+    Independent,
+    Input,
+    Output,
+    Local,
+    Parameter,
+    /// Follows from parameters.
+    Calculated,
+}
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) reference: usize,
+    pub(super) causality: Causality,
+    pub(super) unit: Option<String>,
+    pub(super) description: String,
+    /// The value that it begins with; none where that is computed.
+    pub(super) start: Option<f64>,
+    /// The place of the state whose rate it is, among all variables.
+    pub(super) rate_of: Option<usize>,
+    /// Whether it is a state that steps of inputs move.
+    pub(super) jumps: bool,
+    /// The size of a state, see [`nominal`].
+    pub(super) nominal: Option<f64>,
+}
+
+/// All variables, and places among them.
+pub(super) struct Variables {
+    pub(super) list: Vec<Variable>,
+    /// Rates of the states, in the order of the states.
+    pub(super) rates: Vec<usize>,
+    /// Outputs, with what each depends on.
+    pub(super) outputs: Vec<(usize, Vec<usize>)>,
+    /// What each rate depends on.
+    pub(super) rate_dependencies: Vec<Vec<usize>>,
+    /// Functions that change their sign at events.
+    pub(super) conditions: Vec<usize>,
+}
+
+/// Where the blocks of value references begin, as the enumeration of `instance.h` has them.
+struct References {
+    states: usize,
+    derivatives: usize,
+    inputs: usize,
+    input_rates: usize,
+    outputs: usize,
+    parameters: usize,
+    conditions: usize,
+}
+
+impl References {
+    fn of(subject: &Subject<'_>) -> References {
+        let states = 1;
+        let derivatives = states + subject.states.len();
+        let inputs = derivatives + subject.states.len();
+        let input_rates = inputs + subject.inputs.len();
+        let outputs = input_rates + subject.inputs.len();
+        let parameters = outputs + subject.outputs.len();
+        References {
+            states,
+            derivatives,
+            inputs,
+            input_rates,
+            outputs,
+            parameters,
+            conditions: parameters + subject.entries().count(),
+        }
+    }
+}
+
+/// Which columns a row of partial derivatives has, loops followed.
+struct Pattern<'a> {
+    partials: &'a SparseKernel,
+    /// All that any residual reads.
+    through: &'a [usize],
+    /// Columns before those of the unknowns.
+    width: usize,
+}
+
+impl Pattern<'_> {
+    fn row(&self, row: usize) -> Vec<usize> {
+        let starts = &self.partials.row_starts;
+        let own = &self.partials.columns_of[starts[row]..starts[row + 1]];
+        let mut columns: Vec<usize> = own.iter().copied().filter(|column| *column < self.width).collect();
+        if own.iter().any(|column| *column >= self.width) {
+            columns.extend(self.through);
+            columns.sort_unstable();
+            columns.dedup();
+        }
+        columns
+    }
+}
+
+impl Variable {
+    /// Whether derivatives may be asked for by it: a state, or an input that is set.
+    fn is_known(&self) -> bool {
+        self.causality == Causality::Input || self.nominal.is_some()
+    }
+}
+
+/// Hands out names, each once.
+#[derive(Default)]
+struct Names {
+    taken: FxHashSet<String>,
+}
+
+impl Names {
+    /// The user's name without spaces inside brackets; where it is taken, with a remark on what it is behind it.
+    fn name(&mut self, users: &str, what: &str) -> String {
+        let plain = users.replace(", ", ",");
+        let mut name = plain.clone();
+        let mut count = 1;
+        while !self.taken.insert(name.clone()) {
+            name = match count {
+                1 => format!("{plain} ({what})"),
+                _ => format!("{plain} ({what} {count})"),
+            };
+            count += 1;
+        }
+        name
+    }
+}
+
+/// What an importing tool shows beside the name of a state.
+fn state_description(state: &State) -> String {
+    match &state.written {
+        Some(written) => written.to_string(),
+        None => {
+            let what = match state.variable {
+                StateVariable::Across => "across variable",
+                StateVariable::Through => "through variable",
+                StateVariable::IntegralOfAcross => "integral of the across variable",
+                StateVariable::IntegralOfThrough => "integral of the through variable",
+                StateVariable::P => "momentum",
+                StateVariable::Q => "displacement",
+                StateVariable::Effort => "effort",
+                StateVariable::Flow => "flow",
+                StateVariable::Integral => "integral",
+            };
+            format!("{what} of {}", state.element)
+        }
+    }
+}
+
+impl Variables {
+    pub(super) fn new(subject: &Subject<'_>, sensitivities: &Sensitivities) -> Variables {
+        let references = References::of(subject);
+        let mut names = Names::default();
+        // What is set keeps its name.
+        let inputs: Vec<String> = subject
+            .inputs
+            .iter()
+            .map(|input| names.name(&input.name, "input"))
+            .collect();
+        let entries: Vec<String> = subject
+            .entries()
+            .map(|entry| names.name(&entry.name, "parameter"))
+            .collect();
+
+        let (states, inputs_count) = (subject.states.len(), subject.inputs.len());
+        let width = states + 2 * inputs_count;
+        let mut through: Vec<usize> = sensitivities.residuals.columns_of.clone();
+        through.retain(|column| *column < width);
+        through.sort_unstable();
+        through.dedup();
+        let pattern = |partials| Pattern {
+            partials,
+            through: &through,
+            width,
+        };
+        let rate_columns: Vec<Vec<usize>> = (0..states).map(|row| pattern(&sensitivities.rates).row(row)).collect();
+        let output_columns = (0..subject.outputs.len()).map(|row| pattern(&sensitivities.outputs).row(row));
+        let output_columns: Vec<Vec<usize>> = output_columns.collect();
+
+        let mut variables = Variables {
+            list: vec![variable(
+                names.name("time", "independent"),
+                0,
+                Causality::Independent,
+                Some("s".into()),
+            )],
+            rates: Vec::new(),
+            outputs: Vec::new(),
+            rate_dependencies: Vec::new(),
+            conditions: Vec::new(),
+        };
+        // The order of the columns of a run: outputs, among them states that are shown as they are, then the other states.
+        let mut places = vec![usize::MAX; width];
+        let shown: FxHashSet<usize> = subject.columns.states.iter().map(|entry| entry.0).collect();
+        let as_output: FxHashMap<&str, usize> = (0..states)
+            .filter(|state| !shown.contains(state))
+            .map(|state| (subject.states[state].name.as_str(), state))
+            .collect();
+        let mut output_places = Vec::new();
+        let nominals = nominals(subject);
+        for (at, output) in subject.outputs.iter().enumerate() {
+            let name = names.name(&output.name, "output");
+            output_places.push(variables.list.len());
+            match as_output.get(output.name.as_str()) {
+                Some(&state) => {
+                    places[state] = variables.list.len();
+                    let mut entry =
+                        state_variable(subject, state, name, &references, &rate_columns[state], nominals[state]);
+                    entry.causality = Causality::Output;
+                    variables.list.push(entry);
+                }
+                None => {
+                    let reference = references.outputs + at;
+                    variables
+                        .list
+                        .push(variable(name, reference, Causality::Output, output.unit.clone()));
+                }
+            }
+        }
+        for (state, quantity) in &subject.columns.states {
+            places[*state] = variables.list.len();
+            let name = names.name(&quantity.name, "state");
+            let entry = state_variable(
+                subject,
+                *state,
+                name,
+                &references,
+                &rate_columns[*state],
+                nominals[*state],
+            );
+            variables.list.push(entry);
+        }
+        for (at, state) in subject.states.iter().enumerate() {
+            variables.rates.push(variables.list.len());
+            let own = &variables.list[places[at]].name;
+            // What is no plain name of a state has its plain name here too.
+            let own = if own.contains(' ') {
+                state.name.replace(", ", ",")
+            } else {
+                own.clone()
+            };
+            let name = names.name(&format!("der({own})"), "rate");
+            let unit = rate_unit(&state.unit);
+            let mut entry = variable(name, references.derivatives + at, Causality::Local, unit);
+            entry.rate_of = Some(places[at]);
+            variables.list.push(entry);
+        }
+        let read: FxHashSet<usize> = rate_columns.iter().chain(&output_columns).flatten().copied().collect();
+        variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
+        variables.add_parameters(subject, &entries, references.parameters);
+        let jumps = subject
+            .jumping
+            .iter()
+            .map(|_| "changes its sign where the equations jump");
+        let ends = subject
+            .has_branches()
+            .then_some("changes its sign where the solution of a loop ends");
+        for (at, description) in jumps.chain(ends).enumerate() {
+            variables.conditions.push(variables.list.len());
+            let name = names.name(&format!("condition[{}]", at + 1), "sign");
+            let mut entry = variable(name, references.conditions + at, Causality::Local, None);
+            entry.description = description.into();
+            variables.list.push(entry);
+        }
+        // What nobody sets is no known of a derivative.
+        let is_known = |place: &usize| variables.list.get(*place).is_some_and(|entry| entry.is_known());
+        let placed = |columns: &[usize]| -> Vec<usize> {
+            let mut list: Vec<usize> = columns.iter().map(|column| places[*column]).filter(is_known).collect();
+            list.sort_unstable();
+            list
+        };
+        let rate_dependencies = rate_columns.iter().map(|columns| placed(columns)).collect();
+        let outputs = output_places.iter().zip(&output_columns);
+        let outputs = outputs.map(|(place, columns)| (*place, placed(columns))).collect();
+        variables.rate_dependencies = rate_dependencies;
+        variables.outputs = outputs;
+        variables
+    }
+
+    fn add_inputs(
+        &mut self,
+        subject: &Subject<'_>,
+        inputs: &[String],
+        references: &References,
+        names: &mut Names,
+        places: &mut [usize],
+        read: &FxHashSet<usize>,
+    ) {
+        let states = subject.states.len();
+        let (start, _, _) = subject.plan();
+        let parameters = subject.kernels.parameters(&[]);
+        let values = subject.kernels.inputs.values(&Arguments {
+            time: start,
+            parameters: &parameters,
+            ..Arguments::default()
+        });
+        let finite = |value: f64| Some(if value.is_finite() { value } else { 0.0 });
+        for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
+            places[states + at] = self.list.len();
+            let of = &subject.system.inputs[at];
+            let causality = match of.is_internal {
+                true => Causality::Local,
+                false => Causality::Input,
+            };
+            let mut entry = variable(name.clone(), references.inputs + at, causality, input.unit.clone());
+            entry.start = finite(values[at]).filter(|_| !of.is_internal);
+            if let Some(signal) = of.signal {
+                let signal = print::text(&subject.system.exprs, signal);
+                entry.description = match of.is_internal {
+                    true => format!("follows: {signal}"),
+                    false => format!("until it is set: {signal}"),
+                };
+            }
+            self.list.push(entry);
+        }
+        for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
+            let column = states + subject.inputs.len() + at;
+            if !read.contains(&column) || subject.system.inputs[at].is_internal {
+                continue;
+            }
+            places[column] = self.list.len();
+            let unit = rate_unit(&input.unit);
+            let rate = names.name(&format!("der({name})"), "rate");
+            let mut entry = variable(rate, references.input_rates + at, Causality::Input, unit);
+            entry.start = finite(values[subject.inputs.len() + at]);
+            entry.description = format!("the time derivative of {name}, which the equations read");
+            self.list.push(entry);
+        }
+    }
+
+    fn add_parameters(&mut self, subject: &Subject<'_>, names: &[String], first: usize) {
+        let units = subject.parameters.iter().flat_map(|parameter| {
+            let entries = parameter.entries.iter();
+            entries.map(|entry| (entry, parameter.unit.clone()))
+        });
+        for (at, ((entry, unit), name)) in units.zip(names).enumerate() {
+            let causality = match entry.derived {
+                Some(_) => Causality::Calculated,
+                None => Causality::Parameter,
+            };
+            let mut own = variable(name.clone(), first + at, causality, unit);
+            match &entry.derived {
+                Some(follows) => own.description = format!("follows: {follows}"),
+                None => own.start = Some(entry.value),
+            }
+            self.list.push(own);
+        }
+    }
+}
+
+fn variable(name: String, reference: usize, causality: Causality, unit: Option<String>) -> Variable {
+    Variable {
+        name,
+        reference,
+        causality,
+        unit,
+        description: String::new(),
+        start: None,
+        rate_of: None,
+        jumps: false,
+        nominal: None,
+    }
+}
+
+/// Of what size a state is: the absolute tolerance of an importing tool is its relative one times this.
+///
+/// It is what the model says (`nominal = ..`), or as large as its start, and at least a thousandth of what is expected of it with
+/// the parameters, the signals and over the time of the model, or of what a short run shows: a tool sees no more of a run before it
+/// begins. Where the model has an absolute tolerance, it is at least what that says.
+pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
+    let (rtol, atol) = subject.tolerances();
+    let least = atol.map_or(0.0, |atol| atol / rtol);
+    let size = |((scale, seen), state): ((&f64, &f64), &State)| {
+        let start = if state.start_value.is_finite() {
+            state.start_value.abs()
+        } else {
+            0.0
+        };
+        match (*scale, start.max(*scale).max(*seen).max(least)) {
+            (given, _) if given < 0.0 => -given,
+            (_, known) if known > LEAST => known,
+            // Nothing is known of it.
+            _ => UNKNOWN,
+        }
+    };
+    let sizes = subject.scales().iter().zip(subject.trial_sizes());
+    sizes.zip(&subject.system.states).map(size).collect()
+}
+
+fn state_variable(
+    subject: &Subject<'_>,
+    at: usize,
+    name: String,
+    references: &References,
+    columns: &[usize],
+    nominal: f64,
+) -> Variable {
+    let state = &subject.system.states[at];
+    let Named { unit, .. } = &subject.states[at];
+    let mut entry = variable(name, references.states + at, Causality::Local, unit.clone());
+    entry.description = state_description(state);
+    entry.nominal = Some(nominal);
+    let first_rate = subject.states.len() + subject.inputs.len();
+    entry.jumps = columns.iter().any(|column| *column >= first_rate);
+    // A start that follows from parameters, or that a step of an input at the start moves, is computed.
+    let follows = !subject.system.exprs.symbols_of(&[state.start]).is_empty();
+    if !follows && (state.start_given || !entry.jumps) {
+        entry.start = Some(state.start_value);
+    }
+    entry
+}
+
+/// The unit of a rate: `m/s` of `m`, where that is known.
+fn rate_unit(unit: &Option<String>) -> Option<String> {
+    use lgm_algebra::units::Dimension;
+    use lgm_elaborate::dimension_of_text;
+    let own = dimension_of_text(unit.as_deref()?)?;
+    Some(own.over(&Dimension::TIME)?.text())
+}

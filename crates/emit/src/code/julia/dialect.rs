@@ -1,0 +1,199 @@
+//! How Julia writes expressions and functions: arrays are counted from 1, loops stay loops.
+
+use super::super::functions::{Language, Signature, used, wrapped};
+use super::super::names::{Rules, one_line, quoted};
+use super::super::program::{Dialect, Text, function_name, function_name_of_two};
+use super::super::scripts::double;
+use lgm_kernels::operation::{Binary, Unary};
+
+/// Words that are no names, and names that the module knows already.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "abstract",
+        "as",
+        "baremodule",
+        "begin",
+        "break",
+        "catch",
+        "const",
+        "continue",
+        "do",
+        "else",
+        "elseif",
+        "end",
+        "export",
+        "false",
+        "finally",
+        "for",
+        "function",
+        "global",
+        "if",
+        "import",
+        "in",
+        "isa",
+        "let",
+        "local",
+        "macro",
+        "module",
+        "mutable",
+        "new",
+        "outer",
+        "primitive",
+        "public",
+        "quote",
+        "return",
+        "struct",
+        "true",
+        "try",
+        "type",
+        "using",
+        "var",
+        "where",
+        "while",
+        "Base",
+        "Core",
+        "Main",
+        "Inf",
+        "NaN",
+        "Float64",
+        "Int",
+        "Vector",
+        "Matrix",
+        "Parameters",
+        "Model",
+        "Fault",
+        "LinearAlgebra",
+        "SparseArrays",
+        "OrdinaryDiffEq",
+        "DifferentialEquations",
+        "ccall",
+        "nothing",
+        "missing",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// Julia over vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Julia;
+
+/// A double as it stands alone.
+pub(super) fn literal(value: f64) -> String {
+    double(value, "NaN", "Inf")
+}
+
+/// A string.
+pub(super) fn string(text: &str) -> String {
+    quoted(&comment(text), &['\\', '"', '$'])
+}
+
+/// A text that ends with its line and starts no comment of several lines.
+pub(super) fn comment(text: &str) -> String {
+    one_line(text).replace("#=", "# =").replace("=#", "= #")
+}
+
+impl Dialect for Julia {
+    fn literal(&self, value: f64) -> String {
+        literal(value)
+    }
+
+    fn name_of_one(&self, operation: Unary) -> String {
+        // Outside their domains, these end the program in this language.
+        let ending = match operation {
+            Unary::SquareRoot | Unary::Log | Unary::Asin | Unary::Acos | Unary::Sin | Unary::Cos | Unary::Tan => "_of",
+            _ => "",
+        };
+        format!("{}{ending}", function_name(operation))
+    }
+
+    fn name_of_two(&self, operation: Binary) -> String {
+        let name = match operation {
+            Binary::Minimum => "min",
+            Binary::Maximum => "max",
+            Binary::Atan2 => "atan",
+            Binary::Power => "power_of",
+            _ => function_name_of_two(operation),
+        };
+        name.to_string()
+    }
+
+    fn fixed_index(&self, first: u32) -> String {
+        (u64::from(first) + 1).to_string()
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        Text::atom(format!("ifelse({}, {}, {})", condition.text, a.text, b.text))
+    }
+
+    fn end(&self) -> &'static str {
+        ""
+    }
+
+    fn remark(&self, remark: &str) -> String {
+        format!(" # {remark}")
+    }
+
+    fn head(&self, count: u32) -> Option<String> {
+        Some(format!("@inbounds for k in 1:{count}"))
+    }
+
+    fn tail(&self) -> &'static str {
+        "end"
+    }
+
+    fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
+        let way = match stride.unsigned_abs() {
+            1 => "k".to_string(),
+            stride => format!("{stride} * k"),
+        };
+        let rest = i64::from(first) + 1 - i64::from(stride);
+        match (stride < 0, rest) {
+            (true, rest) => format!("{rest} - {way}"),
+            (false, 0) => way,
+            (false, rest) if rest < 0 => format!("{way} - {}", -rest),
+            (false, rest) => format!("{way} + {rest}"),
+        }
+    }
+}
+
+/// What operations mean, where the language's own functions end the program outside their domains.
+const HELPERS: [(&str, &str); 8] = [
+    ("sqrt_of(", "sqrt_of(a) = a < 0 ? oftype(a, NaN) : sqrt(a)"),
+    ("log_of(", "log_of(a) = a < 0 ? oftype(a, NaN) : log(a)"),
+    ("asin_of(", "asin_of(a) = abs(a) > 1 ? oftype(a, NaN) : asin(a)"),
+    ("acos_of(", "acos_of(a) = abs(a) > 1 ? oftype(a, NaN) : acos(a)"),
+    ("sin_of(", "sin_of(a) = isinf(a) ? oftype(a, NaN) : sin(a)"),
+    ("cos_of(", "cos_of(a) = isinf(a) ? oftype(a, NaN) : cos(a)"),
+    ("tan_of(", "tan_of(a) = isinf(a) ? oftype(a, NaN) : tan(a)"),
+    (
+        "power_of(",
+        "# By multiplications where b is an integer below 1024 in size; not a number where it would be complex.
+function power_of(a, b)
+    if abs(b) < 1024 && b == trunc(b)
+        return a^Int(trunc(b))
+    end
+    return a < 0 ? oftype(a, NaN) : a^b
+end",
+    ),
+];
+
+/// The helpers that a text calls.
+pub(super) fn helpers(text: &str) -> String {
+    used(&HELPERS, text).map(|helper| format!("{helper}\n\n")).collect()
+}
+
+impl Language for Julia {
+    fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
+        let kind = if is_index { "Int" } else { "Float64" };
+        format!("const {name} = {kind}[{}]\n\n", wrapped(entries))
+    }
+
+    fn open(&self, signature: &Signature<'_>) -> String {
+        format!("function {}({})", signature.name, signature.names())
+    }
+
+    fn close(&self) -> &'static str {
+        "    return nothing\nend\n\n"
+    }
+}

@@ -1,0 +1,359 @@
+//! How MATLAB and Octave write expressions and functions: one statement computes all lanes of a loop; arrays are columns that
+//! are counted from 1.
+
+use super::super::functions::{Language, Signature, listed, used, wrapped};
+use super::super::names::{Rules, one_line};
+use super::super::program::{
+    Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two, operator, relation,
+};
+use super::super::scripts::double;
+use lgm_kernels::operation::{Binary, Unary};
+
+/// Words that are no names, and functions that the emitted files call.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "break",
+        "case",
+        "catch",
+        "classdef",
+        "continue",
+        "do",
+        "else",
+        "elseif",
+        "end",
+        "end_try_catch",
+        "end_unwind_protect",
+        "endclassdef",
+        "endenumeration",
+        "endevents",
+        "endfor",
+        "endfunction",
+        "endif",
+        "endmethods",
+        "endparfor",
+        "endproperties",
+        "endswitch",
+        "endwhile",
+        "enumeration",
+        "events",
+        "for",
+        "function",
+        "global",
+        "if",
+        "methods",
+        "otherwise",
+        "parfor",
+        "persistent",
+        "properties",
+        "return",
+        "spmd",
+        "switch",
+        "try",
+        "until",
+        "unwind_protect",
+        "unwind_protect_cleanup",
+        "while",
+        "__FILE__",
+        "__LINE__",
+        // What the files call, and what MATLAB's path and Octave's are full of.
+        "abs",
+        "acos",
+        "all",
+        "any",
+        "asin",
+        "atan",
+        "atan2",
+        "ceil",
+        "containers",
+        "cos",
+        "cosh",
+        "deal",
+        "diag",
+        "diff",
+        "double",
+        "eps",
+        "error",
+        "exp",
+        "false",
+        "fclose",
+        "feval",
+        "fieldnames",
+        "find",
+        "fix",
+        "floor",
+        "fopen",
+        "fprintf",
+        "func2str",
+        "i",
+        "inf",
+        "Inf",
+        "interp1",
+        "isempty",
+        "isequaln",
+        "isfield",
+        "isfinite",
+        "isnan",
+        "isscalar",
+        "j",
+        "linspace",
+        "log",
+        "lower",
+        "lu",
+        "max",
+        "min",
+        "mod",
+        "NaN",
+        "nan",
+        "nargin",
+        "numel",
+        "ode15s",
+        "ode23",
+        "ode23s",
+        "ode45",
+        "odeset",
+        "ones",
+        "pi",
+        "reshape",
+        "sign",
+        "sin",
+        "sinh",
+        "size",
+        "sparse",
+        "sqrt",
+        "ss",
+        "struct",
+        "sum",
+        "tan",
+        "tanh",
+        "true",
+        "unique",
+        "upper",
+        "zeros",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// MATLAB over columns of doubles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Matlab;
+
+/// A double as it stands alone.
+pub(super) fn literal(value: f64) -> String {
+    double(value, "NaN", "Inf")
+}
+
+/// A string.
+pub(super) fn string(text: &str) -> String {
+    format!("'{}'", one_line(text).replace('\'', "''"))
+}
+
+impl Dialect for Matlab {
+    fn literal(&self, value: f64) -> String {
+        literal(value)
+    }
+
+    fn name_of_one(&self, operation: Unary) -> String {
+        // Outside their domains, these are complex in this language.
+        let ending = match operation {
+            Unary::SquareRoot | Unary::Log | Unary::Asin | Unary::Acos => "_of",
+            _ => "",
+        };
+        format!("{}{ending}", function_name(operation))
+    }
+
+    fn name_of_two(&self, operation: Binary) -> String {
+        let ending = match operation {
+            Binary::Atan2 => "",
+            _ => "_of",
+        };
+        format!("{}{ending}", function_name_of_two(operation))
+    }
+
+    fn operator(&self, operation: Binary, lane: Lane) -> &'static str {
+        match (operation, lane) {
+            (Binary::Multiply, Lane::Of(_)) => ".*",
+            (Binary::Divide, Lane::Of(_)) => "./",
+            _ => operator(operation),
+        }
+    }
+
+    fn holds(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("{} ~= 0", a.within(Binding::Sum)))
+    }
+
+    fn as_number(&self, condition: &Text) -> Text {
+        Text::atom(format!("double({})", condition.text))
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        Text::atom(format!("choice_of({}, {}, {})", condition.text, a.text, b.text))
+    }
+
+    fn relation(&self, operation: Binary) -> &'static str {
+        match operation {
+            Binary::NotEqual => "~=",
+            Binary::And => "&",
+            Binary::Or => "|",
+            _ => relation(operation),
+        }
+    }
+
+    fn negation(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("~({})", a.text))
+    }
+
+    fn remark(&self, remark: &str) -> String {
+        format!(" % {remark}")
+    }
+
+    fn fixed_index(&self, first: u32) -> String {
+        (u64::from(first) + 1).to_string()
+    }
+
+    fn brackets(&self) -> [char; 2] {
+        ['(', ')']
+    }
+
+    fn lane_index(&self, first: u32, stride: i32, count: u32) -> String {
+        let first = i64::from(first) + 1;
+        let last = first + i64::from(stride) * (i64::from(count) - 1);
+        match stride {
+            1 => format!("{first}:{last}"),
+            _ => format!("{first}:{stride}:{last}"),
+        }
+    }
+}
+
+/// What operations mean, where the language has no function of the meaning.
+const HELPERS: [(&str, &str); 8] = [
+    (
+        "sqrt_of(",
+        "function value = sqrt_of(a)
+    a(a < 0) = NaN;
+    value = sqrt(a);
+end
+",
+    ),
+    (
+        "log_of(",
+        "function value = log_of(a)
+    a(a < 0) = NaN;
+    value = log(a);
+end
+",
+    ),
+    (
+        "asin_of(",
+        "function value = asin_of(a)
+    a(abs(a) > 1) = NaN;
+    value = asin(a);
+end
+",
+    ),
+    (
+        "acos_of(",
+        "function value = acos_of(a)
+    a(abs(a) > 1) = NaN;
+    value = acos(a);
+end
+",
+    ),
+    (
+        "minimum_of(",
+        "function value = minimum_of(a, b)
+    % Not a number where either is none.
+    value = min(a, b);
+    value(isnan(a) | isnan(b)) = NaN;
+end
+",
+    ),
+    (
+        "maximum_of(",
+        "function value = maximum_of(a, b)
+    % Not a number where either is none.
+    value = max(a, b);
+    value(isnan(a) | isnan(b)) = NaN;
+end
+",
+    ),
+    (
+        "power_of(",
+        "function value = power_of(a, b)
+    % Not a number where it would be complex.
+    a = a + zeros(size(b));
+    b = b + zeros(size(a));
+    a(a < 0 & b ~= fix(b)) = NaN;
+    value = a.^b;
+end
+",
+    ),
+    (
+        "choice_of(",
+        "function value = choice_of(condition, a, b)
+    if isscalar(condition)
+        if condition
+            value = a;
+        else
+            value = b;
+        end
+    else
+        every = ones(size(condition));
+        a = a .* every;
+        value = b .* every;
+        value(condition) = a(condition);
+    end
+end
+",
+    ),
+];
+
+/// The helpers that a text calls.
+pub(super) fn helpers(text: &str) -> String {
+    used(&HELPERS, text).map(|helper| format!("{helper}\n")).collect()
+}
+
+impl Language for Matlab {
+    fn constant(&self, name: String) -> String {
+        name
+    }
+
+    /// A function that is read as if it were the table.
+    fn table(&self, name: &str, entries: &[String], _is_index: bool) -> String {
+        let entries = wrapped(entries).replace(',', ";");
+        format!(
+            "function value = {name}(at)\n    persistent table\n    if isempty(table)\n        table = [{entries}];\n    end\n    \
+             value = table(at);\nend\n\n"
+        )
+    }
+
+    fn open(&self, signature: &Signature<'_>) -> String {
+        let arrays: Vec<(Array, String)> = signature
+            .arrays
+            .iter()
+            .map(|array| (*array, array.name().to_string()))
+            .collect();
+        format!("function {}{}({})", results(&arrays), signature.name, listed(&arrays))
+    }
+
+    fn close(&self) -> &'static str {
+        "end\n\n"
+    }
+
+    fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
+        format!("{}{name}({});", results(arguments), listed(arguments))
+    }
+}
+
+/// `[s, out] = `: what a function gives back of what it takes.
+fn results(arguments: &[(Array, String)]) -> String {
+    let written = arguments
+        .iter()
+        .filter(|(array, _)| matches!(array, Array::Temporaries | Array::Output));
+    let written: Vec<&str> = written.map(|argument| argument.1.as_str()).collect();
+    match written.as_slice() {
+        [] => String::new(),
+        [only] => format!("{only} = "),
+        list => format!("[{}] = ", list.join(", ")),
+    }
+}

@@ -1,0 +1,198 @@
+//! Simulation code: a folder of files in another language that does what `simulate` does.
+//!
+//! Every target prints the programs of [`lgm_kernels`] and fills in the templates of its folder; loops stay loops. The same
+//! system gives the same bytes.
+
+mod c;
+mod document;
+mod fmu;
+mod functions;
+mod julia;
+mod mass;
+mod matlab;
+mod modelica;
+mod names;
+mod program;
+mod python;
+mod rust;
+mod scripts;
+mod subject;
+mod template;
+
+pub use fmu::archive;
+pub use subject::Origin;
+
+use lgm_model::system::StateSystem;
+use lgm_source::diagnostic::Diagnostic;
+use subject::Subject;
+
+/// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand: eight megabytes.
+const MOST_UNKNOWNS: usize = 1000;
+
+/// The same of a Rust crate, whose model lives where the caller puts it, most often on a stack: half a megabyte.
+const MOST_UNKNOWNS_ON_A_STACK: usize = 256;
+
+/// A language, and what is built from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// C99.
+    C,
+    /// A Rust crate without the standard library.
+    Rust,
+    /// A functional mock-up unit of FMI 3.0.
+    Fmu3,
+    /// A functional mock-up unit of FMI 2.0.
+    Fmu2,
+    /// A Python module over NumPy and SciPy.
+    Python,
+    /// Functions for MATLAB and Octave.
+    Matlab,
+    /// A Julia module with a driver for OrdinaryDiffEq.
+    Julia,
+    /// A flat model in Modelica.
+    Modelica,
+    /// The equations as LaTeX.
+    Latex,
+    /// The equations as JSON.
+    Json,
+}
+
+impl Target {
+    /// All targets with the words of the command line.
+    pub const ALL: &'static [(Target, &'static str)] = &[
+        (Target::C, "c"),
+        (Target::Rust, "rust"),
+        (Target::Fmu3, "fmu3"),
+        (Target::Fmu2, "fmu2"),
+        (Target::Python, "python"),
+        (Target::Matlab, "matlab"),
+        (Target::Julia, "julia"),
+        (Target::Modelica, "modelica"),
+        (Target::Latex, "latex"),
+        (Target::Json, "json"),
+    ];
+}
+
+/// What is asked of the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CodeOptions {
+    /// Single precision.
+    pub float: bool,
+    /// Also a run in steps of this length in seconds, as real-time loops need it.
+    pub fixed_step: Option<f64>,
+    /// Newton's iterations on the algebraic loops at most, in each evaluation.
+    pub loop_iterations: Option<u64>,
+}
+
+impl CodeOptions {
+    /// Newton's iterations on the algebraic loops at most: 50 unless it is said.
+    pub fn iterations(&self) -> u64 {
+        self.loop_iterations.unwrap_or(50)
+    }
+}
+
+/// One file of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeFile {
+    /// Its path inside the package, with slashes.
+    pub path: String,
+    /// What it holds.
+    pub contents: Vec<u8>,
+}
+
+/// The files of one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Package {
+    /// In order of their paths.
+    pub files: Vec<CodeFile>,
+    /// What a user is told about them.
+    pub remarks: Vec<String>,
+    /// What a user is warned of.
+    pub warnings: Vec<Diagnostic>,
+    /// What a C compiler is to build of them; none where the files are all there is.
+    pub library: Option<SharedLibrary>,
+}
+
+/// A shared library built from files of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLibrary {
+    /// The files to be compiled, in the folder `sources` of the package.
+    pub sources: Vec<String>,
+    /// Where the library belongs in the package.
+    pub path: String,
+}
+
+impl Package {
+    /// Puts the files into the order of their paths.
+    pub fn sort(&mut self) {
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    fn add(&mut self, path: impl Into<String>, contents: impl Into<Vec<u8>>) {
+        self.files.push(CodeFile {
+            path: path.into(),
+            contents: contents.into(),
+        });
+    }
+}
+
+/// The warning that a program does not see where a solution of a loop ends.
+fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
+    let message = format!(
+        "code of this target does not see where a solution of the algebraic loop of {} ends",
+        subject.loops_in_words()
+    );
+    Diagnostic::warning("LGM0937", message)
+        .note("where the loop has several solutions, a run may leave one of them too early, and its numbers are wrong from there on")
+        .help("compare it with `lgm simulate`; C, Rust, Python and FMUs follow a solution to its end")
+}
+
+/// The code of a system for a target; a diagnostic where the target cannot express it.
+pub fn package(
+    system: &StateSystem,
+    origin: &Origin,
+    target: Target,
+    options: &CodeOptions,
+) -> Result<Package, Diagnostic> {
+    let resolved;
+    let system = match system.mass_matrix {
+        Some(_) if !matches!(target, Target::Latex | Target::Json) => {
+            resolved = mass::with_rates_as_unknowns(system);
+            &resolved
+        }
+        _ => system,
+    };
+    let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
+    let most = match target {
+        // Nothing is solved there, or the tool that reads it decides how.
+        Target::Modelica | Target::Latex | Target::Json => usize::MAX,
+        Target::Rust => MOST_UNKNOWNS_ON_A_STACK,
+        _ => MOST_UNKNOWNS,
+    };
+    if unknowns > most {
+        let message = format!(
+            "`{}` has algebraic loops of {unknowns} unknowns, which emitted code of this target cannot solve (at most {most})",
+            system.model
+        );
+        return Err(Diagnostic::error("LGM1031", message)
+            .help("give the loops storage of their own, or run the model with `lgm simulate`"));
+    }
+    let subject = Subject::new(system, origin);
+    let mut package = match target {
+        Target::C => c::package(&subject, options),
+        Target::Rust => rust::package(&subject),
+        Target::Fmu3 => fmu::package(&subject, fmu::Version::Three),
+        Target::Fmu2 => fmu::package(&subject, fmu::Version::Two),
+        Target::Python => python::package(&subject),
+        Target::Matlab => matlab::package(&subject),
+        Target::Julia => julia::package(&subject),
+        Target::Modelica => modelica::package(&subject),
+        Target::Latex => document::latex_package(&subject),
+        Target::Json => document::json_package(&subject),
+    };
+    if matches!(target, Target::Matlab | Target::Julia) && subject.has_branches() {
+        package.warnings.push(unfollowed(&subject));
+    }
+    package.sort();
+    Ok(package)
+}

@@ -1,0 +1,265 @@
+//! How Modelica writes expressions and equations: every value has a name, and there are no loops.
+
+use super::super::names::Rules;
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
+use lgm_kernels::operation::Binary;
+
+/// Words that are no names, and functions and types of the language.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "algorithm",
+        "and",
+        "annotation",
+        "assert",
+        "block",
+        "break",
+        "class",
+        "connect",
+        "connector",
+        "constant",
+        "constrainedby",
+        "der",
+        "discrete",
+        "each",
+        "else",
+        "elseif",
+        "elsewhen",
+        "encapsulated",
+        "end",
+        "enumeration",
+        "equation",
+        "expandable",
+        "extends",
+        "external",
+        "false",
+        "final",
+        "flow",
+        "for",
+        "function",
+        "if",
+        "import",
+        "impure",
+        "in",
+        "initial",
+        "inner",
+        "input",
+        "loop",
+        "model",
+        "not",
+        "operator",
+        "or",
+        "outer",
+        "output",
+        "package",
+        "parameter",
+        "partial",
+        "protected",
+        "public",
+        "pure",
+        "record",
+        "redeclare",
+        "replaceable",
+        "return",
+        "stream",
+        "then",
+        "true",
+        "type",
+        "when",
+        "while",
+        "within",
+        "Boolean",
+        "Integer",
+        "Modelica",
+        "Real",
+        "String",
+        "StateSelect",
+        "abs",
+        "acos",
+        "actualStream",
+        "asin",
+        "atan",
+        "atan2",
+        "cardinality",
+        "ceil",
+        "change",
+        "cos",
+        "cosh",
+        "cross",
+        "delay",
+        "diagonal",
+        "div",
+        "edge",
+        "exp",
+        "fill",
+        "floor",
+        "homotopy",
+        "identity",
+        "inStream",
+        "integer",
+        "linspace",
+        "log",
+        "log10",
+        "matrix",
+        "max",
+        "min",
+        "mod",
+        "ndims",
+        "noEvent",
+        "ones",
+        "outerProduct",
+        "pre",
+        "product",
+        "reinit",
+        "rem",
+        "sample",
+        "scalar",
+        "semiLinear",
+        "sign",
+        "sin",
+        "sinh",
+        "size",
+        "skew",
+        "smooth",
+        "spatialDistribution",
+        "sqrt",
+        "sum",
+        "symmetric",
+        "tan",
+        "tanh",
+        "terminal",
+        "terminate",
+        "time",
+        "transpose",
+        "vector",
+        "zeros",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// What stands for the numbers of one program.
+pub(super) struct Names<'n> {
+    pub(super) parameters: &'n [String],
+    pub(super) states: &'n [String],
+    pub(super) inputs: &'n [String],
+    /// Time derivatives of the inputs.
+    pub(super) rates: &'n [String],
+    pub(super) unknowns: &'n [String],
+    /// Left sides of what the program writes.
+    pub(super) results: &'n [String],
+    /// What the names of the program's own values begin with.
+    pub(super) prefix: &'n str,
+    /// What the program's own values are: `Real`, or parameters.
+    pub(super) kind: &'n str,
+}
+
+/// A double as it stands alone. The language has neither infinity nor what is no number.
+pub(super) fn literal(value: f64) -> String {
+    match value {
+        value if value.is_finite() => format!("{value:?}"),
+        value if value.is_nan() => "(0.0/0.0)".to_string(),
+        value if value > 0.0 => "(1.0/0.0)".to_string(),
+        _ => "(-1.0/0.0)".to_string(),
+    }
+}
+
+impl Dialect for Names<'_> {
+    fn literal(&self, value: f64) -> String {
+        literal(value)
+    }
+
+    fn element(&self, array: Array, index: &str) -> Text {
+        let names = match array {
+            Array::Time => return Text::atom("time"),
+            Array::Temporaries => return Text::atom(format!("{}_s{index}", self.prefix)),
+            Array::Parameters => self.parameters,
+            Array::States => self.states,
+            Array::Inputs => self.inputs,
+            Array::Rates => self.rates,
+            Array::Unknowns => self.unknowns,
+            Array::Output => self.results,
+            Array::Numbers => unreachable!("invariant: programs without loops have no tables"),
+        };
+        let index: usize = index
+            .parse()
+            .expect("invariant: programs without loops have no computed index");
+        Text::atom(names[index].clone())
+    }
+
+    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let name = match operation {
+            Binary::Minimum => "min",
+            Binary::Maximum => "max",
+            Binary::Power => {
+                let text = format!("{}^{}", a.within(Binding::Atom), b.within(Binding::Atom));
+                // A power of a power needs parentheses.
+                return Text::new(Binding::Sign, text);
+            }
+            _ => function_name_of_two(operation),
+        };
+        Text::atom(format!("{name}({}, {})", a.text, b.text))
+    }
+
+    /// `a*-b` is no expression of the language.
+    fn sign(&self) -> Binding {
+        Binding::Sum
+    }
+
+    /// Equations are read as they are: what is used once stays where it is used.
+    fn longest(&self) -> usize {
+        1000
+    }
+
+    fn local(&self, name: String) -> String {
+        format!("{}_{name}", self.prefix)
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
+        Text::new(Binding::Loose, format!("if {} then {a} else {b}", condition.text))
+    }
+
+    /// Numbers cannot be compared for equality.
+    fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
+        let text = match operation {
+            Binary::Less => format!("{a} < {b}"),
+            Binary::LessEqual => format!("{a} <= {b}"),
+            Binary::Equal => format!("{a} <= {b} and {a} >= {b}"),
+            Binary::NotEqual => format!("{a} < {b} or {a} > {b}"),
+            Binary::And => format!("{a} and {b}"),
+            Binary::Or => format!("{a} or {b}"),
+            _ => unreachable!("invariant: conditions are relations or logic"),
+        };
+        Text::new(Binding::Loose, text)
+    }
+
+    fn negation(&self, a: &Text) -> Text {
+        Text::new(Binding::Loose, format!("not ({})", a.text))
+    }
+
+    /// Names say what equations are about.
+    fn remark(&self, _remark: &str) -> String {
+        String::new()
+    }
+
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("{} {name} = {value};", self.kind)
+    }
+
+    fn assign(&self, place: &str, value: &str, _remark: Option<&str>) -> String {
+        match place.strip_prefix(self.prefix) {
+            // Working memory.
+            Some(rest) if rest.starts_with("_s") => self.declare(place, value),
+            _ => format!("{place} = {value};"),
+        }
+    }
+
+    fn head(&self, _count: u32) -> Option<String> {
+        unreachable!("invariant: programs are written out")
+    }
+
+    fn table_index(&self, _table: u32, _lane: Lane) -> String {
+        unreachable!("invariant: programs without loops have no tables")
+    }
+}

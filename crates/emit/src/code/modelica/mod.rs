@@ -1,0 +1,450 @@
+//! One flat model in Modelica, under the user's names.
+
+mod dialect;
+
+use super::Package;
+use super::names::{Scope, legal, one_line, quoted};
+use super::program::parts;
+use super::scripts::plan_values;
+use super::subject::{Named, Parameter, Subject, readme_values};
+use super::template::{Values, fill};
+use dialect::{Names, RULES, literal};
+use lgm_algebra::expr::{ExprId, Gradient};
+use lgm_kernels::operation::Space;
+use lgm_kernels::program::{Index, Instruction, Loop, Program, Store};
+use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
+use lgm_model::system::StateSystem;
+use std::fmt::Write;
+
+/// The names of everything that has one.
+struct Book {
+    /// One a parameter.
+    members: Vec<String>,
+    /// One an entry of a parameter: `K[1, 2]`.
+    entries: Vec<String>,
+    inputs: Vec<String>,
+    rates: Vec<String>,
+    outputs: Vec<String>,
+    states: Vec<String>,
+    unknowns: Vec<String>,
+    /// What the names of values in between begin with: no user's name does.
+    within: String,
+}
+
+/// The lines of the model by their sections.
+#[derive(Default)]
+struct Sections {
+    parameters: String,
+    variables: String,
+    /// Values in between.
+    protected: String,
+    initial: String,
+    equations: String,
+    count: usize,
+}
+
+/// All files.
+pub(super) fn package(subject: &Subject<'_>) -> Package {
+    let system = subject.system;
+    let name = legal(&system.model, RULES);
+    let book = Book::new(subject, &name);
+    let mut sections = Sections::default();
+    parameters(subject, &book, &mut sections);
+    let remark = variables(subject, &book, &mut sections);
+    let mut values = Values::default();
+    plan_values(subject, (literal, "0.0"), &mut values);
+    let (start, stop, points) = subject.plan();
+    let interval = stop.map_or(0.0, |stop| (stop - start) / (points - 1) as f64);
+    let description = match subject.description.as_str() {
+        "" => "State equations",
+        text => text,
+    };
+    values
+        .set("name", name)
+        .set("origin", one_line(&subject.origin.sentence()))
+        .set("origin_markdown", subject.origin.sentence())
+        .set("model", one_line(&system.model))
+        .set("description", string(description))
+        .set("parameter_lines", sections.parameters)
+        .set("variable_lines", sections.variables)
+        .set("protected_lines", sections.protected)
+        .set("initial_lines", sections.initial)
+        .set("equation_lines", sections.equations)
+        .set("interval", literal(interval))
+        .set("remark", remark);
+    let with_signal = system
+        .inputs
+        .iter()
+        .zip(&book.inputs)
+        .find(|entry| entry.0.signal.is_some());
+    let modification = with_signal.map(|(_, input)| format!(", such as `{}({input}=sin(time))`", values.get("name")));
+    values.set("modification", modification.unwrap_or_default());
+    readme_values(subject, &book.members, &mut values);
+    values.set("variable_table", variable_table(subject, &book));
+    let mut package = Package::default();
+    if !values.get("remark").is_empty() {
+        package.remarks.push(values.get("remark").to_string());
+    }
+    let path = format!("{}.mo", values.get("name"));
+    package.add(path, fill(include_str!("model.mo"), &values));
+    package.add("README.md", fill(include_str!("README.md"), &values));
+    package
+}
+
+/// A string of Modelica.
+fn string(text: &str) -> String {
+    quoted(text, &['\\', '"'])
+}
+
+impl Book {
+    fn new(subject: &Subject<'_>, model: &str) -> Book {
+        let mut scope = Scope::new(RULES);
+        scope.reserve(model);
+        let mut list =
+            |names: &mut dyn Iterator<Item = &str>| -> Vec<String> { names.map(|name| scope.name(name)).collect() };
+        let of = |named: &[Named]| -> Vec<String> { named.iter().map(|entry| entry.name.clone()).collect() };
+        let members = list(&mut subject.parameters.iter().map(|parameter| parameter.name.as_str()));
+        let inputs = list(&mut of(&subject.inputs).iter().map(String::as_str));
+        let outputs = list(&mut of(&subject.outputs).iter().map(String::as_str));
+        let states = list(&mut of(&subject.states).iter().map(String::as_str));
+        let system = subject.system;
+        let symbols = system.loops.iter().flat_map(|entry| &entry.unknowns);
+        let symbols: Vec<String> = symbols
+            .map(|symbol| system.exprs.symbol_info(*symbol).name.to_string())
+            .collect();
+        let unknowns = list(&mut symbols.iter().map(String::as_str));
+        let rate_names: Vec<String> = subject
+            .inputs
+            .iter()
+            .map(|input| format!("der_{}", input.name))
+            .collect();
+        let rates = list(&mut rate_names.iter().map(String::as_str));
+        let mut within = "aux".to_string();
+        let all = [&members, &inputs, &outputs, &states, &unknowns, &rates];
+        while all
+            .iter()
+            .any(|names| names.iter().any(|name| name.starts_with(&within)))
+        {
+            within.push('x');
+        }
+        let entries = subject.parameters.iter().zip(&members);
+        let entries =
+            entries.flat_map(|(parameter, member)| (0..parameter.entries.len()).map(|at| place(parameter, member, at)));
+        Book {
+            entries: entries.collect(),
+            members,
+            inputs,
+            rates,
+            outputs,
+            states,
+            unknowns,
+            within,
+        }
+    }
+}
+
+/// How an entry of a parameter is written.
+fn place(parameter: &Parameter, member: &str, at: usize) -> String {
+    match parameter.shape.as_slice() {
+        [] => member.to_string(),
+        [_, columns] => format!("{member}[{}, {}]", at / columns + 1, at % columns + 1),
+        _ => format!("{member}[{}]", at + 1),
+    }
+}
+
+/// A program without loops: every lane is written out.
+fn written_out(program: &Program) -> Program {
+    let mut loops = Vec::new();
+    for entry in &program.loops {
+        for lane in 0..entry.count {
+            let fixed = |index: Index| Index::fixed(index.of_lane(lane, &program.indices));
+            let body = entry.body.iter().map(|instruction| match *instruction {
+                Instruction::Load(Space::Numbers, index) => {
+                    Instruction::Number(program.numbers[index.of_lane(lane, &program.indices) as usize])
+                }
+                Instruction::Load(space, index) => Instruction::Load(space, fixed(index)),
+                other => other,
+            });
+            let stores = entry.stores.iter().map(|store| Store {
+                index: fixed(store.index),
+                ..*store
+            });
+            loops.push(Loop {
+                count: 1,
+                body: body.collect(),
+                stores: stores.collect(),
+            });
+        }
+    }
+    Program {
+        loops,
+        ..program.clone()
+    }
+}
+
+impl Sections {
+    /// Adds what a program computes: values in between are declared, results become equations, which are given back.
+    fn add(&mut self, book: &Book, kernel: &Kernel, results: &[String], kind: &str) -> Vec<String> {
+        self.count += 1;
+        let prefix = format!("{}{}", book.within, self.count);
+        let names = Names {
+            parameters: &book.entries,
+            states: &book.states,
+            inputs: &book.inputs,
+            rates: &book.rates,
+            unknowns: &book.unknowns,
+            results,
+            prefix: &prefix,
+            kind,
+        };
+        let mut equations = Vec::new();
+        let declared = format!("{kind} {prefix}_");
+        for part in parts(&written_out(kernel.program()), &names, &|_| None) {
+            for line in part.lines {
+                if line.starts_with(&declared) {
+                    let _ = writeln!(self.protected, "  {line}");
+                } else {
+                    equations.push(line);
+                }
+            }
+        }
+        equations
+    }
+
+    /// The same where the results are values without a place of their own.
+    fn values(&mut self, book: &Book, kernel: &Kernel, kind: &str) -> Vec<String> {
+        // Left sides in order tell the results apart, whatever the order of the equations.
+        let results: Vec<String> = (0..kernel.outputs()).map(|at| format!("@{at}@")).collect();
+        let mut values = vec![String::new(); results.len()];
+        for line in self.add(book, kernel, &results, kind) {
+            let (left, right) = line.split_once(" = ").expect("invariant: every result is assigned");
+            let at: usize = left
+                .trim_matches('@')
+                .parse()
+                .expect("invariant: left sides are numbers");
+            values[at] = right.trim_end_matches(';').to_string();
+        }
+        values
+    }
+}
+
+/// `unit="N.m/rad"`, in the way that Modelica writes units.
+fn unit(unit: &Option<String>) -> Option<String> {
+    let unit = unit.as_deref().filter(|unit| !unit.contains("^("))?;
+    let factors = unit.replace('^', "");
+    // Only a whole factor is the unit of resistance.
+    let is_word = |letter: char| letter.is_ascii_alphabetic();
+    let mut text = String::new();
+    let mut rest = factors.as_str();
+    while let Some(first) = rest.find(is_word) {
+        let end = rest[first..]
+            .find(|letter| !is_word(letter))
+            .map_or(rest.len(), |end| first + end);
+        text.push_str(&rest[..first]);
+        text.push_str(match &rest[first..end] {
+            "ohm" => "Ohm",
+            other => other,
+        });
+        rest = &rest[end..];
+    }
+    text.push_str(rest);
+    Some(format!("unit={}", string(&text)))
+}
+
+/// `(a, b)`, or nothing.
+fn attributes(list: &[Option<String>]) -> String {
+    let list: Vec<&str> = list.iter().flatten().map(String::as_str).collect();
+    match list.as_slice() {
+        [] => String::new(),
+        list => format!("({})", list.join(", ")),
+    }
+}
+
+/// `{1, 2}` or `{{1, 2}, {3, 4}}` by the shape of the parameter.
+fn shaped(parameter: &Parameter, entries: &[String]) -> String {
+    match parameter.shape.as_slice() {
+        [] => entries[0].clone(),
+        [_, columns] => {
+            let rows = entries
+                .chunks((*columns).max(1))
+                .map(|row| format!("{{{}}}", row.join(", ")));
+            format!("{{{}}}", rows.collect::<Vec<_>>().join(", "))
+        }
+        _ => format!("{{{}}}", entries.join(", ")),
+    }
+}
+
+fn parameters(subject: &Subject<'_>, book: &Book, sections: &mut Sections) {
+    let mut entries: Vec<String> = subject.entries().map(|entry| literal(entry.value)).collect();
+    for (position, kernel) in subject.kernels.derived() {
+        entries[*position] = sections.values(book, kernel, "final parameter Real").remove(0);
+    }
+    for (parameter, member) in subject.parameters.iter().zip(&book.members) {
+        let count = parameter.entries.len();
+        let sizes: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
+        let (sizes, each) = match sizes.as_slice() {
+            [] => (String::new(), ""),
+            list => (format!("[{}]", list.join(", ")), "each "),
+        };
+        let own = attributes(&[unit(&parameter.unit).map(|unit| format!("{each}{unit}"))]);
+        let value = shaped(parameter, &entries[parameter.first..parameter.first + count]);
+        let _ = writeln!(
+            sections.parameters,
+            "  parameter Real {member}{sizes}{own} = {value} {};",
+            string(&parameter.name)
+        );
+    }
+}
+
+/// The system without rates of inputs in its derivatives, and how much of each input every state holds instead.
+struct Shifted {
+    derivatives: Kernel,
+    /// State, input and factor.
+    factors: Vec<(usize, usize)>,
+    values: Kernel,
+}
+
+/// States of linear equations are `z + E u`: z does not move when an input steps.
+fn shifted(system: &StateSystem) -> Shifted {
+    let options = KernelOptions { native: false };
+    let layout = Layout::new(system);
+    let mut exprs = system.exprs.clone();
+    let mut gradient = Gradient::new(&mut exprs, &system.input_rates);
+    let known = "invariant: `int` and `der` are gone from the equations";
+    for assignment in &system.assignments {
+        gradient
+            .define(&mut exprs, assignment.symbol, assignment.value)
+            .expect(known);
+    }
+    let (mut factors, mut roots) = (Vec::new(), Vec::new());
+    for (state, derivative) in system.derivatives.iter().enumerate() {
+        let row = gradient.row(&mut exprs, *derivative).expect(known);
+        for (input, factor) in row.iter() {
+            factors.push((state, *input as usize));
+            roots.push(*factor);
+        }
+    }
+    let values = expression(&exprs, &roots, &layout, &options);
+    let mut still = system.clone();
+    let zero = still.exprs.zero();
+    let replacement = |symbol| system.input_rates.contains(&symbol).then_some(zero);
+    let roots: Vec<ExprId> = still.assignments.iter().map(|assignment| assignment.value).collect();
+    let now = still.exprs.substitute(&roots, replacement);
+    for (assignment, value) in still.assignments.iter_mut().zip(now) {
+        assignment.value = value;
+    }
+    let roots = still.derivatives.clone();
+    let derivatives = still.exprs.substitute(&roots, replacement);
+    Shifted {
+        derivatives: expression(&still.exprs, &derivatives, &Layout::new(&still), &options),
+        factors,
+        values,
+    }
+}
+
+/// Inputs, outputs, states and unknowns with their equations; what a user is told about them.
+fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> String {
+    let system = subject.system;
+    let kernels = &subject.kernels;
+    let signals = sections.values(book, &kernels.inputs, "Real");
+    for (at, (input, name)) in subject.inputs.iter().zip(&book.inputs).enumerate() {
+        let own = attributes(&[unit(&input.unit)]);
+        let told = string(&input.name);
+        let has_signal = system.inputs[at].signal.is_some();
+        let line = match has_signal {
+            true => format!("  Real {name}{own} = {} {told};\n", signals[at]),
+            false => format!("  input Real {name}{own} {told};\n"),
+        };
+        sections.variables.push_str(&line);
+        if subject.reads_rates {
+            let rate = match has_signal {
+                true => signals[subject.inputs.len() + at].clone(),
+                false => format!("der({name})"),
+            };
+            let told = string(&format!("der({})", input.name));
+            let _ = writeln!(sections.variables, "  Real {} = {rate} {told};", book.rates[at]);
+        }
+    }
+    let starts = sections.values(book, &kernels.starts, "final parameter Real");
+    let shift = (subject.moves && system.linear && subject.unknowns() == 0).then(|| shifted(system));
+    let mut lefts: Vec<String> = book.states.iter().map(|state| format!("der({state})")).collect();
+    let mut held: Vec<Vec<String>> = vec![Vec::new(); book.states.len()];
+    if let Some(shift) = &shift {
+        let factors = sections.values(book, &shift.values, "final parameter Real");
+        for ((state, input), factor) in shift.factors.iter().zip(factors) {
+            held[*state].push(format!("({factor})*{}", book.inputs[*input]));
+        }
+    }
+    for (at, (state, name)) in subject.states.iter().zip(&book.states).enumerate() {
+        let told = string(&state.name);
+        if held[at].is_empty() {
+            let own = attributes(&[
+                Some(format!("start={}", starts[at])),
+                Some("fixed=true".to_string()),
+                unit(&state.unit),
+            ]);
+            let _ = writeln!(sections.variables, "  Real {name}{own} {told};");
+            continue;
+        }
+        let own = attributes(&[unit(&state.unit)]);
+        let still = format!("{}z{}", book.within, at + 1);
+        let told_still = string(&format!("{} without what inputs add to it at once", state.name));
+        let _ = writeln!(
+            sections.variables,
+            "  Real {name}{own} {told};\n  Real {still}{own} {told_still};"
+        );
+        let _ = writeln!(sections.equations, "  {name} = {still} + {};", held[at].join(" + "));
+        // A start that is given holds after the first step, any other one before it.
+        let started = if system.states[at].start_given { name } else { &still };
+        let _ = writeln!(sections.initial, "  {started} = {};", starts[at]);
+        lefts[at] = format!("der({still})");
+    }
+    let guesses = system.first_unknowns(0.0);
+    for (name, guess) in book.unknowns.iter().zip(&guesses) {
+        let _ = writeln!(
+            sections.variables,
+            "  Real {name}(start={}) \"unknown of an algebraic loop\";",
+            literal(*guess)
+        );
+    }
+    for (output, name) in subject.outputs.iter().zip(&book.outputs) {
+        let own = attributes(&[unit(&output.unit)]);
+        let _ = writeln!(
+            sections.variables,
+            "  output Real {name}{own} {};",
+            string(&output.name)
+        );
+    }
+    let zeros = vec!["0".to_string(); book.unknowns.len()];
+    let derivatives = shift.as_ref().map_or(&kernels.derivatives, |shift| &shift.derivatives);
+    for (kernel, results) in [
+        (&kernels.residuals, &zeros),
+        (derivatives, &lefts),
+        (&kernels.outputs, &book.outputs),
+    ] {
+        for line in sections.add(book, kernel, results, "Real") {
+            let _ = writeln!(sections.equations, "  {line}");
+        }
+    }
+    match subject.moves && shift.is_none() {
+        true => "States that move when an input steps do not do so in the Modelica text: the equations are not linear."
+            .to_string(),
+        false => String::new(),
+    }
+}
+
+/// What every variable stands for.
+fn variable_table(subject: &Subject<'_>, book: &Book) -> String {
+    let mut table = "| variable | name | unit |\n| --- | --- | --- |\n".to_string();
+    for (kind, list, names) in [
+        ("state", &subject.states, &book.states),
+        ("input", &subject.inputs, &book.inputs),
+        ("output", &subject.outputs, &book.outputs),
+    ] {
+        for (entry, name) in list.iter().zip(names).take(200) {
+            let unit = entry.unit.as_deref().unwrap_or("");
+            let _ = writeln!(table, "| `{name}` | {kind} `{}` | {unit} |", entry.name);
+        }
+    }
+    table
+}

@@ -1,0 +1,121 @@
+//! How Rust writes expressions and functions.
+
+use super::super::functions::{Language, Signature, wrapped};
+use super::super::names::Rules;
+use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use lgm_kernels::operation::{Binary, Unary};
+
+/// Words that are no names.
+pub(super) const RULES: Rules = Rules {
+    reserved: &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct",
+        "super", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where",
+        "while", "yield",
+    ],
+    ignores_case: false,
+    snake: false,
+};
+
+/// Rust over any numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rust;
+
+/// A double as it stands alone.
+pub(super) fn literal(value: f64) -> String {
+    if value.is_finite() {
+        return format!("{value:?}");
+    }
+    let name = match value {
+        value if value.is_nan() => "NAN",
+        value if value > 0.0 => "INFINITY",
+        _ => "NEG_INFINITY",
+    };
+    format!("f64::{name}")
+}
+
+impl Dialect for Rust {
+    fn literal(&self, value: f64) -> String {
+        literal(value)
+    }
+
+    fn number(&self, value: f64) -> Text {
+        Text::atom(format!("T::c({})", literal(value)))
+    }
+
+    fn element(&self, array: Array, index: &str) -> Text {
+        let entry = || self.indexed(array.name(), index);
+        Text::atom(match array {
+            Array::Time => array.name().to_string(),
+            Array::Numbers => format!("T::c({})", entry()),
+            _ => entry(),
+        })
+    }
+
+    fn unary(&self, operation: Unary, a: &Text) -> Text {
+        let name = match operation {
+            Unary::Log => "ln",
+            _ => function_name(operation),
+        };
+        Text::atom(format!("{}.{name}()", a.within(Binding::Atom)))
+    }
+
+    fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
+        let name = function_name_of_two(operation);
+        Text::atom(format!("{}.{name}({})", a.within(Binding::Atom), b.text))
+    }
+
+    fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
+        // One of several numbers is a chain, not a nest.
+        let other = match b.text.starts_with("if ") {
+            true => b.text.clone(),
+            false => format!("{{ {} }}", b.text),
+        };
+        let text = format!("if {} {{ {} }} else {other}", condition.text, a.text);
+        Text::new(Binding::Loose, text)
+    }
+
+    fn remark(&self, remark: &str) -> String {
+        format!(" // {remark}")
+    }
+
+    fn declare(&self, name: &str, value: &str) -> String {
+        format!("let {}", self.assign(name, value, None))
+    }
+
+    fn head(&self, count: u32) -> Option<String> {
+        Some(format!("for k in 0..{count}usize {{"))
+    }
+
+    fn table_index(&self, table: u32, lane: Lane) -> String {
+        format!("{} as usize", self.table_entry(table, lane))
+    }
+}
+
+impl Language for Rust {
+    fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
+        let kind = if is_index { "u32" } else { "f64" };
+        format!(
+            "static {name}: [{kind}; {}] = [{}];\n\n",
+            entries.len(),
+            wrapped(entries)
+        )
+    }
+
+    fn open(&self, signature: &Signature<'_>) -> String {
+        let outputs = signature.outputs;
+        let one = |array: Array| match array {
+            Array::Time => "t: T".to_string(),
+            Array::Parameters => "p: &[T; PARAMETERS]".to_string(),
+            Array::States => "x: &[T; STATES]".to_string(),
+            Array::Inputs => "u: &[T; INPUTS]".to_string(),
+            Array::Rates => "du: &[T; INPUTS]".to_string(),
+            Array::Unknowns => "w: &[T; UNKNOWNS]".to_string(),
+            Array::Temporaries => "s: &mut [T; SCRATCH]".to_string(),
+            Array::Output => format!("out: &mut [T; {outputs}]"),
+            Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
+        };
+        format!("pub fn {}<T: Real>({}) {{", signature.name, signature.declared(one))
+    }
+}

@@ -1,0 +1,433 @@
+//! What is emitted: a system with its compiled functions, under names that every target makes its own of.
+
+use super::functions::wrapped;
+use super::names::{Rules, Scope};
+use super::template::Values;
+use crate::rows::Columns;
+use crate::shortest;
+use lgm_algebra::expr::{ExprId, print, to_f64};
+use lgm_kernels::operation::Space;
+use lgm_kernels::program::Program;
+use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
+use lgm_model::system::StateSystem;
+use lgm_simulate::{Plan, state_scales, trial_sizes};
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+/// Where the emitted code comes from: said in the head of every file.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The name of the file that holds the model, without its folder.
+    pub file: String,
+    /// The version of this program.
+    pub version: &'static str,
+    /// A hash of all texts that the model was made of.
+    pub hash: String,
+}
+
+impl Origin {
+    /// One sentence for the head of a file.
+    pub(crate) fn sentence(&self) -> String {
+        format!(
+            "Made by lgm {} from {}, SHA-256 {}.",
+            self.version, self.file, self.hash
+        )
+    }
+}
+
+/// One entry of a parameter.
+pub(crate) struct ParameterEntry {
+    /// The user's name: `K[1, 2]`.
+    pub(crate) name: String,
+    /// The number in SI.
+    pub(crate) value: f64,
+    /// What it follows from, in the language's syntax.
+    pub(crate) derived: Option<String>,
+}
+
+/// One parameter.
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) unit: Option<String>,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) entries: Vec<ParameterEntry>,
+    /// Where its first entry is among all.
+    pub(crate) first: usize,
+}
+
+/// A state, an input or an output.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) unit: Option<String>,
+}
+
+/// A system with all its functions.
+pub(crate) struct Subject<'a> {
+    pub(crate) system: &'a StateSystem,
+    pub(crate) origin: &'a Origin,
+    /// The model's own comment in one line; empty where it has none.
+    pub(crate) description: String,
+    pub(crate) kernels: Kernels,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) states: Vec<Named>,
+    pub(crate) inputs: Vec<Named>,
+    pub(crate) outputs: Vec<Named>,
+    pub(crate) columns: Columns,
+    /// Corners of the default signals and of the equations.
+    pub(crate) corners: Corners,
+    /// Conditions on states at which right sides jump, by their places among the crossings.
+    pub(crate) jumping: Vec<usize>,
+    /// Of what size the states are, once that was asked for.
+    scales: OnceLock<Vec<f64>>,
+    /// Of what size they are in a short run.
+    trial: OnceLock<Vec<f64>>,
+    /// Given and following starts of dependent storage, in pairs; none where there are none.
+    pub(crate) constraints: Option<Kernel>,
+    /// Whether the right sides depend on rates of inputs.
+    pub(crate) moves: bool,
+    /// Whether right sides or outputs do.
+    pub(crate) reads_rates: bool,
+}
+
+/// How long a run is in seconds where the model does not say.
+pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin) -> Subject<'a> {
+        let interpreted = KernelOptions { native: false };
+        let kernels = Kernels::new(system, &interpreted);
+        let layout = Layout::new(system);
+        let mut roots: Vec<ExprId> = system.derivatives.clone();
+        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+        roots.extend(system.inputs.iter().filter_map(|input| input.signal));
+        let corners = corners_with_looks(system, &kernels, &roots, &layout);
+        let conditions = corners.conditions().iter().enumerate();
+        let jumping = conditions.filter(|entry| entry.1.jumps).map(|entry| entry.0).collect();
+        let pairs: Vec<ExprId> = system
+            .start_constraints
+            .iter()
+            .flat_map(|constraint| [constraint.given, constraint.follows])
+            .collect();
+        let reads = |kernel: &Kernel| kernel.program().needs(Space::Rates) > 0;
+        let moves = reads(&kernels.derivatives) || reads(&kernels.residuals);
+        let words = system.doc.as_deref().unwrap_or("").split_whitespace();
+        Subject {
+            description: words.collect::<Vec<_>>().join(" "),
+            parameters: parameters(system),
+            states: named(system.states.iter().map(|state| (&*state.name, &state.unit))),
+            inputs: named(system.inputs.iter().map(|input| (&*input.name, &input.unit))),
+            outputs: named(system.outputs.iter().map(|output| (&*output.name, &output.unit))),
+            columns: Columns::of(system),
+            constraints: match pairs.is_empty() {
+                true => None,
+                false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
+            },
+            reads_rates: moves || reads(&kernels.outputs),
+            moves,
+            corners,
+            jumping,
+            scales: OnceLock::new(),
+            trial: OnceLock::new(),
+            kernels,
+            origin,
+            system,
+        }
+    }
+
+    /// Whether steps of a solver are bounded by what oscillates with time ([`lgm_kernels::longest_step`]).
+    pub(crate) fn bounds_steps(&self) -> bool {
+        !self.system.linear && self.corners.phases().outputs() > 0
+    }
+
+    /// Whether the fastest oscillation of time is asked for: by the bound on steps, or by what looks for corners between samples.
+    pub(crate) fn needs_fastest(&self) -> bool {
+        self.bounds_steps() || (self.corners.switches().outputs() > 0 && self.corners.phases().outputs() > 0)
+    }
+
+    /// The element whose algebraic loop each unknown belongs to; the unknown itself if it is no single element's.
+    pub(crate) fn loop_elements(&self) -> impl Iterator<Item = &str> {
+        self.system.loops.iter().flat_map(|each| {
+            each.unknowns
+                .iter()
+                .enumerate()
+                .map(|(at, unknown)| match each.owners.get(at).and_then(Option::as_ref) {
+                    Some((element, _)) => &**element,
+                    None => &*self.system.exprs.symbol_info(*unknown).name,
+                })
+        })
+    }
+
+    /// The elements of the algebraic loops, each of them once, as a sentence names them.
+    pub(crate) fn loops_in_words(&self) -> String {
+        let mut elements: Vec<&str> = Vec::new();
+        for element in self.loop_elements() {
+            if !elements.contains(&element) && elements.len() < 4 {
+                elements.push(element);
+            }
+        }
+        elements
+            .iter()
+            .map(|element| format!("`{element}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// All entries of all parameters.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &ParameterEntry> {
+        self.parameters.iter().flat_map(|parameter| &parameter.entries)
+    }
+
+    /// Unknowns of all loops.
+    pub(crate) fn unknowns(&self) -> usize {
+        self.kernels.residuals.outputs()
+    }
+
+    /// Which unknowns of all loops leave no choice between solutions: those of linear loops, and the displacements of closed chains,
+    /// which have first values and go on from there without leaps.
+    pub(crate) fn settled_unknowns(&self) -> impl Iterator<Item = bool> {
+        let loops = self.system.loops.iter();
+        loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
+    }
+
+    /// Whether loops may have several solutions, of which a run follows one as far as it goes.
+    pub(crate) fn has_branches(&self) -> bool {
+        self.settled_unknowns().any(|is_settled| !is_settled)
+    }
+
+    /// Where the unknowns of all loops are looked for at first, one list after another.
+    pub(crate) fn guesses(&self) -> [Vec<f64>; 5] {
+        [0.0, 1.0, -1.0, 1e-3, 1e3].map(|guess| self.system.first_unknowns(guess))
+    }
+
+    /// When a run starts and stops and how many rows it has, as far as the model says so.
+    pub(crate) fn plan(&self) -> (f64, Option<f64>, usize) {
+        let asked = &self.system.experiment;
+        let start = asked.start.unwrap_or(0.0);
+        let by_step = asked.step.zip(asked.stop);
+        let by_step = by_step.map(|(step, stop)| ((stop - start) / step).round() as usize + 1);
+        let points = asked.points.map(|points| points as usize).or(by_step).unwrap_or(501);
+        (start, asked.stop, points.max(2))
+    }
+
+    /// Relative and absolute tolerance; no absolute one where that follows the scale of each state.
+    pub(crate) fn tolerances(&self) -> (f64, Option<f64>) {
+        let asked = &self.system.experiment;
+        (asked.rtol.unwrap_or(1e-6), asked.atol)
+    }
+
+    /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
+    pub(crate) fn scales(&self) -> &[f64] {
+        self.scales
+            .get_or_init(|| state_scales(self.system, &self.kernels, &self.default_run()))
+    }
+
+    /// The sizes of the states that a short run with the same parameters over the same time shows; 0 where it shows none.
+    pub(crate) fn trial_sizes(&self) -> &[f64] {
+        self.trial
+            .get_or_init(|| trial_sizes(self.system, &self.kernels, &self.default_run()))
+    }
+
+    /// The run that the model asks for, or one of [`UNKNOWN_SPAN`].
+    fn default_run(&self) -> Plan {
+        let (start, stop, _) = self.plan();
+        Plan {
+            start,
+            stop: stop.unwrap_or(start + UNKNOWN_SPAN),
+            ..Plan::default()
+        }
+    }
+
+    /// The most working memory that any of these programs needs.
+    pub(crate) fn scratch(programs: &[&Program]) -> usize {
+        programs.iter().map(|program| program.temporaries).max().unwrap_or(0)
+    }
+
+    /// The partial derivatives.
+    pub(crate) fn jacobians(&self) -> &Jacobians {
+        self.kernels.jacobians(self.system)
+    }
+
+    /// The matrices that templates name: that of the loops, and those that derivatives through loops are made of.
+    pub(crate) fn matrices(&self) -> [(&'static str, &SparseKernel); 4] {
+        let jacobians = self.jacobians();
+        [
+            ("loop", &jacobians.residuals_by_unknowns),
+            ("direct", &jacobians.rates_by_states),
+            ("by_loop", &jacobians.rates_by_unknowns),
+            ("by_state", &jacobians.residuals_by_states),
+        ]
+    }
+
+    /// The pattern of the derivatives by the states, loops resolved: row starts and columns.
+    pub(crate) fn jacobian_pattern(&self) -> (Vec<usize>, Vec<usize>) {
+        let jacobians = self.jacobians();
+        let direct = &jacobians.rates_by_states;
+        if self.unknowns() == 0 {
+            return (direct.row_starts.clone(), direct.columns_of.clone());
+        }
+        // Every unknown may depend on every state that any residual reads.
+        let through = &jacobians.residuals_by_states.columns_of;
+        let by_unknowns = &jacobians.rates_by_unknowns;
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for row in 0..direct.rows {
+            let mut own: Vec<usize> = direct.columns_of[direct.row_starts[row]..direct.row_starts[row + 1]].to_vec();
+            if by_unknowns.row_starts[row] < by_unknowns.row_starts[row + 1] {
+                own.extend(through);
+            }
+            own.sort_unstable();
+            own.dedup();
+            columns.extend(own);
+            starts.push(columns.len());
+        }
+        (starts, columns)
+    }
+}
+
+/// What emitted code ends its steps at. It has no bounds of its functions of time, and begins anew where these say that a step may
+/// leap over something: with the parameters and over the time of the model.
+fn corners_with_looks(system: &StateSystem, kernels: &Kernels, roots: &[ExprId], layout: &Layout) -> Corners {
+    let corners = Corners::new(&system.exprs, roots, layout);
+    let start = system.experiment.start.unwrap_or(0.0);
+    let stop = system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN);
+    let looks = corners.looks(&kernels.parameters(&[]), start, stop);
+    match looks.is_empty() {
+        true => corners,
+        false => Corners::with_instants(&system.exprs, roots, layout, &looks),
+    }
+}
+
+fn named<'n>(list: impl Iterator<Item = (&'n str, &'n Option<String>)>) -> Vec<Named> {
+    let own = |(name, unit): (&str, &Option<String>)| Named {
+        name: name.to_string(),
+        unit: unit.clone(),
+    };
+    list.map(own).collect()
+}
+
+fn parameters(system: &StateSystem) -> Vec<Parameter> {
+    let mut first = 0;
+    let mut list = Vec::with_capacity(system.parameters.len());
+    for parameter in &system.parameters {
+        let entries = parameter.entries.iter().map(|entry| ParameterEntry {
+            name: system.exprs.symbol_info(entry.symbol).name.to_string(),
+            value: to_f64(&entry.value),
+            derived: entry.derived.map(|value| print::text(&system.exprs, value)),
+        });
+        let entries: Vec<ParameterEntry> = entries.collect();
+        let count = entries.len();
+        list.push(Parameter {
+            name: parameter.name.to_string(),
+            unit: parameter.unit.clone(),
+            shape: parameter.shape.clone(),
+            entries,
+            first,
+        });
+        first += count;
+    }
+    list
+}
+
+/// Remarks on the results of a program, one a name of the list, in the way that `quote` makes a name harmless.
+pub(crate) fn labels(
+    prefix: &str,
+    list: &[Named],
+    quote: fn(&str) -> String,
+) -> impl Fn(u32) -> Option<String> + use<> {
+    let list: Vec<String> = list
+        .iter()
+        .map(|entry| format!("{prefix}{}", quote(&entry.name)))
+        .collect();
+    move |at: u32| list.get(at as usize).cloned()
+}
+
+/// Lists of first guesses in brackets, each number written by `literal`.
+pub(crate) fn bracketed_guesses(subject: &Subject<'_>, literal: impl Fn(f64) -> String) -> String {
+    let lists = subject.guesses().map(|list| {
+        let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
+        format!("[{}]", wrapped(&list))
+    });
+    lists.join(", ")
+}
+
+/// Names for a list in one scope.
+pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, reserved: &[&str]) -> Vec<String> {
+    let mut scope = Scope::new(rules);
+    for word in reserved {
+        scope.reserve(word);
+    }
+    users.map(|name| scope.name(name)).collect()
+}
+
+/// `[kg]`, or nothing where the unit is unknown.
+pub(crate) fn bracketed(unit: &Option<String>) -> String {
+    unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
+}
+
+/// `[kg] default 2`, and what a derived one follows from.
+pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
+    let mut text = bracketed(&parameter.unit);
+    if let [rows, columns] = parameter.shape.as_slice() {
+        let _ = write!(text, " {rows} by {columns}, row by row;");
+    }
+    let shown: Vec<String> = parameter
+        .entries
+        .iter()
+        .take(16)
+        .map(|entry| shortest(entry.value))
+        .collect();
+    let _ = write!(text, " default {}", shown.join(", "));
+    if parameter.entries.len() > shown.len() {
+        text.push_str(", ..");
+    }
+    let follows: Vec<&str> = parameter
+        .entries
+        .iter()
+        .filter_map(|entry| entry.derived.as_deref())
+        .take(4)
+        .collect();
+    if !follows.is_empty() {
+        let _ = write!(text, ", follows: {}", follows.join("; "));
+    }
+    text.trim().to_string()
+}
+
+/// Tables of the README, with the names that parameters have in the target's language.
+pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+    readme_values_from(0, subject, members, values);
+}
+
+/// The same where arrays begin at `first`.
+pub(crate) fn readme_values_from(first: usize, subject: &Subject<'_>, members: &[String], values: &mut Values) {
+    values.set("description_markdown", &subject.description);
+    values.set(
+        "rates_words",
+        match subject.reads_rates {
+            true => "reads",
+            false => "does not read",
+        },
+    );
+    let mut table = "| member | meaning |\n| --- | --- |\n".to_string();
+    for (parameter, member) in subject.parameters.iter().zip(members).take(200) {
+        let remark = parameter_remark(parameter).replace('|', "\\|");
+        let _ = writeln!(table, "| `{member}` | `{}` {remark} |", parameter.name);
+    }
+    if subject.parameters.is_empty() {
+        table = "The model has none.\n".to_string();
+    }
+    values.set("parameter_table", table);
+    let mut table = "| array | index | name | unit |\n| --- | ---: | --- | --- |\n".to_string();
+    for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
+        for (at, entry) in list.iter().enumerate().take(200) {
+            let unit = entry.unit.as_deref().unwrap_or("");
+            let _ = writeln!(table, "| `{array}` | {} | `{}` | {unit} |", at + first, entry.name);
+        }
+        if list.len() > 200 {
+            let _ = writeln!(
+                table,
+                "| `{array}` | .. | and so on up to {} | |",
+                list.len() - 1 + first
+            );
+        }
+    }
+    values.set("quantity_table", table);
+}

@@ -1,0 +1,145 @@
+//! State equations and trajectories as text for people, typesetters and tools: one file a target.
+//!
+//! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
+
+mod blocks;
+pub mod code;
+mod json;
+mod latex;
+mod latex_lines;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
+pub mod plot;
+pub mod rows;
+mod text;
+
+pub use json::{json, write_json_number, write_json_string};
+pub use latex::latex;
+pub use text::{TextOptions, text};
+
+use lgm_algebra::expr::{ExprId, Exprs, print};
+use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+
+/// Beyond this number of states, matrices are given by their nonzero entries unless asked otherwise.
+pub const SPARSE_STATES: usize = 500;
+
+/// What to show of the matrices, for every target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixOptions {
+    /// Numbers instead of expressions over the parameters.
+    pub numeric: bool,
+    /// Nonzero entries only, whatever the size.
+    pub sparse: bool,
+    /// The equations in blocks, where the system has them so.
+    pub blocks: bool,
+}
+
+impl MatrixOptions {
+    /// Whether nonzero entries are listed instead of whole matrices.
+    fn lists_entries(self, system: &StateSystem) -> bool {
+        self.sparse || system.states.len() > SPARSE_STATES
+    }
+}
+
+/// A..F of a system in the form that was asked for; none where the system has none in this form.
+#[derive(Clone, Copy, Debug)]
+enum Matrices<'a> {
+    Symbolic(&'a LinearForm<ExprId>),
+    Numeric(&'a LinearForm<f64>),
+}
+
+impl<'a> Matrices<'a> {
+    fn of(system: &'a StateSystem, options: MatrixOptions) -> Option<Matrices<'a>> {
+        if !system.linear {
+            None
+        } else if options.numeric {
+            system.numeric.as_ref().map(Matrices::Numeric)
+        } else {
+            system.symbolic.as_ref().map(Matrices::Symbolic)
+        }
+    }
+}
+
+/// The names of the matrices in their order, each with how to reach it.
+type Member<T> = fn(&LinearForm<T>) -> &SparseMatrix<T>;
+
+fn members<T>() -> [(&'static str, Member<T>); 6] {
+    [
+        ("A", |form| &form.a),
+        ("B", |form| &form.b),
+        ("C", |form| &form.c),
+        ("D", |form| &form.d),
+        ("E", |form| &form.e),
+        ("F", |form| &form.f),
+    ]
+}
+
+/// The shortest text that reads back as the same double: `2`, `0.1`, `1e-9`.
+fn shortest(value: f64) -> String {
+    let text = format!("{value:?}");
+    match text.strip_suffix(".0") {
+        Some(integer) => integer.to_string(),
+        None => text,
+    }
+}
+
+/// At most so many significant digits, without trailing zeros: `0.333333`, `1.5e-7`, `2`.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".into() } else { format!("{value}") };
+    }
+    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-5..=digits as i32 + 1).contains(&exponent) {
+        // The rounded value in plain digits; the rounding was done above, so 9.9999999 does not become 10.0000.
+        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+        let rounded: f64 = scientific.parse().unwrap_or(value);
+        trim_zeros(&format!("{rounded:.decimals$}")).to_string()
+    } else {
+        format!("{}e{exponent}", trim_zeros(mantissa))
+    }
+}
+
+fn trim_zeros(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}
+
+/// The double nearest to an exact value.
+fn double(value: &BigRational) -> f64 {
+    // A value beyond the range of doubles comes out infinite; none is never returned for a finite ratio.
+    value.to_f64().unwrap_or(f64::NAN)
+}
+
+/// An expression in the language's syntax.
+fn expression(exprs: &Exprs, id: ExprId) -> String {
+    print::text(exprs, id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_so_many_digits_and_no_more() {
+        assert_eq!(significant(1.0 / 3.0, 6), "0.333333");
+        assert_eq!(significant(-2.0, 6), "-2");
+        assert_eq!(significant(1.5e-7, 6), "1.5e-7");
+        assert_eq!(significant(0.99999999, 6), "1");
+        assert_eq!(significant(9_999_999.0, 6), "10000000");
+        assert_eq!(significant(2.1e11, 6), "2.1e11");
+        assert_eq!(significant(1234.5678, 6), "1234.57");
+        assert_eq!(significant(0.0, 6), "0");
+        assert_eq!(shortest(0.1), "0.1");
+        assert_eq!(shortest(2.0), "2");
+        assert_eq!(shortest(1e-9), "1e-9");
+    }
+}

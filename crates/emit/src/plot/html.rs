@@ -1,0 +1,117 @@
+//! A figure as one HTML file that draws itself: zoom, values under the pointer, light and dark. It asks no network.
+
+use super::ticks::typeset;
+use super::{Figure, STYLES, Series, Trace, drawn, escaped};
+use crate::{significant, write_json_string};
+use std::io::{self, Write};
+
+/// The page around the data, with the script that draws it.
+const PAGE: &str = include_str!("page.html");
+
+/// Spans of time of which the first, lowest, highest and last point is kept: room to zoom in.
+const BINS: usize = 4000;
+
+/// Colours of the curves on a dark ground, in the order of [`STYLES`].
+const DARK: [&str; 8] = [
+    "#4aa3df", "#ff8a4c", "#2fcf9f", "#e57fb5", "#9fd3f5", "#d6b34a", "#e8e8e8", "#9a9a9a",
+];
+
+/// The figure as an HTML file.
+pub fn html(figure: &Figure) -> String {
+    let data = drawn(|out| write_data(figure, out)).replace('<', "\\u003c");
+    PAGE.replace("@TITLE@", &escaped(&figure.title))
+        .replace("@DATA@", &data)
+}
+
+fn write_data(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
+    let points: Vec<Vec<(f64, f64)>> = figure.series.iter().map(|series| thinned(figure, series)).collect();
+    // Rows of a short run are common to all curves; a long run keeps other points of each.
+    let times = |points: &[(f64, f64)]| points.iter().map(|point| point.0).collect::<Vec<f64>>();
+    let common = points.first().map(|points| times(points)).unwrap_or_default();
+    write!(
+        out,
+        "{{\"from\":{},\"to\":{},\"t\":",
+        significant(figure.from, 15),
+        significant(figure.to, 15)
+    )?;
+    write_numbers(&common, 12, out)?;
+    write!(out, ",\"panels\":[")?;
+    for (at, panel) in figure.panels().iter().enumerate() {
+        let unit = panel.series[0].unit.as_deref().filter(|unit| *unit != "1").map(typeset);
+        write!(out, "{}{{\"unit\":", if at > 0 { "," } else { "" })?;
+        write_json_string(out, unit.as_deref().unwrap_or(""))?;
+        write!(out, ",\"series\":[")?;
+        for (number, series) in panel.series.iter().enumerate() {
+            let place = figure.series.iter().position(|known| std::ptr::eq(known, *series));
+            let points = &points[place.expect("invariant: a panel shows curves of its figure")];
+            let (color, dashes) = STYLES[number % STYLES.len()];
+            write!(out, "{}{{\"name\":", if number > 0 { "," } else { "" })?;
+            write_json_string(out, &series.name)?;
+            write!(
+                out,
+                ",\"color\":\"{color}\",\"dark\":\"{}\",\"dashes\":[{}],\"v\":",
+                DARK[number % DARK.len()],
+                dashes.replace(' ', ",")
+            )?;
+            let values: Vec<f64> = points.iter().map(|point| point.1).collect();
+            write_numbers(&values, 7, out)?;
+            let own = times(points);
+            if own != common {
+                write!(out, ",\"t\":")?;
+                write_numbers(&own, 12, out)?;
+            }
+            write!(out, "}}")?;
+        }
+        write!(out, "]}}")?;
+    }
+    write!(out, "]}}")
+}
+
+fn thinned(figure: &Figure, series: &Series) -> Vec<(f64, f64)> {
+    let mut trace = Trace::new(figure.from, figure.to, BINS);
+    for (time, value) in &series.points {
+        trace.push(*time, *value);
+    }
+    trace.points()
+}
+
+/// A list of numbers; what is not finite is `null`.
+fn write_numbers(numbers: &[f64], digits: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    write!(out, "[")?;
+    for (at, number) in numbers.iter().enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        match number.is_finite() {
+            true => write!(out, "{comma}{}", significant(*number, digits))?,
+            false => write!(out, "{comma}null")?,
+        }
+    }
+    write!(out, "]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_holds_its_data_and_asks_for_nothing_else() {
+        let figure = Figure {
+            title: "A </script> & more".to_string(),
+            from: 0.0,
+            to: 1.0,
+            series: vec![Series {
+                name: "</script><b>".to_string(),
+                unit: Some("m/s".to_string()),
+                points: vec![(0.0, 1.0), (0.5, f64::NAN), (1.0, 2.5)],
+            }],
+        };
+        let page = html(&figure);
+        assert_eq!(page.matches("</script>").count(), 2);
+        assert!(page.contains("A &lt;/script&gt; &amp; more"));
+        assert!(page.contains("\"v\":[1,null,2.5]"), "{page}");
+        assert!(!page.contains("://") && !page.contains("src="), "nothing is fetched");
+        let start = page.find("id=\"data\">").unwrap() + 10;
+        let end = start + page[start..].find("</script>").unwrap();
+        let data: serde_json::Value = serde_json::from_str(&page[start..end]).unwrap();
+        assert_eq!(data["panels"][0]["series"][0]["name"], "</script><b>");
+    }
+}

@@ -1,0 +1,242 @@
+//! Trajectories as tables: CSV, JSON and Parquet, row by row while the run goes on.
+
+#[cfg(feature = "parquet")]
+use super::parquet_rows::ParquetWriter;
+use super::{shortest, write_json_number, write_json_string};
+use lgm_algebra::expr::Node;
+use lgm_model::system::{Quantity, StateSystem};
+use rustc_hash::FxHashMap;
+use std::io::{self, Write};
+
+/// The columns of a trajectory after `time`: the outputs, then the states.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The model's name.
+    pub model: String,
+    /// Columns of the outputs, all of them.
+    pub outputs: Vec<Quantity>,
+    /// Columns of the states with the state of each. A state that an output of its name is has that one column; where an
+    /// output of its name is something else, the column is named `NAME (state)`.
+    pub states: Vec<(usize, Quantity)>,
+}
+
+impl Columns {
+    /// The columns of a system.
+    pub fn of(system: &StateSystem) -> Columns {
+        let places: FxHashMap<&str, usize> = system
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(at, output)| (&*output.name, at))
+            .collect();
+        let states = system.states.iter().enumerate().filter_map(|(at, state)| {
+            let name = match places.get(&*state.name) {
+                Some(&output) => match system.exprs.node(system.output_values[output]) {
+                    Node::Symbol(symbol) if *symbol == state.symbol => return None,
+                    _ => format!("{} (state)", state.name).into(),
+                },
+                None => state.name.clone(),
+            };
+            let unit = state.unit.clone();
+            let span = state.span;
+            Some((at, Quantity { name, unit, span }))
+        });
+        Columns {
+            model: system.model.to_string(),
+            outputs: system.outputs.clone(),
+            states: states.collect(),
+        }
+    }
+
+    /// The columns of a table: the time, the outputs, the states.
+    pub fn table(&self) -> Vec<Column> {
+        let column = |quantity: &Quantity, kind| Column {
+            name: quantity.name.to_string(),
+            unit: quantity.unit.clone(),
+            kind,
+        };
+        let mut list = vec![Column {
+            name: "time".to_string(),
+            unit: Some("s".to_string()),
+            kind: "time",
+        }];
+        list.extend(self.outputs.iter().map(|output| column(output, "output")));
+        list.extend(self.states.iter().map(|entry| column(&entry.1, "state")));
+        list
+    }
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Comma-separated values: one line that names the columns, one line a row.
+    #[default]
+    Csv,
+    /// `{"schema": "lgm-simulation/1", "model": .., "columns": [{"name", "unit", "kind"}], "rows": [[..], ..], "status":
+    /// ..}`; an unknown unit is null, and so is a number that is not finite. The status is `complete`, `interrupted` or
+    /// `failed`.
+    Json,
+    /// Parquet, in groups of rows; model, columns with their units, and status are metadata of the file.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The SI unit as text.
+    pub unit: Option<String>,
+    /// What it is: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
+    pub kind: &'static str,
+}
+
+/// One field of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Field<'t> {
+    /// A number, in as many digits, at most 17, as it takes to read the same double back.
+    Number(f64),
+    /// Words.
+    Text(&'t str),
+    /// Nothing.
+    Empty,
+}
+
+/// Writes a table row by row; of CSV and JSON nothing is kept, of Parquet the rows of a group.
+#[derive(Debug)]
+pub struct TableWriter {
+    form: Form,
+    rows: u64,
+}
+
+#[derive(Debug)]
+enum Form {
+    Csv,
+    Json,
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter>),
+}
+
+/// The list of columns as JSON.
+fn write_columns(out: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    write!(out, "[")?;
+    for (at, column) in columns.iter().enumerate() {
+        write!(out, "{}{{\"name\":", if at == 0 { "\n" } else { ",\n" })?;
+        write_json_string(out, &column.name)?;
+        write!(out, ",\"unit\":")?;
+        match &column.unit {
+            Some(unit) => write_json_string(out, unit)?,
+            None => write!(out, "null")?,
+        }
+        write!(out, ",\"kind\":\"{}\"}}", column.kind)?;
+    }
+    write!(out, "]")
+}
+
+impl TableWriter {
+    /// Writes what stands in front of the rows.
+    pub fn begin(format: TableFormat, model: &str, columns: &[Column], out: &mut dyn Write) -> io::Result<TableWriter> {
+        let form = match format {
+            TableFormat::Csv => {
+                let names: Vec<String> = columns.iter().map(|column| csv_field(&column.name)).collect();
+                writeln!(out, "{}", names.join(","))?;
+                Form::Csv
+            }
+            TableFormat::Json => {
+                write!(out, "{{\"schema\":\"lgm-simulation/1\",\"model\":")?;
+                write_json_string(out, model)?;
+                write!(out, ",\n\"columns\":")?;
+                write_columns(out, columns)?;
+                write!(out, ",\n\"rows\":[")?;
+                Form::Json
+            }
+            #[cfg(feature = "parquet")]
+            TableFormat::Parquet => {
+                let mut described = Vec::new();
+                write_columns(&mut described, columns)?;
+                let described = String::from_utf8_lossy(&described).into_owned();
+                Form::Parquet(Box::new(ParquetWriter::begin(model, columns, described, out)?))
+            }
+        };
+        Ok(TableWriter { form, rows: 0 })
+    }
+
+    /// Writes one row.
+    pub fn row<'t>(&mut self, fields: impl Iterator<Item = Field<'t>>, out: &mut dyn Write) -> io::Result<()> {
+        self.rows += 1;
+        let is_csv = match &mut self.form {
+            Form::Csv => true,
+            Form::Json => false,
+            #[cfg(feature = "parquet")]
+            Form::Parquet(writer) => return writer.row(fields, out),
+        };
+        match (is_csv, self.rows) {
+            (true, _) => {}
+            (false, 1) => out.write_all(b"\n[")?,
+            (false, _) => out.write_all(b",\n[")?,
+        }
+        for (at, field) in fields.enumerate() {
+            if at > 0 {
+                out.write_all(b",")?;
+            }
+            match (field, is_csv) {
+                (Field::Number(number), true) => out.write_all(csv_number(number).as_bytes())?,
+                (Field::Number(number), false) => write_json_number(out, number)?,
+                (Field::Text(text), true) => out.write_all(csv_field(text).as_bytes())?,
+                (Field::Text(text), false) => write_json_string(out, text)?,
+                (Field::Empty, true) => {}
+                (Field::Empty, false) => out.write_all(b"null")?,
+            }
+        }
+        out.write_all(if is_csv { b"\n" } else { b"]" })
+    }
+
+    /// Writes what stands behind the rows.
+    pub fn end(self, status: &str, out: &mut dyn Write) -> io::Result<()> {
+        match self.form {
+            Form::Csv => Ok(()),
+            Form::Json => writeln!(out, "],\n\"status\":\"{status}\"}}"),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(writer) => writer.end(status, out),
+        }
+    }
+}
+
+/// Text as a field of a CSV file, in quotes where it needs them.
+pub(crate) fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+fn csv_number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => "NaN".to_string(),
+        value if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_string(),
+        value => shortest(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back_as_they_were() {
+        for value in [0.1, 1.0 / 3.0, 1e-300, -2.5, 123_456_789.123_456_78, 5e-324] {
+            assert_eq!(csv_number(value).parse::<f64>().unwrap().to_bits(), value.to_bits());
+        }
+        assert_eq!(csv_number(f64::NAN), "NaN");
+        assert_eq!(csv_number(2.0), "2");
+    }
+
+    #[test]
+    fn fields_with_commas_are_quoted() {
+        assert_eq!(csv_field("K[1, 2]"), "\"K[1, 2]\"");
+        assert_eq!(csv_field("a\"b"), "\"a\"\"b\"");
+        assert_eq!(csv_field("mass.v"), "mass.v");
+    }
+}

@@ -1,0 +1,574 @@
+//! The equations as a person reads them in a terminal.
+
+use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
+use lgm_algebra::expr::{ExprId, Node};
+use lgm_model::system::{
+    AlgebraicLoop, Assignment, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
+};
+use lgm_model::{Parameter, ParameterEntry};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// How to lay the text out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What to show of the matrices.
+    pub matrices: MatrixOptions,
+    /// Brackets that span several lines; plain `[ ]` otherwise.
+    pub unicode: bool,
+    /// Matrices wider than this are given entry by entry.
+    pub width: usize,
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions {
+            matrices: MatrixOptions::default(),
+            unicode: true,
+            width: 120,
+        }
+    }
+}
+
+/// Writes the equations: what there is, the equations one by one, the matrices where they exist.
+pub fn text(system: &StateSystem, options: &TextOptions) -> String {
+    let shortened;
+    let system = if options.matrices.numeric {
+        shortened = with_short_numbers(system);
+        &shortened
+    } else {
+        system
+    };
+    let mut out = format!("model {}\n", system.model);
+    if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
+        parameters(system, &mut out);
+        inputs_and_outputs(system, &mut out);
+        super::blocks::text(system, form, options, &mut out);
+        return out;
+    }
+    declarations(system, &mut out);
+    if options.matrices.blocks {
+        out.push_str(
+            "\nThese equations are given one by one: blocks need a linear model, and not too many entries in them.\n",
+        );
+    }
+    operating_point(system, &mut out);
+    equations(system, &mut out);
+    dependent_storage(system, &mut out);
+    match Matrices::of(system, options.matrices) {
+        Some(Matrices::Symbolic(form)) => {
+            let zero = |id: ExprId| system.exprs.is_zero(id);
+            matrices(
+                system,
+                form,
+                options,
+                &|id| expression(&system.exprs, id),
+                &zero,
+                &mut out,
+            );
+        }
+        Some(Matrices::Numeric(form)) => {
+            let zero = |value: f64| value == 0.0;
+            matrices(system, form, options, &|value| significant(value, 6), &zero, &mut out);
+        }
+        None => out.push_str(no_matrices(system, options.matrices)),
+    }
+    out
+}
+
+/// The same system with the long decimals in its equations rounded to six significant digits. Other numbers, such as
+/// an exponent of 1/3, were written by somebody and stay.
+fn with_short_numbers(system: &StateSystem) -> StateSystem {
+    let mut system = system.clone();
+    let mut roots: Vec<&mut ExprId> = system.derivatives.iter_mut().chain(&mut system.output_values).collect();
+    roots.extend(system.assignments.iter_mut().map(|assignment| &mut assignment.value));
+    roots.extend(system.loops.iter_mut().flat_map(|each| &mut each.residuals));
+    roots.extend(system.mass_form.iter_mut().flat_map(MassForm::expressions_mut));
+    let exprs = &mut system.exprs;
+    let reachable = exprs.reachable(&roots.iter().map(|id| **id).collect::<Vec<_>>());
+    let mut replaced = FxHashMap::default();
+    for id in reachable {
+        let node = exprs.node(id).clone();
+        let now = match &node {
+            Node::Number(value) => short_decimal(value).map_or(id, |short| exprs.number(short)),
+            _ => exprs.rebuild(&node, &replaced),
+        };
+        replaced.insert(id, now);
+    }
+    for id in roots {
+        *id = replaced[id];
+    }
+    system
+}
+
+/// Six significant digits of a number that is a decimal with more of them.
+fn short_decimal(value: &BigRational) -> Option<BigRational> {
+    let mut rest = value.denom().clone();
+    for prime in [2u32, 5] {
+        while (&rest % prime).is_zero() {
+            rest /= prime;
+        }
+    }
+    if value.is_integer() || !rest.is_one() {
+        return None;
+    }
+    let text = format!("{:.5e}", double(value));
+    let (mantissa, exponent) = text.split_once('e')?;
+    let digits: BigInt = mantissa.replace('.', "").parse().ok()?;
+    let scale = BigRational::from_integer(BigInt::from(10)).pow(exponent.parse::<i32>().ok()? - 5);
+    Some(BigRational::from_integer(digits) * scale)
+}
+
+/// Why there are no matrices to show.
+fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
+    if !system.linear {
+        "\nThe equations are not linear with constant coefficients, so there are no matrices.\n"
+    } else if options.numeric {
+        "\nThe system is too large for matrices in numbers.\n"
+    } else {
+        "\nThe system is too large for matrices in symbols.\n"
+    }
+}
+
+/// Lines of cells, each column as wide as its widest cell, without trailing blanks.
+fn table(rows: &[Vec<String>], out: &mut String) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push(' ');
+            line.push_str(cell);
+            line.push_str(&blanks(cell, *width));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+/// The blanks that a cell lacks. (The width of a format is limited to 65535, and the entries of matrices are not.)
+fn blanks(cell: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cell.chars().count()))
+}
+
+pub(super) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
+    if !rows.is_empty() {
+        let _ = write!(out, "\n{title}\n");
+        table(&rows, out);
+    }
+}
+
+fn declarations(system: &StateSystem, out: &mut String) {
+    parameters(system, out);
+    states(system, out);
+    inputs_and_outputs(system, out);
+}
+
+fn parameters(system: &StateSystem, out: &mut String) {
+    let parameters = system.parameters.iter().map(|parameter| {
+        let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
+        let unit = parameter
+            .unit
+            .as_deref()
+            .filter(|unit| *unit != "1")
+            .unwrap_or_default();
+        let value = format!("= {value} {unit}");
+        let mut row = vec![parameter.name.to_string(), value];
+        if parameter.entries.iter().any(|entry| entry.derived.is_some()) {
+            let derived = shaped(parameter, &|entry| match entry.derived {
+                Some(id) => expression(&system.exprs, id),
+                None => shortest(double(&entry.value)),
+            });
+            row.push(format!(" from {derived}"));
+        }
+        row
+    });
+    section("parameters", parameters.collect(), out);
+}
+
+fn states(system: &StateSystem, out: &mut String) {
+    let states = system.states.iter().map(|state| {
+        let what = match state.variable {
+            StateVariable::IntegralOfAcross => format!("integral of across {}", state.element),
+            StateVariable::IntegralOfThrough => format!("integral of through {}", state.element),
+            StateVariable::Integral => match &state.written {
+                Some(written) => written.to_string(),
+                None => "an integral".to_string(),
+            },
+            other => format!("{} of {}", other.word(), state.element),
+        };
+        let start = format!(" {what}, starts at {}", shortest(state.start_value));
+        vec![state.name.to_string(), state.unit.clone().unwrap_or_default(), start]
+    });
+    section("states", states.collect(), out);
+}
+
+fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
+    let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
+    let inputs = system.inputs.iter();
+    let inputs = inputs.map(|input| {
+        let mut row = vec![input.name.to_string(), unit(&input.unit)];
+        if let Some(signal) = input.signal.filter(|_| input.is_internal) {
+            row.push(format!(" follows: {}", expression(&system.exprs, signal)));
+        }
+        row
+    });
+    section("inputs", inputs.collect(), out);
+    let outputs = system.outputs.iter();
+    let outputs = outputs.map(|output| vec![output.name.to_string(), unit(&output.unit)]);
+    section("outputs", outputs.collect(), out);
+}
+
+/// Where linearised equations hold.
+fn operating_point(system: &StateSystem, out: &mut String) {
+    let Some(point) = &system.linearized_at else { return };
+    let kind = match point.is_equilibrium {
+        true => "linearised at this equilibrium",
+        false => "linearised at this point",
+    };
+    let rows = |list: &[PointValue]| -> Vec<Vec<String>> {
+        list.iter()
+            .map(|entry| {
+                let (expression, value) = (expression(&system.exprs, entry.expression), significant(entry.value, 6));
+                let unit = entry.unit.as_deref().filter(|unit| *unit != "1").unwrap_or_default();
+                let shown = format!("= {value} {unit}");
+                let mut row = vec![entry.name.to_string(), shown];
+                if system.exprs.as_number(entry.expression).is_none() {
+                    row.push(format!(" from {expression}"));
+                }
+                row
+            })
+            .collect()
+    };
+    let mut all = rows(&point.states);
+    all.extend(rows(&point.inputs));
+    all.extend(rows(&point.outputs));
+    let title = format!("{kind}; in what follows, states, inputs and outputs are deviations from it");
+    section(&title, all, out);
+}
+
+/// A number, a list or a list of rows, by the shape of the parameter.
+fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> String {
+    let row = |entries: &[ParameterEntry]| {
+        let list: Vec<String> = entries.iter().map(entry).collect();
+        format!("[{}]", list.join(", "))
+    };
+    match parameter.shape[..] {
+        [] => entry(&parameter.entries[0]),
+        [_] => row(&parameter.entries),
+        _ => {
+            let rows: Vec<String> = parameter.entries.chunks(parameter.shape[1].max(1)).map(row).collect();
+            format!("[{}]", rows.join(", "))
+        }
+    }
+}
+
+/// Masses times accelerations, loops, and outputs over accelerations.
+fn mass_form(system: &StateSystem, form: &MassForm, out: &mut String) {
+    let exprs = &system.exprs;
+    assignments(system, &form.assignments, out);
+    for (each, residuals) in system.loops.iter().zip(&form.residuals) {
+        algebraic_loop(system, each, residuals, out);
+    }
+    let rows = form.equations.iter().map(|equation| {
+        let mut left = String::new();
+        for (state, factor) in &equation.terms {
+            let rate = format!("der({})", system.states[*state as usize].name);
+            let written = expression(exprs, *factor);
+            let (sign, written) = match (written.strip_prefix('-'), exprs.node(*factor)) {
+                (Some(rest), Node::Product(_) | Node::Number(_)) => ("-", rest.to_string()),
+                _ => ("+", written),
+            };
+            let product = match exprs.node(*factor) {
+                Node::Number(_) if written == "1" => rate,
+                Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("({written})*{rate}"),
+                _ => format!("{written}*{rate}"),
+            };
+            match (left.is_empty(), sign) {
+                (true, "+") => left.push_str(&product),
+                (true, _) => left.push_str(&format!("-{product}")),
+                (false, sign) => left.push_str(&format!(" {sign} {product}")),
+            }
+        }
+        vec![left, format!("= {}", expression(exprs, equation.right))]
+    });
+    section("equations", rows.collect(), out);
+    let outputs = system.outputs.iter().zip(&form.outputs);
+    let outputs =
+        outputs.map(|(output, value)| vec![output.name.to_string(), format!("= {}", expression(exprs, *value))]);
+    section("output equations", outputs.collect(), out);
+}
+
+fn assignments(system: &StateSystem, list: &[Assignment], out: &mut String) {
+    let exprs = &system.exprs;
+    let rows = list.iter().map(|assignment| {
+        let name = &exprs.symbol_info(assignment.symbol).name;
+        vec![name.to_string(), format!("= {}", expression(exprs, assignment.value))]
+    });
+    section("assignments, in this order", rows.collect(), out);
+}
+
+fn equations(system: &StateSystem, out: &mut String) {
+    if let Some(form) = &system.mass_form {
+        mass_form(system, form, out);
+        return;
+    }
+    let exprs = &system.exprs;
+    let equation = |left: String, right: ExprId| vec![left, format!("= {}", expression(exprs, right))];
+    assignments(system, &system.assignments, out);
+    for each in &system.loops {
+        algebraic_loop(system, each, &each.residuals, out);
+    }
+    let derivatives = system.derivatives.iter().enumerate();
+    let derivatives = derivatives.map(|(row, value)| equation(left_side(system, row), *value));
+    section("equations", derivatives.collect(), out);
+    let outputs = system.outputs.iter().zip(&system.output_values);
+    let outputs = outputs.map(|(output, value)| equation(output.name.to_string(), *value));
+    section("output equations", outputs.collect(), out);
+}
+
+/// `der(x)`, or the row of the mass matrix times the derivatives.
+fn left_side(system: &StateSystem, row: usize) -> String {
+    let Some(mass) = &system.mass_matrix else {
+        return format!("der({})", system.states[row].name);
+    };
+    let terms = mass.rows[row].iter().map(|(column, factor)| {
+        let rate = format!("der({})", system.states[*column as usize].name);
+        if system.exprs.is_one(*factor) {
+            rate
+        } else {
+            format!("({})*{rate}", expression(&system.exprs, *factor))
+        }
+    });
+    let terms: Vec<String> = terms.collect();
+    if terms.is_empty() {
+        "0".to_string()
+    } else {
+        terms.join(" + ")
+    }
+}
+
+fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut String) {
+    let names: Vec<&str> = each
+        .unknowns
+        .iter()
+        .map(|unknown| &*system.exprs.symbol_info(*unknown).name)
+        .collect();
+    let kind = if each.linear { "linear" } else { "nonlinear" };
+    let _ = write!(out, "\nalgebraic loop, {kind}: solve for {}\n", names.join(", "));
+    for residual in residuals {
+        let _ = writeln!(out, "  0 = {}", expression(&system.exprs, *residual));
+    }
+}
+
+fn dependent_storage(system: &StateSystem, out: &mut String) {
+    if system.dependent.is_empty() {
+        return;
+    }
+    out.push_str("\ndependent storage\n");
+    for dependent in &system.dependent {
+        let masters: Vec<&str> = dependent.on.iter().map(|name| &**name).collect();
+        let masters = match masters[..] {
+            [] => "the sources alone".to_string(),
+            _ => masters.join(" and "),
+        };
+        let _ = write!(out, "  {} follows {masters}", dependent.element);
+        if !dependent.equivalent.is_empty() {
+            let _ = write!(out, ": equivalent {}", dependent.equivalent);
+        }
+        out.push('\n');
+    }
+}
+
+/// Names of the rows and of the columns of a matrix.
+fn labels(system: &StateSystem, matrix: &str) -> (Vec<String>, Vec<String>) {
+    let states = || system.states.iter().map(|state| state.name.to_string()).collect();
+    let inputs = || system.inputs.iter().map(|input| input.name.to_string()).collect();
+    let rates = || {
+        let rates = system.inputs.iter();
+        rates.map(|input| format!("der({})", input.name)).collect()
+    };
+    let outputs = || system.outputs.iter().map(|output| output.name.to_string()).collect();
+    match matrix {
+        "A" => (states(), states()),
+        "B" => (states(), inputs()),
+        "C" => (outputs(), states()),
+        "D" => (outputs(), inputs()),
+        "E" => (states(), rates()),
+        _ => (outputs(), rates()),
+    }
+}
+
+fn matrices<T: Copy>(
+    system: &StateSystem,
+    form: &LinearForm<T>,
+    options: &TextOptions,
+    entry: &dyn Fn(T) -> String,
+    is_zero: &dyn Fn(T) -> bool,
+    out: &mut String,
+) {
+    let is_empty = |matrix: &SparseMatrix<T>| !matrix.rows.iter().flatten().any(|(_, value)| !is_zero(*value));
+    let term = |matrix: &SparseMatrix<T>, text: &str| {
+        if is_empty(matrix) {
+            String::new()
+        } else {
+            text.to_string()
+        }
+    };
+    let offset = |offset: &Option<Vec<T>>, text: &str| offset.as_ref().map_or(String::new(), |_| text.to_string());
+    let _ = write!(
+        out,
+        "\nmatrix form\n  der(x) = A*x + B*u{}{}\n  y = C*x + D*u{}{}\n",
+        term(&form.e, " + E*der(u)"),
+        offset(&form.x_offset, " + x_offset"),
+        term(&form.f, " + F*der(u)"),
+        offset(&form.y_offset, " + y_offset"),
+    );
+    for (name, member) in members() {
+        let matrix = member(form);
+        let rare = matches!(name, "E" | "F");
+        if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
+            continue;
+        }
+        let (rows, columns) = labels(system, name);
+        // Long names of states may be what makes a matrix wide; the rows have the same names in the same order.
+        let shown = (!options.matrices.lists_entries(system))
+            .then(|| {
+                whole_matrix(name, matrix, &rows, Some(&columns), options, entry)
+                    .or_else(|| whole_matrix(name, matrix, &rows, None, options, entry))
+            })
+            .flatten();
+        out.push('\n');
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, matrix, entry, is_zero)));
+    }
+    for (name, offset, matrix) in [("x_offset", &form.x_offset, "A"), ("y_offset", &form.y_offset, "C")] {
+        let Some(offset) = offset else { continue };
+        let column = SparseMatrix {
+            columns: 1,
+            rows: offset.iter().map(|value| vec![(0, *value)]).collect(),
+        };
+        let shown = (!options.matrices.lists_entries(system))
+            .then(|| whole_matrix(name, &column, &labels(system, matrix).0, None, options, entry))
+            .flatten();
+        out.push('\n');
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, &column, entry, is_zero)));
+    }
+}
+
+/// The matrix with aligned columns and labels; none where it is wider than the width option.
+pub(super) fn whole_matrix<T: Copy>(
+    name: &str,
+    matrix: &SparseMatrix<T>,
+    row_labels: &[String],
+    column_labels: Option<&[String]>,
+    options: &TextOptions,
+    entry: &dyn Fn(T) -> String,
+) -> Option<String> {
+    let length = |text: &str| text.chars().count();
+    // Every column takes two characters at least, which spares a huge matrix from being printed in vain.
+    if 2 * matrix.columns > options.width {
+        return None;
+    }
+    let cells: Vec<Vec<String>> = matrix
+        .rows
+        .iter()
+        .map(|row| {
+            let mut cells = vec!["0".to_string(); matrix.columns];
+            for (column, value) in row {
+                cells[*column as usize] = entry(*value);
+            }
+            cells
+        })
+        .collect();
+    let widths: Vec<usize> = (0..matrix.columns)
+        .map(|column| {
+            let label = column_labels.map_or(0, |labels| length(&labels[column]));
+            let cells = cells.iter().map(|row| length(&row[column]));
+            cells.max().unwrap_or(0).max(label)
+        })
+        .collect();
+    let label_width = row_labels.iter().map(|label| length(label)).max().unwrap_or(0);
+    let line_width = 2 + label_width + 3 + widths.iter().sum::<usize>() + 2 * (widths.len() - 1) + 2;
+    if line_width > options.width {
+        return None;
+    }
+    let mut out = String::new();
+    let title = format!("{name} =");
+    match column_labels {
+        None => {
+            let _ = writeln!(out, "{title}");
+        }
+        Some(labels) => {
+            let labels: Vec<String> = labels
+                .iter()
+                .zip(&widths)
+                .map(|(label, width)| format!("{label:>width$}"))
+                .collect();
+            let _ = writeln!(out, "{title:<0$}{1}", label_width + 5, labels.join("  "));
+        }
+    }
+    let last = cells.len() - 1;
+    for (at, (row, label)) in cells.iter().zip(row_labels).enumerate() {
+        let (open, close) = match (options.unicode, at) {
+            (true, 0) if last > 0 => ('⎡', '⎤'),
+            (true, _) if last > 0 && at == last => ('⎣', '⎦'),
+            (true, _) if last > 0 => ('⎢', '⎥'),
+            _ => ('[', ']'),
+        };
+        let row: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:>width$}"))
+            .collect();
+        let _ = writeln!(out, "  {label:<label_width$} {open} {} {close}", row.join("  "));
+    }
+    Some(out)
+}
+
+/// `A[1,3] = ...` for every entry that is not zero, counted from 1 as in the language.
+fn entry_list<T: Copy>(
+    name: &str,
+    matrix: &SparseMatrix<T>,
+    entry: &dyn Fn(T) -> String,
+    is_zero: &dyn Fn(T) -> bool,
+) -> String {
+    let mut out = format!("{name} is {} by {}", matrix.rows.len(), matrix.columns);
+    let entries: Vec<(usize, u32, T)> = matrix
+        .rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row + 1, column + 1, *value)))
+        .filter(|(_, _, value)| !is_zero(*value))
+        .collect();
+    if entries.is_empty() {
+        out.push_str(", all zero\n");
+        return out;
+    }
+    out.push_str(", zero but for\n");
+    for (row, column, value) in entries {
+        let _ = writeln!(out, "  {name}[{row},{column}] = {}", entry(value));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_may_be_longer_than_any_width_of_a_format() {
+        let long = "x".repeat(70_000);
+        let cells = |first: &str| vec![first.to_string(), "end".to_string()];
+        let mut out = String::new();
+        table(&[cells(&long), cells("short")], &mut out);
+        let ends: Vec<Option<usize>> = out.lines().map(|line| line.find("end")).collect();
+        assert_eq!(ends, [Some(70_003), Some(70_003)]);
+    }
+}

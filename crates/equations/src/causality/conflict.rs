@@ -1,0 +1,410 @@
+//! Why a source cannot set its variable: the chain of assignments that set it already.
+//!
+//! The given variables of the sources taken before are independent, so that of a source in conflict depends on them in
+//! exactly one way, `x = a_1 x_1 + a_2 x_2 + ..`. Rows of the junction structure that add up to this relation are its
+//! proof, and power conservation tells which: exchange efforts and flows in the relation, and it is a solution of the
+//! structure, the current that could circulate through the sources without any limit. Where that solution is not zero, there
+//! the proof goes through (Tellegen's theorem: a balance of a junction takes part with the solution's common variable, and so on).
+//! So the rows are few, nothing dense is built, and [`chain`](super::chain) puts them in order.
+
+use super::chain::{self, Hints};
+use super::elimination::{Elimination, Row, add_scaled, find};
+use super::structure::{Equation, Structure, column_port, port_column};
+use super::telling::Telling;
+use super::words::{Fact, Words, inner_facts, list};
+use crate::bond::{BondGraph, End, Origin};
+use lgm_algebra::expr;
+use lgm_algebra::{Field, PrimeField};
+use lgm_model::{Connection, ElementId, Law, Model, PortId, Variable};
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+
+/// Nobody reads more conflicts than this, and a generated model can have thousands.
+const EXPLAINED: usize = 100;
+/// More steps than this are shortened in their middle.
+const STEPS: usize = 9;
+
+/// Says of each source in conflict what sets its variable already, one diagnostic an element (LGM0301).
+///
+/// `rows` are the rows of the structure in the field in which causality was decided; `conflicts` are ports in the order in
+/// which they failed.
+pub(super) fn explain(
+    model: &Model,
+    graph: &BondGraph,
+    structure: &Structure,
+    rows: &[Row<u64>],
+    conflicts: &[PortId],
+) -> Vec<Diagnostic> {
+    let work = Work {
+        model,
+        graph,
+        structure,
+        rows,
+        words: Words { model, graph },
+        inner: inner_facts(model, structure),
+    };
+    let (elimination, inner_steps) = work.eliminate();
+    let relations = work.relations(elimination.clone(), conflicts);
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    let mut said: FxHashMap<ElementId, usize> = FxHashMap::default();
+    for (port, relation) in conflicts.iter().zip(&relations) {
+        let element = model.ports[port.index()].element;
+        match said.get(&element) {
+            // The other entries of a vector source.
+            Some(_) => continue,
+            None => said.insert(element, diagnostics.len()),
+        };
+        let solution = work.solution(&elimination, inner_steps, relation);
+        let entries = conflicts
+            .iter()
+            .filter(|other| model.ports[other.index()].element == element);
+        diagnostics.push(work.diagnostic(*port, entries.count(), relation, &solution));
+    }
+    let left = conflicts.len() - relations.len();
+    if left > 0
+        && let Some(last) = diagnostics.pop()
+    {
+        diagnostics.push(last.note(format!("{left} more sources are in conflict with others")));
+    }
+    diagnostics
+}
+
+/// The variable that a source gives.
+pub(super) fn given(model: &Model, port: PortId) -> Option<Variable> {
+    let element = model.ports[port.index()].element;
+    match &model.elements[element.index()].law {
+        Law::Source { given, .. } => Some(*given),
+        _ => None,
+    }
+}
+
+/// A structure with a conflict, and what its variables are called.
+pub(super) struct Work<'a> {
+    pub(super) model: &'a Model,
+    pub(super) graph: &'a BondGraph,
+    pub(super) structure: &'a Structure,
+    pub(super) rows: &'a [Row<u64>],
+    pub(super) words: Words<'a>,
+    inner: FxHashMap<u32, Fact>,
+}
+
+impl Work<'_> {
+    pub(super) fn given_column(&self, port: PortId) -> u32 {
+        let given = given(self.model, port).expect("invariant: only sources are in conflict");
+        port_column(port, given)
+    }
+
+    /// Eliminates everything but the given variables of sources: inner columns first, whose number of steps is returned.
+    fn eliminate(&self) -> (Elimination<u64>, usize) {
+        let mut field = PrimeField;
+        let mut elimination = Elimination::new(self.rows.to_vec(), self.structure.columns);
+        elimination.pivot_all(&mut field, self.structure.inner.iter().copied());
+        let inner_steps = elimination.pivots.len();
+        let others = (0..self.model.ports.len() as u32).map(PortId).flat_map(|port| {
+            let element = self.model.ports[port.index()].element;
+            let variables: &[Variable] = match &self.model.elements[element.index()].law {
+                Law::Source {
+                    given: Variable::Effort,
+                    ..
+                } => &[Variable::Flow],
+                Law::Source { .. } => &[Variable::Effort],
+                Law::Coupler { .. } => &[],
+                Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => &[Variable::Effort, Variable::Flow],
+            };
+            variables.iter().map(move |variable| port_column(port, *variable))
+        });
+        elimination.pivot_all(&mut field, others);
+        (elimination, inner_steps)
+    }
+
+    /// For each conflict, the relation of its given variable to those of the sources without conflict.
+    fn relations(&self, mut elimination: Elimination<u64>, conflicts: &[PortId]) -> Vec<Row<u64>> {
+        let mut field = PrimeField;
+        let mut row_of: FxHashMap<u32, u32> = FxHashMap::default();
+        // Later conflicts first, so that the row of each holds none that is later than itself.
+        for port in conflicts.iter().rev() {
+            let column = self.given_column(*port);
+            let row = elimination
+                .pivot(&mut field, column)
+                .expect("invariant: what a source in conflict gives depends on the other sources");
+            row_of.insert(column, row);
+        }
+        let mut relations: Vec<Row<u64>> = Vec::new();
+        let mut relation_of: FxHashMap<u32, usize> = FxHashMap::default();
+        for port in conflicts.iter().take(EXPLAINED) {
+            let column = self.given_column(*port);
+            let mut relation = elimination.rows[row_of[&column] as usize].clone();
+            let earlier: Vec<(u32, usize)> = relation
+                .iter()
+                .filter_map(|entry| Some((entry.0, *relation_of.get(&entry.0)?)))
+                .collect();
+            for (other, index) in earlier {
+                let at =
+                    find(&relation, other).expect("invariant: relations of earlier conflicts hold no other conflict");
+                let own = find(&relations[index], other).expect("invariant: a relation holds its own column");
+                let quotient = field.div(&relation[at].1, &relations[index][own].1);
+                let factor = field.neg(&quotient);
+                relation = add_scaled(&mut field, &relation, &relations[index], &factor, Some(other), |_| {});
+            }
+            relation_of.insert(column, relations.len());
+            relations.push(relation);
+        }
+        relations
+    }
+
+    /// The solution of the structure that the relation is, efforts and flows exchanged; a value for each column.
+    fn solution(&self, elimination: &Elimination<u64>, inner_steps: usize, relation: &Row<u64>) -> Vec<u64> {
+        let mut field = PrimeField;
+        let mut values = vec![0; self.structure.columns];
+        for (column, coefficient) in relation {
+            let (port, variable) = column_port(*column);
+            values[port_column(port, variable.conjugate()) as usize] = *coefficient;
+        }
+        for (row, column) in elimination.pivots[..inner_steps].iter().rev() {
+            let (mut sum, mut own) = (0, 1);
+            for (other, coefficient) in &elimination.rows[*row as usize] {
+                if other == column {
+                    own = *coefficient;
+                } else if values[*other as usize] != 0 {
+                    let product = field.mul(coefficient, &values[*other as usize]);
+                    sum = field.add(&sum, &product);
+                }
+            }
+            if sum != 0 {
+                let quotient = field.div(&sum, &own);
+                values[*column as usize] = field.neg(&quotient);
+            }
+        }
+        values
+    }
+
+    /// The rows that the relation is the sum of, each with some factor.
+    fn proof(&self, solution: &[u64]) -> Vec<u32> {
+        let is_used = |equation: &Equation| {
+            let column = match equation {
+                Equation::Junction(junction) => self.structure.common[*junction as usize].column,
+                Equation::Port(port) => {
+                    let junction = self.graph.ports[port.index()].junction as usize;
+                    port_column(*port, self.graph.junctions[junction].kind.common().conjugate())
+                }
+                Equation::Coupler(port, variable) => port_column(*port, variable.conjugate()),
+                Equation::Bond(bond) => self.own_column(*bond),
+            };
+            solution[column as usize] != 0
+        };
+        (0..self.rows.len() as u32)
+            .filter(|row| is_used(&self.structure.equations[*row as usize]))
+            .collect()
+    }
+
+    /// The column of a bond between junctions of one kind that neither of them shares.
+    fn own_column(&self, bond: u32) -> u32 {
+        let (effort, flow) = self.structure.bonds[bond as usize];
+        let End::Junction(junction) = self.graph.bonds[bond as usize].tail else {
+            unreachable!("invariant: only bonds between junctions have an equation")
+        };
+        match self.graph.junctions[junction as usize].kind.common() {
+            Variable::Effort => flow.column,
+            Variable::Flow => effort.column,
+        }
+    }
+
+    pub(super) fn fact(&self, column: u32) -> Fact {
+        self.words.fact(&self.inner, column)
+    }
+
+    pub(super) fn name(&self, column: u32) -> String {
+        self.words.name(self.fact(column))
+    }
+
+    pub(super) fn is_silent(&self, row: u32) -> bool {
+        matches!(self.structure.equations[row as usize], Equation::Port(_))
+    }
+
+    fn diagnostic(&self, port: PortId, entries: usize, relation: &Row<u64>, solution: &[u64]) -> Diagnostic {
+        let target = self.given_column(port);
+        let sources: Vec<u32> = relation
+            .iter()
+            .map(|entry| entry.0)
+            .filter(|column| *column != target)
+            .collect();
+        let proof = self.proof(solution);
+        let hints = Conflict { work: self, port };
+        let steps = chain::steps(self.rows, &proof, &sources, target, &hints);
+        let telling = Telling::new(self, port, &steps);
+        let told = telling.spoken(&steps);
+
+        let name = self.words.port(port);
+        let what = self.own_name(target, port);
+        let mut names: Vec<String> = Vec::new();
+        for column in &sources {
+            let name = self.words.port(column_port(*column).0);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let message = match names.len() {
+            0 => format!("{name} cannot set {what}: the connections force it to be zero"),
+            1 => format!("{name} cannot set {what}: {} sets it already", list(&names)),
+            _ => format!("{name} cannot set {what}: {} set it already", list(&names)),
+        };
+        let last = match sources.is_empty() {
+            true => format!("so {name} cannot set {what}"),
+            false => format!("so {name} cannot set {what} again"),
+        };
+        let mut diagnostic = Diagnostic::error("LGM0301", message);
+        // The last step is the fault itself and its place comes first.
+        let count = told.len() + 1;
+        diagnostic = diagnostic.label(self.words.port_span(port), format!("{count}. {last}"));
+        let skipped = count.saturating_sub(STEPS);
+        for (index, step) in told.into_iter().enumerate() {
+            // The beginning and the end of a long chain say more than its middle.
+            let hidden = skipped > 0 && (STEPS / 2..STEPS / 2 + skipped).contains(&index);
+            if !hidden {
+                let (span, text) = telling.sentence(step);
+                diagnostic = diagnostic.label(span, format!("{}. {text}", index + 1));
+            }
+        }
+        if skipped > 0 {
+            let first = STEPS / 2 + 1;
+            diagnostic = diagnostic.note(format!(
+                "steps {first} to {} of the chain are left out here: {skipped} more like them",
+                first + skipped - 1
+            ));
+        }
+        if entries > 1 {
+            diagnostic = diagnostic.note(format!(
+                "the same holds for {} of this vector source",
+                match entries - 1 {
+                    1 => "another entry".to_string(),
+                    more => format!("{more} more entries"),
+                }
+            ));
+        }
+        let controlled: Vec<String> = std::iter::once(target)
+            .chain(sources.iter().copied())
+            .map(|column| column_port(column).0)
+            .filter(|port| self.is_controlled(*port))
+            .map(|port| self.words.port(port))
+            .collect();
+        if !controlled.is_empty() {
+            let verb = if controlled.len() == 1 { "is" } else { "are" };
+            diagnostic = diagnostic.note(format!(
+                "{} {verb} controlled: whatever its value depends on, a source sets its variable alone",
+                list(&controlled)
+            ));
+        }
+        diagnostic.help(self.help(port, &sources))
+    }
+
+    fn help(&self, port: PortId, sources: &[u32]) -> &'static str {
+        let variable = given(self.model, port).expect("invariant: only sources are in conflict");
+        match (self.words.is_across(port, variable), sources.is_empty()) {
+            (Some(true), true) => {
+                "no other value is possible between these two points: connect the source elsewhere, \
+                 or put an element in series with it"
+            }
+            (Some(false), true) => {
+                "what a source drives into a node must find a way back to where it came from: connect an element \
+                 from there to `gnd`, in parallel with the source"
+            }
+            (Some(true), false) => {
+                "sources of an across variable must not close a loop: remove one, or put an element that gives way, \
+                 such as a resistor or a spring, in series with it"
+            }
+            (Some(false), false) => {
+                "sources of a through variable must not be all that meets at a node: remove one, or connect an element \
+                 that takes up the rest, such as a resistor or a damper, in parallel with it"
+            }
+            (None, true) => {
+                "give the source a bond to something that can answer it: a storage, a resistor, or a junction with more"
+            }
+            (None, false) => {
+                "a junction has one bond that sets its common variable: remove one of the sources, \
+                 or put a resistor or another element between them"
+            }
+        }
+    }
+
+    fn is_controlled(&self, port: PortId) -> bool {
+        let element = self.model.ports[port.index()].element;
+        let Law::Source { values, .. } = &self.model.elements[element.index()].law else {
+            return false;
+        };
+        let exprs = &self.model.exprs;
+        exprs.symbols_of(values).into_iter().any(|symbol| {
+            matches!(
+                exprs.symbol_info(symbol).kind,
+                expr::SymbolKind::Measure | expr::SymbolKind::State
+            )
+        })
+    }
+
+    /// What a source sets, in its own words: its current, or the voltage of a node.
+    pub(super) fn own_name(&self, column: u32, port: PortId) -> String {
+        let (_, variable) = column_port(column);
+        match self.fact(column) {
+            Fact::Own(..) if self.words.is_across(port, variable) != Some(true) => {
+                let domain = self.model.ports[port.index()].domain;
+                format!("its {}", self.words.variable(domain, variable))
+            }
+            Fact::Common(junction) if matches!(self.graph.junctions[junction as usize].origin, Origin::Branch(own) if own == port) =>
+            {
+                let domain = self.model.ports[port.index()].domain;
+                format!("its {}", self.words.variable(domain, variable))
+            }
+            fact => self.words.name(fact),
+        }
+    }
+}
+
+/// What the order of steps needs to know of the graph.
+struct Conflict<'a> {
+    work: &'a Work<'a>,
+    port: PortId,
+}
+
+impl Hints for Conflict<'_> {
+    /// Nodes taken together are a cut: what flows in flows out, however it passes between them.
+    fn is_one_sentence(&self, rows: &[u32]) -> bool {
+        self.work.is_cut(rows)
+    }
+
+    fn reference(&self, columns: &[u32]) -> Option<u32> {
+        let junction_of = |column: &u32| match self.work.fact(*column) {
+            Fact::Common(junction) => match self.work.graph.junctions[junction as usize].origin {
+                Origin::Node(node) => Some((junction, node)),
+                _ => None,
+            },
+            _ => None,
+        };
+        // The far end of the source in conflict, so that its own variable is told as it stands there.
+        let info = &self.work.model.ports[self.port.index()];
+        if let Connection::Branch { to: Some(to), .. } = &info.connection
+            && let Some(found) = columns
+                .iter()
+                .find(|column| junction_of(column).is_some_and(|at| at.1 == *to))
+        {
+            return Some(*found);
+        }
+        columns.iter().copied().find(|column| junction_of(column).is_some())
+    }
+}
+
+impl Work<'_> {
+    pub(super) fn is_cut(&self, rows: &[u32]) -> bool {
+        let mut nodes = 0;
+        let all = rows.iter().all(|row| match self.structure.equations[*row as usize] {
+            Equation::Port(_) => true,
+            Equation::Junction(junction) => match self.graph.junctions[junction as usize].origin {
+                Origin::Node(node) => {
+                    nodes += 1;
+                    self.model.nodes[node.index()].is_graph_node
+                }
+                _ => false,
+            },
+            Equation::Bond(_) | Equation::Coupler(..) => false,
+        });
+        all && nodes > 1
+    }
+}

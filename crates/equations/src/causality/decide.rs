@@ -1,0 +1,249 @@
+//! The exact criterion: a greedy choice of one column a port, decided by rank over a prime field.
+//!
+//! The structure is power conserving, so its solutions are a Lagrangian subspace: where the preferred column of a port
+//! depends on those taken before, the other one does not, and taking ports in the order of their priority keeps
+//! the largest number of independent states. On a tree this is sequential causality assignment, step for step.
+
+use super::Causality;
+use super::conflict;
+use super::elimination::Elimination;
+use super::structure::{self, port_column};
+use crate::bond::BondGraph;
+use lgm_algebra::PrimeField;
+use lgm_algebra::expr::ExprId;
+use lgm_model::{Closed, Element, Law, Model, PortId, Variable};
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// What the user asked of causality.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Elements whose storage should keep its state, most wanted first.
+    pub retain: Vec<lgm_model::ElementId>,
+    /// Storage ports that are taken before all others (negative) or after them (positive).
+    pub ranks: FxHashMap<PortId, i8>,
+    /// Storage ports that take derivative causality although the structure alone would leave them their state: the laws of ideal
+    /// elements tie them to others.
+    pub tied: Vec<PortId>,
+}
+
+/// Assigns causality. `modulus` samples a coupler's entry in the prime field.
+///
+/// Errors: sources that contradict each other (LGM0301).
+pub fn assign(
+    model: &Model,
+    graph: &BondGraph,
+    request: &Request,
+    mut modulus: impl FnMut(ExprId) -> u64,
+) -> (Causality, Vec<Diagnostic>) {
+    let mut field = PrimeField;
+    let structure = structure::structure(model, graph);
+    let rows = structure
+        .rows_in(&mut field, |_, id| Ok::<u64, std::convert::Infallible>(modulus(id)))
+        .unwrap_or_else(|never| match never {});
+    let mut elimination = Elimination::new(rows, structure.columns);
+    let free = elimination.pivot_all(&mut field, structure.inner.iter().copied());
+
+    let mut causality = Causality {
+        structure,
+        solved: vec![None; model.ports.len()],
+        pivots: Vec::new(),
+        free,
+        independent: Vec::new(),
+        dependent: Vec::new(),
+        tied: Vec::new(),
+        dissipators: Vec::new(),
+        sources: Vec::new(),
+        nonlinear: Vec::new(),
+        modulated: false,
+    };
+    let position = |element| {
+        let mut wanted = request.retain.iter();
+        wanted
+            .position(|wanted| *wanted == element)
+            .unwrap_or(request.retain.len())
+    };
+    let mut conflicts = Vec::new();
+    let mut storage: Vec<(i8, usize, u8, PortId)> = Vec::new();
+    for (index, port) in model.ports.iter().enumerate() {
+        let id = PortId(index as u32);
+        let element = &model.elements[port.element.index()];
+        match &element.law {
+            Law::Source { given, .. } => {
+                causality.sources.push(id);
+                let wanted = port_column(id, given.conjugate());
+                if elimination.pivot(&mut field, wanted).is_some() {
+                    causality.solved[index] = Some(given.conjugate());
+                } else {
+                    conflicts.push(id);
+                    if elimination.pivot(&mut field, port_column(id, *given)).is_some() {
+                        causality.solved[index] = Some(*given);
+                    }
+                }
+            }
+            Law::Storage { co_energy, .. } => {
+                let retained = position(port.element);
+                let rank = match request.tied.contains(&id) {
+                    true => i8::MAX,
+                    false => request.ranks.get(&id).copied().unwrap_or(0),
+                };
+                storage.push((rank, retained, storage_class(model, id, *co_energy), id));
+            }
+            Law::Dissipator(_) => causality.dissipators.push(id),
+            Law::Nonlinear(law) => {
+                causality.nonlinear.push(id);
+                if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
+                    let retained = position(port.element);
+                    storage.push((0, retained, storage_class(model, id, co_energy), id));
+                }
+            }
+            Law::Coupler { .. } => {}
+        }
+    }
+    storage.sort();
+    for (_, _, _, id) in storage {
+        let element = element_of(model, id);
+        if let Law::Nonlinear(law) = &element.law {
+            if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
+                causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, co_energy.conjugate());
+            }
+            continue;
+        }
+        let Law::Storage { co_energy, .. } = &element.law else {
+            unreachable!("invariant: only storage was collected")
+        };
+        if request.tied.contains(&id) && elimination.pivot(&mut field, port_column(id, *co_energy)).is_some() {
+            causality.solved[id.index()] = Some(*co_energy);
+            causality.dependent.push(id);
+            causality.tied.push(id);
+            continue;
+        }
+        let integral = elimination.pivot(&mut field, port_column(id, co_energy.conjugate()));
+        if integral.is_some() {
+            causality.solved[id.index()] = Some(co_energy.conjugate());
+            causality.independent.push(id);
+        } else {
+            let row = elimination.pivot(&mut field, port_column(id, *co_energy));
+            if row.is_some() {
+                causality.solved[id.index()] = Some(*co_energy);
+            }
+            causality.dependent.push(id);
+        }
+    }
+    causality.independent.sort_unstable();
+    causality.dependent.sort_unstable();
+    // Laws that are explicit one way come before those that are explicit both ways, and these before resistances.
+    let mut open: Vec<(Closed, PortId)> = Vec::new();
+    for &id in &causality.nonlinear {
+        if causality.solved[id.index()].is_none() {
+            let (effort, flow) = explicit(model, id);
+            open.push((effort.min(flow), id));
+        }
+    }
+    open.sort();
+    for (_, id) in open {
+        let (effort, flow) = explicit(model, id);
+        let wanted = match effort.cmp(&flow) {
+            // What the law gives, the structure takes; it is solved for the other variable.
+            Ordering::Greater => Variable::Flow,
+            Ordering::Less => Variable::Effort,
+            Ordering::Equal => {
+                let mut cost = |variable| {
+                    elimination
+                        .cost(&PrimeField, port_column(id, variable))
+                        .unwrap_or(usize::MAX)
+                };
+                if cost(Variable::Effort) < cost(Variable::Flow) {
+                    Variable::Effort
+                } else {
+                    Variable::Flow
+                }
+            }
+        };
+        causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, wanted);
+    }
+    for &id in &causality.dissipators {
+        let cost = |elimination: &mut Elimination<u64>, variable| {
+            elimination
+                .cost(&PrimeField, port_column(id, variable))
+                .unwrap_or(usize::MAX)
+        };
+        let effort = cost(&mut elimination, Variable::Effort);
+        let flow = cost(&mut elimination, Variable::Flow);
+        let chosen = if effort < flow {
+            Variable::Effort
+        } else {
+            Variable::Flow
+        };
+        for variable in [chosen, chosen.conjugate()] {
+            if elimination.pivot(&mut field, port_column(id, variable)).is_some() {
+                causality.solved[id.index()] = Some(variable);
+                break;
+            }
+        }
+    }
+    let mut diagnostics = Vec::new();
+    if conflicts.is_empty() {
+        assert!(
+            causality
+                .sources
+                .iter()
+                .chain(&causality.independent)
+                .chain(&causality.dependent)
+                .chain(&causality.dissipators)
+                .chain(&causality.nonlinear)
+                .all(|port| causality.solved[port.index()].is_some()),
+            "invariant: power conservation makes one column of every port independent"
+        );
+    } else {
+        let rows = causality
+            .structure
+            .rows_in(&mut field, |_, id| Ok::<u64, std::convert::Infallible>(modulus(id)))
+            .unwrap_or_else(|never| match never {});
+        diagnostics = conflict::explain(model, graph, &causality.structure, &rows, &conflicts);
+    }
+    causality.pivots = std::mem::take(&mut elimination.pivots);
+    (causality, diagnostics)
+}
+
+/// How the law of a port gives its effort, and how its flow.
+fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
+    let element = element_of(model, port);
+    match &element.law {
+        Law::Nonlinear(law) => law.explicit[(port.0 - element.ports.start) as usize],
+        _ => (Closed::Not, Closed::Not),
+    }
+}
+
+/// Solves for the wanted variable of a port where that can be, for the other one elsewhere.
+fn take_either(
+    elimination: &mut Elimination<u64>,
+    field: &mut PrimeField,
+    port: PortId,
+    wanted: Variable,
+) -> Option<Variable> {
+    [wanted, wanted.conjugate()]
+        .into_iter()
+        .find(|variable| elimination.pivot(field, port_column(port, *variable)).is_some())
+}
+
+fn element_of(model: &Model, port: PortId) -> &Element {
+    &model.elements[model.ports[port.index()].element.index()]
+}
+
+/// A-type before T-type. A bond element has no across variable; there inertances come first, so that masses keep
+/// their momenta where a choice is left.
+fn storage_class(model: &Model, port: PortId, co_energy: Variable) -> u8 {
+    match model.ports[port.index()].domain {
+        Some(domain) => {
+            let across = if model.domains[domain.index()].effort_is_across {
+                Variable::Effort
+            } else {
+                Variable::Flow
+            };
+            u8::from(co_energy != across)
+        }
+        None => u8::from(co_energy == Variable::Effort),
+    }
+}

@@ -1,0 +1,346 @@
+//! Sparse Gaussian elimination by columns, over any field.
+//!
+//! Rows are eliminated forwards only: a row that has been used as a pivot is never touched again, so what remains is an
+//! ordered list of assignments, and chains and trees cost nothing beyond their own size.
+
+use lgm_algebra::Field;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Rows with more columns than this are held as trees while they change.
+const WIDE: usize = 128;
+
+/// A sparse row, its columns ascending.
+pub type Row<E> = Vec<(u32, E)>;
+
+/// An elimination under way.
+#[derive(Clone, Debug)]
+pub struct Elimination<E> {
+    /// All rows; those in `pivots` are final. Of the others, wide ones are empty here.
+    pub rows: Vec<Row<E>>,
+    /// Rows of more than [`WIDE`] columns that are no pivots yet: the balance at a hub is changed once for each of its
+    /// branches, and would be copied as often.
+    wide: FxHashMap<u32, BTreeMap<u32, E>>,
+    active: Vec<bool>,
+    /// Rows that hold a column, or held it once: pruned when looked at.
+    holders: Vec<Vec<u32>>,
+    /// Chosen pivots in order, row and column.
+    pub pivots: Vec<(u32, u32)>,
+}
+
+impl<E: Clone + std::fmt::Debug> Elimination<E> {
+    /// Starts on rows with the given number of columns.
+    pub fn new(rows: Vec<Row<E>>, columns: usize) -> Elimination<E> {
+        let mut holders = vec![Vec::new(); columns];
+        for (index, row) in rows.iter().enumerate() {
+            for (column, _) in row {
+                holders[*column as usize].push(index as u32);
+            }
+        }
+        let mut elimination = Elimination {
+            active: vec![true; rows.len()],
+            rows,
+            wide: FxHashMap::default(),
+            holders,
+            pivots: Vec::new(),
+        };
+        for row in 0..elimination.rows.len() as u32 {
+            elimination.widen(row);
+        }
+        elimination
+    }
+
+    /// Takes a row with many columns out of the plain ones.
+    fn widen(&mut self, row: u32) {
+        if self.rows[row as usize].len() > WIDE {
+            let entries = std::mem::take(&mut self.rows[row as usize]);
+            self.wide.insert(row, entries.into_iter().collect());
+        }
+    }
+
+    /// Whether an active row holds a column.
+    pub fn holds(&self, row: u32, column: u32) -> bool {
+        self.entry(row, column).is_some()
+    }
+
+    /// The entry of an active row in a column.
+    fn entry(&self, row: u32, column: u32) -> Option<&E> {
+        let plain = &self.rows[row as usize];
+        match find(plain, column) {
+            Some(at) => Some(&plain[at].1),
+            None => self.wide.get(&row)?.get(&column),
+        }
+    }
+
+    /// How many entries an active row has.
+    fn length(&self, row: u32) -> usize {
+        match self.rows[row as usize].len() {
+            0 => self.wide.get(&row).map_or(0, BTreeMap::len),
+            length => length,
+        }
+    }
+
+    /// The active rows that hold a column.
+    fn candidates(&mut self, column: u32) -> &[u32] {
+        let mut holders = std::mem::take(&mut self.holders[column as usize]);
+        holders.sort_unstable();
+        holders.dedup();
+        holders.retain(|row| self.active[*row as usize] && self.entry(*row, column).is_some());
+        self.holders[column as usize] = holders;
+        &self.holders[column as usize]
+    }
+
+    /// How many active rows hold a column.
+    pub fn count(&mut self, column: u32) -> usize {
+        self.candidates(column).len()
+    }
+
+    /// What eliminating the column would cost: entries to be visited in the other rows, or none if no active row holds it.
+    pub fn cost<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<usize> {
+        let row = self.best_row(field, column)?;
+        let length = self.length(row);
+        let others: usize = self.holders[column as usize]
+            .iter()
+            .filter(|other| **other != row)
+            .map(|other| self.length(*other).min(WIDE) + length)
+            .sum();
+        Some(others)
+    }
+
+    /// The row of the best pivot. Of equal ones the last: its other columns are mostly those that are eliminated last. At a hub,
+    /// where many variables equal one, that one's part falls to another with each that is eliminated, and
+    /// the row of the next would make it the next.
+    fn best_row<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<u32> {
+        self.candidates(column);
+        self.holders[column as usize].iter().rev().copied().min_by(|a, b| {
+            let key = |row: u32| {
+                let value = self.entry(row, column);
+                let value = value.expect("invariant: a candidate row holds the column");
+                (field.pivot_cost(value), self.length(row))
+            };
+            let (a, b) = (key(*a), key(*b));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        })
+    }
+
+    /// Eliminates a column from all active rows but one, which becomes its pivot row; none if no active row holds it.
+    pub fn pivot<F: Field<Element = E>>(&mut self, field: &mut F, column: u32) -> Option<u32> {
+        let row = self.best_row(field, column)?;
+        self.pivot_on(field, row, column);
+        Some(row)
+    }
+
+    /// Eliminates a column with a given row.
+    pub fn pivot_on<F: Field<Element = E>>(&mut self, field: &mut F, row: u32, column: u32) {
+        self.candidates(column);
+        let others: Vec<u32> = self.holders[column as usize]
+            .iter()
+            .copied()
+            .filter(|other| *other != row)
+            .collect();
+        let pivot_row = match self.wide.remove(&row) {
+            Some(entries) => entries.into_iter().collect(),
+            None => std::mem::take(&mut self.rows[row as usize]),
+        };
+        let at = find(&pivot_row, column).expect("invariant: the pivot row holds the column");
+        for other in others {
+            if let Some(target) = self.wide.get_mut(&other) {
+                let own = target
+                    .remove(&column)
+                    .expect("invariant: a candidate row holds the column");
+                let quotient = field.div(&own, &pivot_row[at].1);
+                let factor = field.neg(&quotient);
+                for (column, value) in pivot_row.iter().filter(|entry| entry.0 != column) {
+                    let product = field.mul(&factor, value);
+                    let before = target.get(column);
+                    let sum = before.map_or_else(|| product.clone(), |before| field.add(before, &product));
+                    if field.is_zero(&sum) {
+                        target.remove(column);
+                    } else if target.insert(*column, sum).is_none() {
+                        self.holders[*column as usize].push(other);
+                    }
+                }
+                continue;
+            }
+            let target = std::mem::take(&mut self.rows[other as usize]);
+            let place = find(&target, column).expect("invariant: a candidate row holds the column");
+            let quotient = field.div(&target[place].1, &pivot_row[at].1);
+            let factor = field.neg(&quotient);
+            let holders = &mut self.holders;
+            let merged = add_scaled(field, &target, &pivot_row, &factor, Some(column), |new| {
+                holders[new as usize].push(other);
+            });
+            self.rows[other as usize] = merged;
+            self.widen(other);
+        }
+        self.rows[row as usize] = pivot_row;
+        self.active[row as usize] = false;
+        self.holders[column as usize].clear();
+        self.pivots.push((row, column));
+    }
+
+    /// Eliminates many columns, those with the fewest holders first; returns the columns that no row determines.
+    pub fn pivot_all<F: Field<Element = E>>(
+        &mut self,
+        field: &mut F,
+        columns: impl IntoIterator<Item = u32>,
+    ) -> Vec<u32> {
+        let mut queue: BinaryHeap<Reverse<(usize, u32)>> = BinaryHeap::new();
+        for column in columns {
+            let cost = self.cost(field, column).unwrap_or(0);
+            queue.push(Reverse((cost, column)));
+        }
+        let mut free = Vec::new();
+        while let Some(Reverse((cost, column))) = queue.pop() {
+            match self.cost(field, column) {
+                None => free.push(column),
+                Some(now) if now > 2 * cost + 8 => queue.push(Reverse((now, column))),
+                Some(_) => {
+                    self.pivot(field, column);
+                }
+            }
+        }
+        free
+    }
+}
+
+/// Where a row holds a column.
+pub fn find<E>(row: &Row<E>, column: u32) -> Option<usize> {
+    row.binary_search_by_key(&column, |entry| entry.0).ok()
+}
+
+/// `a + factor * b`, without the column `skip`; `fresh` hears of columns that `a` did not hold.
+pub fn add_scaled<F: Field>(
+    field: &mut F,
+    a: &[(u32, F::Element)],
+    b: &[(u32, F::Element)],
+    factor: &F::Element,
+    skip: Option<u32>,
+    mut fresh: impl FnMut(u32),
+) -> Row<F::Element> {
+    let mut out = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        // Wider than a column, so that the end of a row is no column: `u32::MAX` marks what is undetermined.
+        let left = a.get(i).map_or(u64::MAX, |entry| u64::from(entry.0));
+        let right = b.get(j).map_or(u64::MAX, |entry| u64::from(entry.0));
+        let least = left.min(right);
+        let column = least as u32;
+        if skip == Some(column) {
+            i += usize::from(left == least);
+            j += usize::from(right == least);
+            continue;
+        }
+        if left < right {
+            out.push(a[i].clone());
+            i += 1;
+        } else if right < left {
+            let value = field.mul(factor, &b[j].1);
+            if !field.is_zero(&value) {
+                fresh(column);
+                out.push((column, value));
+            }
+            j += 1;
+        } else {
+            let scaled = field.mul(factor, &b[j].1);
+            let value = field.add(&a[i].1, &scaled);
+            if !field.is_zero(&value) {
+                out.push((column, value));
+            }
+            i += 1;
+            j += 1;
+        }
+    }
+    out
+}
+
+/// A sum of rows, which copies no long part of itself for each short row that is added: of a million terms, too, each is
+/// copied about twenty times.
+#[derive(Clone, Debug)]
+pub struct RowSum<E> {
+    /// Its parts, longer ones first; those of at most [`WIDE`] columns are one part.
+    parts: Vec<Row<E>>,
+}
+
+impl<E> Default for RowSum<E> {
+    /// The sum of nothing.
+    fn default() -> RowSum<E> {
+        RowSum { parts: Vec::new() }
+    }
+}
+
+impl<E: Clone + std::fmt::Debug> RowSum<E> {
+    /// Adds `factor * row`.
+    pub fn add<F: Field<Element = E>>(&mut self, field: &mut F, row: &[(u32, E)], factor: &E) {
+        let last = match self.parts.pop_if(|last| last.len() <= WIDE.max(row.len())) {
+            Some(last) => add_scaled(field, &last, row, factor, None, |_| {}),
+            None => add_scaled(field, &[], row, factor, None, |_| {}),
+        };
+        self.parts.push(last);
+        while let [.., longer, last] = &self.parts[..]
+            && longer.len() <= last.len()
+        {
+            self.join(field);
+        }
+    }
+
+    /// The row of the whole.
+    pub fn total<F: Field<Element = E>>(mut self, field: &mut F) -> Row<E> {
+        while self.parts.len() > 1 {
+            self.join(field);
+        }
+        self.parts.pop().unwrap_or_default()
+    }
+
+    /// Makes one of the last two parts.
+    fn join<F: Field<Element = E>>(&mut self, field: &mut F) {
+        if let (Some(last), Some(longer)) = (self.parts.pop(), self.parts.pop()) {
+            let one = field.one();
+            self.parts.push(add_scaled(field, &longer, &last, &one, None, |_| {}));
+        }
+    }
+}
+
+/// `factor * row`, for a nonzero factor.
+pub fn scaled<F: Field>(field: &mut F, row: &[(u32, F::Element)], factor: &F::Element) -> Row<F::Element> {
+    row.iter()
+        .map(|(column, value)| (*column, field.mul(factor, value)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lgm_algebra::Doubles;
+
+    #[test]
+    fn a_sum_of_many_rows_is_the_same_in_parts() {
+        let mut sum = RowSum::default();
+        let mut expected = vec![0.0; 1000];
+        for k in 0..5000_u32 {
+            let columns = [(7 * k) % 499, 500 + (13 * k) % 499];
+            let row: Vec<(u32, f64)> = columns.iter().map(|column| (*column, f64::from(k % 5))).collect();
+            sum.add(&mut Doubles, &row, &2.0);
+            for column in columns {
+                expected[column as usize] += 2.0 * f64::from(k % 5);
+            }
+        }
+        let mut found = vec![0.0; 1000];
+        for (column, value) in sum.total(&mut Doubles) {
+            found[column as usize] = value;
+        }
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_mark_of_an_undetermined_row_is_added_like_any_column() {
+        let mark = u32::MAX;
+        let plain = [(2, 1.0)];
+        let marked = [(2, 1.0), (mark, 1.0)];
+        let sum = |a: &[(u32, f64)], b: &[(u32, f64)]| add_scaled(&mut Doubles, a, b, &2.0, None, |_| {});
+        assert_eq!(sum(&plain, &marked), [(2, 3.0), (mark, 2.0)]);
+        assert_eq!(sum(&marked, &plain), [(2, 3.0), (mark, 1.0)]);
+        assert_eq!(sum(&[], &marked), [(2, 2.0), (mark, 2.0)]);
+    }
+}

@@ -1,0 +1,61 @@
+//! What determines storage without a state of its own.
+
+use super::Causality;
+use super::elimination::{Elimination, Row};
+use super::structure::{column_port, port_column};
+use lgm_algebra::PrimeField;
+use lgm_model::{Law, Model, PortId, Variable};
+
+/// The ports that the co-energy of a dependent storage port follows from: storage with states of its own, and sources.
+///
+/// `rows` are those of the structure, in the field in which causality was decided. Everything else is eliminated from them, so
+/// that what is left are relations among these ports alone; what is independent has none, so that the port takes part in one.
+pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u64>>, port: PortId) -> Vec<PortId> {
+    let mut field = PrimeField;
+    let mut elimination = Elimination::new(rows, causality.structure.columns);
+    elimination.pivot_all(&mut field, causality.structure.inner.iter().copied());
+    let own = co_energy(model, port).map(|variable| port_column(port, variable));
+    let others = (0..model.ports.len() as u32).map(PortId).flat_map(|other| {
+        let known = match given(model, causality, other) {
+            _ if other == port => co_energy(model, port),
+            found => found,
+        };
+        let variables = [Variable::Effort, Variable::Flow].into_iter();
+        let unknown = variables.filter(move |variable| Some(*variable) != known);
+        unknown.map(move |variable| port_column(other, variable))
+    });
+    elimination.pivot_all(&mut field, others.collect::<Vec<u32>>());
+    let Some(row) = own.and_then(|own| elimination.pivot(&mut field, own)) else {
+        return Vec::new();
+    };
+    let columns = elimination.rows[row as usize].iter().map(|entry| entry.0);
+    let mut found: Vec<PortId> = columns.map(|column| column_port(column).0).collect();
+    found.retain(|other| *other != port);
+    found.sort_unstable();
+    found
+}
+
+/// The variable of a port that its element gives to the structure: a source's, or the co-energy of storage with a state.
+fn given(model: &Model, causality: &Causality, port: PortId) -> Option<Variable> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    match &element.law {
+        Law::Source { given, .. } => Some(*given),
+        _ => co_energy(model, port).filter(|_| keeps_state(model, causality, port)),
+    }
+}
+
+/// The co-energy of a storage port.
+pub(crate) fn co_energy(model: &Model, port: PortId) -> Option<Variable> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    match &element.law {
+        Law::Storage { co_energy, .. } => Some(*co_energy),
+        Law::Nonlinear(law) => law.storage[(port.0 - element.ports.start) as usize].map(|found| found.0),
+        _ => None,
+    }
+}
+
+/// Whether a storage port is in integral causality.
+pub(crate) fn keeps_state(model: &Model, causality: &Causality, port: PortId) -> bool {
+    let wanted = co_energy(model, port).map(Variable::conjugate);
+    wanted.is_some() && causality.solved[port.index()] == wanted
+}

@@ -1,0 +1,270 @@
+//! What variables of the graph are called, in the words of their field.
+
+use crate::bond::{BondGraph, End, Origin};
+use crate::causality::structure::{Structure, column_port};
+use lgm_model::{BondEnd, Connection, Domain, DomainId, Law, Model, NodeId, PortId, Variable};
+use lgm_source::Span;
+use rustc_hash::FxHashMap;
+
+/// The name of a physical quantity by its dimension (exponents of m, kg, s, A, K, mol, cd), as an across or through
+/// variable. A dimension is not a quantity: a torque is told from an energy by its place.
+const QUANTITIES: [([i16; 7], bool, &str); 12] = [
+    ([2, 1, -3, -1, 0, 0, 0], true, "voltage"),
+    ([0, 0, 0, 1, 0, 0, 0], false, "current"),
+    ([1, 0, -1, 0, 0, 0, 0], true, "velocity"),
+    ([1, 1, -2, 0, 0, 0, 0], false, "force"),
+    ([0, 0, -1, 0, 0, 0, 0], true, "angular velocity"),
+    ([2, 1, -2, 0, 0, 0, 0], false, "torque"),
+    ([-1, 1, -2, 0, 0, 0, 0], true, "pressure"),
+    ([3, 0, -1, 0, 0, 0, 0], false, "flow"),
+    ([0, 1, -1, 0, 0, 0, 0], false, "mass flow"),
+    ([0, 0, 0, 0, 1, 0, 0], true, "temperature"),
+    ([2, 1, -3, 0, 0, 0, 0], false, "heat flow"),
+    ([2, 1, -3, 0, -1, 0, 0], false, "entropy flow"),
+];
+
+/// What a domain's across or through variable is called: "voltage", or "across variable x" where nobody has a word.
+pub(crate) fn quantity(domain: &Domain, across: bool) -> String {
+    let (symbol, dimension) = match across {
+        true => (&domain.across, &domain.across_dimension),
+        false => (&domain.through, &domain.through_dimension),
+    };
+    let known = dimension.as_ref().and_then(|dimension| {
+        QUANTITIES
+            .iter()
+            .find(|entry| entry.1 == across && lgm_algebra::units::Dimension::integers(entry.0) == *dimension)
+    });
+    match known {
+        Some((_, _, word)) => (*word).to_string(),
+        None if across => format!("across variable {symbol}"),
+        None => format!("through variable {symbol}"),
+    }
+}
+
+/// Several of a quantity: "velocities".
+pub(crate) fn plural(word: &str) -> String {
+    if let Some((kind, symbol)) = word.split_once(" variable ") {
+        return format!("{kind} variables {symbol}");
+    }
+    match word.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{word}s"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, or three of them and how many more.
+pub(crate) fn list(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        _ if names.len() > SHOWN => {
+            format!("{} and {} more", names[..SHOWN - 1].join(", "), names.len() + 1 - SHOWN)
+        }
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// What a column of the junction structure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Fact {
+    /// The common variable of a junction.
+    Common(u32),
+    /// A variable of a port that its junction does not share.
+    Own(PortId, Variable),
+    /// The variable of a bond that neither of its two junctions of one kind shares.
+    Bond(u32),
+}
+
+/// What the columns are that belong to no port.
+pub(crate) fn inner_facts(model: &Model, structure: &Structure) -> FxHashMap<u32, Fact> {
+    let first = 2 * model.ports.len() as u32;
+    let mut facts = FxHashMap::default();
+    for (index, (effort, flow)) in structure.bonds.iter().enumerate() {
+        for side in [effort, flow] {
+            facts.insert(side.column, Fact::Bond(index as u32));
+        }
+    }
+    for (index, common) in structure.common.iter().enumerate() {
+        facts.insert(common.column, Fact::Common(index as u32));
+    }
+    facts.retain(|column, _| *column >= first);
+    facts
+}
+
+/// A model with its graph, to be talked about.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
+}
+
+impl Words<'_> {
+    /// What a variable is called in a domain, or without one.
+    pub(crate) fn variable(&self, domain: Option<DomainId>, variable: Variable) -> String {
+        match domain {
+            Some(domain) => {
+                let domain = &self.model.domains[domain.index()];
+                quantity(domain, domain.effort_is_across == (variable == Variable::Effort))
+            }
+            None => match variable {
+                Variable::Effort => "effort".to_string(),
+                Variable::Flow => "flow".to_string(),
+            },
+        }
+    }
+
+    /// Whether a variable of a port is its across variable; none without a domain.
+    pub(crate) fn is_across(&self, port: PortId, variable: Variable) -> Option<bool> {
+        let domain = self.model.ports[port.index()].domain?;
+        Some(self.model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
+    }
+
+    /// What a column is; `inner` tells of those that belong to no port.
+    pub(crate) fn fact(&self, inner: &FxHashMap<u32, Fact>, column: u32) -> Fact {
+        let (port, variable) = column_port(column);
+        if port.index() < self.model.ports.len() {
+            let junction = self.graph.ports[port.index()].junction;
+            return match self.graph.junctions[junction as usize].kind.common() == variable {
+                true => Fact::Common(junction),
+                false => Fact::Own(port, variable),
+            };
+        }
+        *inner
+            .get(&column)
+            .expect("invariant: a column belongs to a port, a junction or a bond")
+    }
+
+    /// "the voltage of `a`", "the force through `spring`".
+    pub(crate) fn name(&self, fact: Fact) -> String {
+        match fact {
+            Fact::Common(junction) => {
+                let common = self.graph.junctions[junction as usize].kind.common();
+                match self.graph.junctions[junction as usize].origin {
+                    Origin::Node(node) => {
+                        let word = self.variable(self.model.nodes[node.index()].domain, common);
+                        format!("the {word} of {}", self.node(node))
+                    }
+                    Origin::Branch(port) => {
+                        let word = self.variable(self.model.ports[port.index()].domain, common);
+                        format!("the {word} through {}", self.port(port))
+                    }
+                    Origin::Direct(bond) => {
+                        let bond = &self.model.bonds[bond.index()];
+                        let word = self.variable(None, common);
+                        format!("the {word} between {} and {}", self.end(bond.tail), self.end(bond.head))
+                    }
+                }
+            }
+            Fact::Own(port, variable) => {
+                let info = &self.model.ports[port.index()];
+                let word = self.variable(info.domain, variable);
+                match (&info.connection, self.is_across(port, variable)) {
+                    (Connection::Branch { from, to, .. }, Some(true)) => {
+                        let node = |node: &Option<NodeId>| node.map_or("`gnd`".to_string(), |node| self.node(node));
+                        format!("the {word} from {} to {}", node(from), node(to))
+                    }
+                    (Connection::Branch { .. }, _) => format!("the {word} through {}", self.port(port)),
+                    (Connection::Bond(_), _) => format!("the {word} of {}", self.port(port)),
+                }
+            }
+            Fact::Bond(bond) => {
+                let bond = &self.graph.bonds[bond as usize];
+                let side = |end: End| match end {
+                    End::Junction(junction) => self.junction(junction),
+                    End::Port(port) => self.port(port),
+                };
+                let word = match bond.tail {
+                    End::Junction(junction) => {
+                        let junction = &self.graph.junctions[junction as usize];
+                        let domain = match junction.origin {
+                            Origin::Node(node) => self.model.nodes[node.index()].domain,
+                            Origin::Branch(port) => self.model.ports[port.index()].domain,
+                            Origin::Direct(_) => None,
+                        };
+                        self.variable(domain, junction.kind.common().conjugate())
+                    }
+                    End::Port(_) => "power".to_string(),
+                };
+                format!("the {word} from {} to {}", side(bond.tail), side(bond.head))
+            }
+        }
+    }
+
+    /// `q[2]`, in quotes.
+    pub(crate) fn node(&self, node: NodeId) -> String {
+        let info = &self.model.nodes[node.index()];
+        let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        format!("`{}{entry}`", self.model.path_name(info.path))
+    }
+
+    /// `T.a`, in quotes, with the entry of a vector element.
+    pub(crate) fn port(&self, port: PortId) -> String {
+        let info = &self.model.ports[port.index()];
+        let name = self.model.element_name(info.element);
+        let name = match &info.name {
+            Some(own) => format!("`{name}.{own}`"),
+            None => format!("`{name}`"),
+        };
+        match info.entry {
+            Some(entry) => format!("entry {entry} of {name}"),
+            None => name,
+        }
+    }
+
+    fn end(&self, end: BondEnd) -> String {
+        match end {
+            BondEnd::Node(node) => self.node(node),
+            BondEnd::Port(port) => self.port(port),
+        }
+    }
+
+    /// What a junction is called: its node, or the element whose branch it belongs to.
+    pub(crate) fn junction(&self, junction: u32) -> String {
+        match self.graph.junctions[junction as usize].origin {
+            Origin::Node(node) => self.node(node),
+            Origin::Branch(port) => self.port(port),
+            Origin::Direct(bond) => {
+                let bond = &self.model.bonds[bond.index()];
+                format!("{} -> {}", self.end(bond.tail), self.end(bond.head))
+            }
+        }
+    }
+
+    /// Where a junction was declared.
+    pub(crate) fn junction_span(&self, junction: u32) -> Span {
+        match self.graph.junctions[junction as usize].origin {
+            Origin::Node(node) => self.model.paths[self.model.nodes[node.index()].path.index()].span,
+            Origin::Branch(port) => self.port_span(port),
+            Origin::Direct(bond) => self.model.bonds[bond.index()].span,
+        }
+    }
+
+    /// Where the element of a port was declared.
+    pub(crate) fn port_span(&self, port: PortId) -> Span {
+        self.model.element_span(self.model.ports[port.index()].element)
+    }
+
+    /// Whether a port belongs to a source.
+    pub(crate) fn is_source(&self, port: PortId) -> bool {
+        let element = self.model.ports[port.index()].element;
+        matches!(self.model.elements[element.index()].law, Law::Source { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_plurals_read_well() {
+        let names = |count: usize| (1..=count).map(|at| format!("`s{at}`")).collect::<Vec<_>>();
+        assert_eq!(list(&names(1)), "`s1`");
+        assert_eq!(list(&names(2)), "`s1` and `s2`");
+        assert_eq!(list(&names(4)), "`s1`, `s2`, `s3` and `s4`");
+        assert_eq!(list(&names(40)), "`s1`, `s2`, `s3` and 37 more");
+        assert_eq!(plural("angular velocity"), "angular velocities");
+        assert_eq!(plural("force"), "forces");
+        assert_eq!(plural("across variable x"), "across variables x");
+    }
+}

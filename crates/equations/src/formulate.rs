@@ -1,0 +1,517 @@
+//! The drivers: one run of reduction and assembly for each number system that is needed.
+
+use super::assemble::Obstacle;
+use super::blocks::block_form;
+use super::checker::Flat;
+use super::conditioning::improved;
+use super::conditions::Conditions;
+use super::given::{parameter_values, without_nonlinear_outputs};
+use super::links::{Impulses, Links};
+use super::matrices::{self, Present};
+use super::options::Options;
+use super::outputs::{Plan, integrands};
+use super::refusal::Failure;
+use super::retain::{retained, sampled_rows, unmet};
+use super::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
+use super::settle::{holds_integrals, settle, with_starts};
+use super::shared::SharedArena;
+use super::states::StateRequest;
+use super::ties::with_ties;
+use super::{build, dependents, singular, starts, values};
+use crate::bond::{self, BondGraph};
+use crate::causality::{self, Causality, Request};
+use crate::reduce::Refusal;
+use lgm_algebra::expr::{Evaluated, Exprs, SymbolId, to_f64};
+use lgm_algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
+use lgm_model::system::{DependentStorage, StateSystem};
+use lgm_model::{Law, Model};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use num_rational::BigRational;
+
+/// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
+const EXACT_STORAGE: usize = 80;
+/// The same for all ports.
+const EXACT_PORTS: usize = 400;
+
+/// What is formulated: a graph with its causality, and the states that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Problem<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) causality: &'a Causality,
+    pub(crate) states: StateRequest,
+}
+
+impl<'a> Problem<'a> {
+    /// The equations of its flat graph.
+    pub(super) fn flat(&self) -> Flat<'a> {
+        Flat {
+            model: self.model,
+            graph: self.graph,
+            structure: &self.causality.structure,
+        }
+    }
+}
+
+/// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless
+/// other states are much better conditioned (see `conditioning`). The flag says whether the parameters in general may be used.
+pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let (causality, general, mut diagnostics) = decide_rank(model, graph, request);
+    if has_errors(&diagnostics) {
+        return (causality, general, diagnostics);
+    }
+    let (better, warning) = improved(model, graph, &causality, request);
+    let Some(better) = better else {
+        diagnostics.extend(warning);
+        return (causality, general, diagnostics);
+    };
+    let mut ranks = request.ranks.clone();
+    ranks.extend(better.into_iter().map(|port| (port, -1)));
+    let request = Request {
+        retain: request.retain.clone(),
+        ranks,
+        tied: Vec::new(),
+    };
+    let (causality, general, mut diagnostics) = decide_rank(model, graph, &request);
+    diagnostics.extend(warning);
+    (causality, general, diagnostics)
+}
+
+/// Decides causality by the structure, and with what ideal elements tie.
+fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let (causality, general, diagnostics) = decide_structure(model, graph, request);
+    if has_errors(&diagnostics) {
+        return (causality, general, diagnostics);
+    }
+    let tied = with_ties(model, &causality, request, |request| {
+        let (causality, general, diagnostics) = decide_structure(model, graph, request);
+        (!has_errors(&diagnostics)).then_some((causality, (general, diagnostics)))
+    });
+    match tied {
+        Some((causality, (general, diagnostics))) => (causality, general, diagnostics),
+        None => (causality, general, diagnostics),
+    }
+}
+
+/// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
+/// holds, with a warning. The flag says whether the parameters in general may be used.
+fn decide_structure(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
+    let mut sampled = Sampled::new(1);
+    let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
+        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+    });
+    if has_errors(&diagnostics) {
+        // Numbers can only have a lower rank, and so more conflicts.
+        return (general, true, diagnostics);
+    }
+    let has_moduli = model
+        .elements
+        .iter()
+        .any(|element| matches!(element.law, Law::Coupler { .. }));
+    if !has_moduli {
+        // Without moduli the structure holds nothing but ones, and no value can change its rank.
+        return (general, true, diagnostics);
+    }
+    let values = parameter_values(model);
+    let value = |symbol: SymbolId| values.get(&symbol).cloned();
+    let (numeric, numeric_diagnostics) = causality::assign(model, graph, request, |id| {
+        model
+            .exprs
+            .evaluate_exact(&[id], &value)
+            .map_or(0, |list| PrimeField.reduce(&list[0]))
+    });
+    if numeric.solved == general.solved && numeric.pivots.len() == general.pivots.len() {
+        // The pivots that the numbers allow are not zero in general either; the converse is not true.
+        return (numeric, true, diagnostics);
+    }
+    if has_errors(&numeric_diagnostics) {
+        let only_here = "this holds for the parameter values given; for values in general there is no conflict";
+        let noted = numeric_diagnostics
+            .into_iter()
+            .map(|diagnostic| diagnostic.note(only_here));
+        return (numeric, false, noted.collect());
+    }
+    let mut diagnostic =
+        Diagnostic::warning(
+            "LGM0322",
+            "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
+        )
+        .label(model.span, "in this model")
+        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`");
+    let (in_general, here) = (general.independent.len(), numeric.independent.len());
+    if in_general != here {
+        diagnostic = diagnostic.note(format!(
+            "{in_general} storage ports have a state of their own in general, {here} with these numbers"
+        ));
+    }
+    diagnostics.push(diagnostic);
+    (numeric, false, diagnostics)
+}
+
+/// Formulates the state equations of a model (exact and cancelled if small, shared if large).
+pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let mut linear_model = None;
+    if options.linear_outputs {
+        linear_model = without_nonlinear_outputs(model, &mut diagnostics);
+    }
+    let model = linear_model.as_ref().unwrap_or(model);
+    let (mut system, mut solved, mut found) = started(model, graph, options);
+    if !solved.is_empty() && !has_errors(&found) && !super::nonlinear::applies(model) && holds_integrals(model) {
+        // Integrals count from the starts, and had those of before: once more, with the starts of the model's own states.
+        let natural = Options {
+            states: StateRequest::Natural,
+            ..options.clone()
+        };
+        if options.states != StateRequest::Natural {
+            (system, solved, found) = started(model, graph, &natural);
+        }
+        if let Some(known) = &system
+            && !has_errors(&found)
+        {
+            let request = Request {
+                retain: retained(model, options, &mut Vec::new()),
+                ..Request::default()
+            };
+            let ports = decide(model, graph, &request).0.independent;
+            let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
+            (system, _, found) = started(&with_starts(model, known, &solved, &ports), graph, options);
+            // What was written down is given no more than before: steps of inputs move it.
+            for (state, given) in system.iter_mut().flat_map(|system| &mut system.states).zip(given) {
+                state.start_given = given;
+            }
+        }
+    }
+    diagnostics.append(&mut found);
+    (system.filter(|_| !has_errors(&diagnostics)), diagnostics)
+}
+
+/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too.
+fn started(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>) {
+    let conditions = Conditions::of(model);
+    let with = conditions.as_ref().map_or(model, |found| &found.0);
+    let mut links = Links::default();
+    let (mut system, mut diagnostics) = formulate_model(with, graph, options, &mut links);
+    let mut solved = Vec::new();
+    if let Some(system) = &mut system {
+        if let Some((_, conditions)) = conditions {
+            conditions.take(model, system);
+        }
+        let second = |model: &Model| {
+            let options = Options {
+                blocks: false,
+                numeric: false,
+                ..options.clone()
+            };
+            let (system, found) = formulate_model(model, &bond::lower(model), &options, &mut Links::default());
+            system.filter(|_| !has_errors(&found))
+        };
+        let impulses = Impulses {
+            model,
+            links: &links,
+            formulate: &second,
+            size_limit: options.size_limit,
+        };
+        solved = settle(system, &impulses, &mut diagnostics);
+    }
+    (system, solved, diagnostics)
+}
+
+/// Formulates the equations of a model; starts are constraints that are still to be looked at.
+/// `links` says which storage the states are of.
+fn formulate_model(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+    links: &mut Links,
+) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let retain = retained(model, options, &mut diagnostics);
+    if super::nonlinear::applies(model) {
+        let system = super::nonlinear::formulate(model, options, &retain, links, &mut diagnostics);
+        return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
+    }
+    let request = Request {
+        retain,
+        ..Request::default()
+    };
+    diagnostics.extend(values::check(model));
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    let (causality, general, found) = decide(model, graph, &request);
+    values::merge(&mut diagnostics, found);
+    if !has_errors(&diagnostics) {
+        let rows = || sampled_rows(model, &causality, general);
+        diagnostics.extend(unmet(model, &causality, &request.retain, rows));
+    }
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    let problem = Problem {
+        model,
+        graph,
+        causality: &causality,
+        states: match options.blocks {
+            true => StateRequest::Power,
+            false => options.states,
+        },
+    };
+    match formulate_with(problem, general, options, links, &mut diagnostics) {
+        Ok(system) => {
+            if !options.numeric {
+                // Equations over the parameters hold in general, but perhaps not for the values given.
+                let found = singular::diagnose(model, graph, &causality);
+                values::merge(&mut diagnostics, found);
+            }
+            let system = (!has_errors(&diagnostics)).then_some(system);
+            (system, diagnostics)
+        }
+        Err(failure) => {
+            let found = match failure.is_singular() {
+                true => singular::diagnose(model, graph, &causality),
+                false => Vec::new(),
+            };
+            match found.is_empty() {
+                true => diagnostics.push(failure.diagnostic(model)),
+                false => values::merge(&mut diagnostics, found),
+            }
+            (None, diagnostics)
+        }
+    }
+}
+
+fn formulate_with(
+    problem: Problem<'_>,
+    general: bool,
+    options: &Options,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<StateSystem, Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut exprs = model.exprs.clone();
+    let mut plan = Plan::default();
+    let mut added = Vec::new();
+    if integrands(model) > 0 && general {
+        let mut field = Sampled::new(2);
+        added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
+    }
+    // Starts of dependent storage are compared as numbers.
+    let has_dependent_starts = causality.dependent.iter().any(|port| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        element.start.iter().any(Option::is_some)
+    });
+    // Loops that control closes may have no solution for the values given, though they have one in general.
+    let numbers_decide = has_dependent_starts || is_controlled(model) || !model.integrals.is_empty();
+    let numeric = if options.numeric || !options.symbolic || !general || numbers_decide {
+        let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
+        added.clone_from(&numeric.0.added);
+        Some(numeric)
+    } else {
+        None
+    };
+    let mut system = build::frame(model, exprs, causality, problem.states, &added, diagnostics);
+    if options.symbolic && general {
+        symbolic_run(problem, options, &mut plan, &mut system, links, diagnostics)?;
+    }
+    if let Some((run, dependent)) = numeric {
+        if system.dependent.is_empty() {
+            system.dependent = dependent;
+        }
+        if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.numeric {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "LGM0504",
+                    "a source depends on time directly; the matrices in numbers leave its term out",
+                )
+                .label(model.span, "in this model")
+                .note("the equations hold the term")
+                .help("make it an input, `input u = ..`, to see it in B"),
+            );
+        }
+        if links.carriers.is_empty() {
+            let mut number = |exprs: &mut Exprs, value: &f64| {
+                let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
+                exprs.number(exact)
+            };
+            system.start_constraints = starts::constraints(model, causality, &mut system, &run, links, &mut number);
+        }
+    }
+    let is_left_out =
+        options.numeric && system.numeric.is_none() || options.symbolic && general && system.symbolic.is_none();
+    if system.linear && is_left_out {
+        diagnostics.push(without_matrices(model));
+    }
+    if options.blocks && general {
+        let values = parameter_values(model).into_iter();
+        let mut rational = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+        let cancelled = match options.symbolic {
+            true => block_form(problem, &mut system, &mut rational).ok(),
+            false => None,
+        };
+        let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
+            Ok(form)
+        } else if options.symbolic {
+            let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+            let mut field = SharedArena::new(3, given.collect());
+            block_form(problem, &mut system, &mut field)
+        } else {
+            let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
+            block_form(problem, &mut system, &mut field)
+        };
+        system.block_form = match form {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => None,
+            form => Some(form?),
+        };
+    }
+    Ok(system)
+}
+
+/// Says that the matrices of a linear system are too full to be written out.
+fn without_matrices(model: &Model) -> Diagnostic {
+    Diagnostic::information(
+        "LGM0506",
+        "most states act on most others: A..F are left out, and what many equations use is assigned before them",
+    )
+    .label(model.span, "in this model")
+    .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
+}
+
+/// Whether numbers are computed in exact rationals.
+pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
+    causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
+}
+
+/// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
+fn numeric_run(
+    problem: Problem<'_>,
+    exprs: &mut Exprs,
+    plan: &mut Plan,
+) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
+    let Problem { model, causality, .. } = problem;
+    let values = parameter_values(model);
+    if is_small(model, causality) {
+        let mut field = ExactValues::new(values.clone());
+        let attempt = run(problem, exprs, &mut field, plan, &[]).map(|exact| {
+            let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
+            (exact.map(to_f64), dependent)
+        });
+        // Numbers of very many digits are for doubles; what the field said after it gave up means nothing.
+        if !field.exhausted() {
+            return attempt.and_then(finite);
+        }
+    }
+    let values = values
+        .into_iter()
+        .map(|(symbol, value)| (symbol, to_f64(&value)))
+        .collect();
+    let mut field = DoubleValues::new(values);
+    let run = if may_share(model) {
+        match NUMBERS.run(problem, exprs, &mut field, plan) {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => run_sharing(problem, exprs, &mut field, plan)?,
+            other => other?,
+        }
+    } else {
+        run(problem, exprs, &mut field, plan, &[])?
+    };
+    let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
+    finite((run, dependent))
+}
+
+/// Refuses numbers beyond the range of doubles, which parameters of hundreds of digits lead to.
+fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
+    let rows = found
+        .0
+        .rates
+        .iter()
+        .chain(found.0.outputs.iter().filter_map(|output| output.row.as_ref()));
+    match rows.flatten().all(|entry| entry.1.is_finite()) {
+        true => Ok(found),
+        false => Err(Failure::Assembly(Obstacle::Value(Evaluated::NotFinite(None)))),
+    }
+}
+
+/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large or too many.
+fn symbolic_run(
+    problem: Problem<'_>,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let is_crowded = EXPRESSIONS.is_exceeded(problem, &mut exprs, plan);
+    system.exprs = exprs;
+    if !is_crowded && cancelled_run(problem, options, plan, system, links, diagnostics)? {
+        return Ok(());
+    }
+    let given = parameter_values(model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut field = SharedArena::new(3, given.collect());
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = match is_crowded {
+        true => run_sharing(problem, &mut exprs, &mut field, plan),
+        false => run(problem, &mut exprs, &mut field, plan, &[]),
+    };
+    system.exprs = exprs;
+    let run = attempt?;
+    matrices::symbolic(model, system, &run, &mut field);
+    system.start_constraints = starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
+        field.present(exprs, value)
+    });
+    if !field.is_cancelled() || matrices::is_too_long(system) {
+        share(model, system, "cancelled", diagnostics);
+    }
+    Ok(())
+}
+
+/// Fully cancelled entries; false where these are too large.
+fn cancelled_run(
+    problem: Problem<'_>,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<bool, Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
+    system.exprs = exprs;
+    match attempt {
+        Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
+            let mut exprs = std::mem::take(&mut system.exprs);
+            system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
+            system.exprs = exprs;
+            system.start_constraints =
+                starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
+                    field.present(exprs, value)
+                });
+            if matrices::is_too_long(system) {
+                share(model, system, "written out", diagnostics);
+            }
+            Ok(true)
+        }
+        Ok(_) => Ok(false),
+        // A field that gave up answers wrongly, and what looks singular to it need not be.
+        Err(failure) if failure.is_too_large() || field.exhausted() => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Names what the equations share, and says that they are too large for something.
+fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut Vec<Diagnostic>) {
+    matrices::share(system);
+    let message = format!(
+        "the exact symbolic entries are too large to be {what}; equations are given with shared subexpressions"
+    );
+    diagnostics.push(
+        Diagnostic::information("LGM0503", message)
+            .label(model.span, "this model")
+            .help("use `--numeric` for numbers, or fix some parameters with `const`"),
+    );
+}

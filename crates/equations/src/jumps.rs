@@ -1,0 +1,238 @@
+//! What the flat graph says of a jump: charges, momenta and fluxes pass through its junctions like flows and efforts do.
+//!
+//! A step of a source moves the states of storage that it determines. The law of a capacitor, integrated over the jump, says that the
+//! charge which passed through it is C times the change of its voltage; junctions and couplers hold for what passed as they do for
+//! what flows; a resistance passes nothing without an impulse across it. So the changes of all storage are right exactly
+//! where these linear equations have a solution, whatever the equations of the states say.
+
+use super::checker::Equation;
+use super::flat_graph::{FlatGraph, Seen, Violation};
+use crate::causality::structure::{Coefficient, port_column};
+use lgm_algebra::expr::{ExprId, SymbolKind};
+use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variable};
+use nalgebra::{DMatrix, DVector};
+
+/// Graphs with more columns than this are not looked at.
+const LARGEST: usize = 400;
+
+/// A share of the largest charge or momentum that is none.
+const NOTHING: f64 = 1e-7;
+
+/// The equations of a jump: rows over impulses of the columns, and what they add up to.
+#[derive(Default)]
+struct Jump {
+    rows: Vec<(Vec<(u32, f64)>, f64)>,
+    equations: Vec<Equation>,
+    /// The largest charge or momentum of a storage.
+    size: f64,
+}
+
+impl Jump {
+    fn add(&mut self, row: Vec<(u32, f64)>, right: f64, equation: Equation) {
+        self.rows.push((row, right));
+        self.equations.push(equation);
+    }
+}
+
+impl FlatGraph<'_> {
+    /// The largest violation of a jump from one side of an instant to the other. Before the start of a run all storage is at rest, and
+    /// what a `start` gives may have come from anywhere. None where nothing is violated; an error where nothing can be said.
+    pub fn jump(&self, before: Option<&Seen>, after: &Seen) -> Result<Option<Violation>, &'static str> {
+        let count = self.flat().structure.columns;
+        if count > LARGEST {
+            return Err("the graph is too large");
+        }
+        let jump = self.jump_equations(before, after).ok_or("a port is not determined")?;
+        if jump.size == 0.0 {
+            return Ok(None);
+        }
+        let mut matrix = DMatrix::zeros(jump.rows.len(), count);
+        let mut right = DVector::zeros(jump.rows.len());
+        for (at, (row, value)) in jump.rows.iter().enumerate() {
+            let scale = row.iter().fold(0.0, |most: f64, entry| most.max(entry.1.abs()));
+            let scale = if scale > 0.0 { scale } else { 1.0 };
+            for (column, factor) in row {
+                matrix[(at, *column as usize)] += factor / scale;
+            }
+            right[at] = value / scale;
+        }
+        let solution = matrix
+            .clone()
+            .svd(true, true)
+            .solve(&right, 1e-10)
+            .map_err(|_| "it has no solution")?;
+        let left = matrix * solution - right;
+        let worst = (0..left.len()).max_by(|a, b| left[*a].abs().total_cmp(&left[*b].abs()));
+        let Some(worst) = worst.filter(|worst| left[*worst].abs() > NOTHING * jump.size) else {
+            return Ok(None);
+        };
+        let (what, span) = self.flat().words(jump.equations[worst]);
+        Ok(Some(Violation {
+            what,
+            span,
+            residual: left[worst].abs() / jump.size,
+        }))
+    }
+
+    fn jump_equations(&self, before: Option<&Seen>, after: &Seen) -> Option<Jump> {
+        let flat = self.flat();
+        let model = flat.model;
+        let mut jump = Jump::default();
+        for (index, row) in flat.structure.rows.iter().enumerate() {
+            let mut entries = Vec::with_capacity(row.len());
+            for (column, coefficient) in row {
+                let factor = match coefficient {
+                    Coefficient::Unit(negative) => {
+                        if *negative {
+                            -1.0
+                        } else {
+                            1.0
+                        }
+                    }
+                    Coefficient::Modulus(id, negative) => {
+                        let of = |seen: &Seen| super::bounds::value_of(&model.exprs, *id, &seen.places);
+                        let value = of(after)?.value;
+                        // A modulus that jumps leaves open how much passed before and after.
+                        let other = before.map_or(Some(value), |before| of(before).map(|ball| ball.value))?;
+                        if (value - other).abs() > 1e-9 * value.abs() {
+                            return None;
+                        }
+                        if *negative { -value } else { value }
+                    }
+                };
+                entries.push((*column, factor));
+            }
+            jump.add(entries, 0.0, Equation::Structure(index as u32));
+        }
+        for index in 0..model.elements.len() {
+            self.jump_of(ElementId(index as u32), before, after, &mut jump)?;
+        }
+        Some(jump)
+    }
+
+    fn jump_of(&self, id: ElementId, before: Option<&Seen>, after: &Seen, jump: &mut Jump) -> Option<()> {
+        let model = self.flat().model;
+        let element = &model.elements[id.index()];
+        let ports: Vec<PortId> = model.ports_of(id).collect();
+        let law = Equation::Law(id);
+        let nothing =
+            |jump: &mut Jump, port: PortId, variable| jump.add(vec![(port_column(port, variable), 1.0)], 0.0, law);
+        match &element.law {
+            Law::Coupler { .. } => {}
+            Law::Source { given, values } => {
+                for (port, value) in ports.iter().zip(values) {
+                    // What is measured may have an impulse, and a source that follows it passes that on.
+                    if !self.is_measured(*value) {
+                        nothing(jump, *port, *given);
+                    }
+                }
+            }
+            Law::Nonlinear(law) => {
+                for (port, storage) in ports.iter().zip(&law.storage) {
+                    match storage {
+                        // What passed is the change of its energy variable, which is a state.
+                        Some((co_energy, _)) => nothing(jump, *port, *co_energy),
+                        None if ports.len() == 1 => {
+                            nothing(jump, *port, Variable::Effort);
+                            nothing(jump, *port, Variable::Flow);
+                        }
+                        // What goes in at one port may come out at another.
+                        None => {}
+                    }
+                }
+            }
+            Law::Dissipator(law) => self.jump_of_dissipator(law, id, &ports, after, jump)?,
+            Law::Storage { .. } => self.jump_of_storage(id, before, after, jump)?,
+        }
+        Some(())
+    }
+
+    fn jump_of_storage(&self, id: ElementId, before: Option<&Seen>, after: &Seen, jump: &mut Jump) -> Option<()> {
+        let model = self.flat().model;
+        let element = &model.elements[id.index()];
+        let Law::Storage { co_energy, value, form } = &element.law else {
+            return Some(());
+        };
+        let ports: Vec<PortId> = model.ports_of(id).collect();
+        let law = Equation::Law(id);
+        ports
+            .iter()
+            .for_each(|port| jump.add(vec![(port_column(*port, *co_energy), 1.0)], 0.0, law));
+        let given = before.is_none() && element.start.iter().any(Option::is_some);
+        if given {
+            return Some(());
+        }
+        let mut change = DVector::zeros(ports.len());
+        let mut size = DVector::zeros(ports.len());
+        for (at, port) in ports.iter().enumerate() {
+            let (Some(now), Some(was)) = (
+                after.port(*port, *co_energy),
+                before.map_or(Some(0.0), |before| before.port(*port, *co_energy)),
+            ) else {
+                return Some(());
+            };
+            change[at] = now - was;
+            size[at] = now.abs().max(was.abs());
+        }
+        let matrix = self.numbers(value, &after.places)?;
+        for (row, port) in ports.iter().enumerate() {
+            let conjugate = co_energy.conjugate();
+            if *form == StorageForm::Direct {
+                let passed: f64 = (0..ports.len())
+                    .map(|column| matrix[(row, column)] * change[column])
+                    .sum();
+                jump.add(vec![(port_column(*port, conjugate), 1.0)], passed, law);
+                let most: f64 = (0..ports.len())
+                    .map(|column| (matrix[(row, column)] * size[column]).abs())
+                    .sum();
+                jump.size = jump.size.max(most);
+            } else {
+                let entries = ports.iter().enumerate();
+                let entries = entries.map(|(at, port)| (port_column(*port, conjugate), matrix[(row, at)]));
+                jump.add(entries.collect(), change[row], law);
+                let stiffness = matrix.row(row).amax();
+                jump.size = jump.size.max(if stiffness > 0.0 { size[row] / stiffness } else { 0.0 });
+            }
+        }
+        Some(())
+    }
+
+    fn is_measured(&self, value: ExprId) -> bool {
+        let exprs = &self.flat().model.exprs;
+        let mut symbols = exprs.symbols_of(&[value]).into_iter();
+        symbols.any(|symbol| exprs.symbol_info(symbol).kind == SymbolKind::Measure)
+    }
+
+    fn jump_of_dissipator(
+        &self,
+        law: &Dissipator,
+        id: ElementId,
+        ports: &[PortId],
+        after: &Seen,
+        jump: &mut Jump,
+    ) -> Option<()> {
+        let mut add = |first: Option<Variable>, parts: &[(&Matrix, Variable, f64)]| -> Option<()> {
+            for (row, port) in ports.iter().enumerate() {
+                let mut entries: Vec<(u32, f64)> = first
+                    .map(|first| (port_column(*port, first), 1.0))
+                    .into_iter()
+                    .collect();
+                for (matrix, variable, sign) in parts {
+                    let numbers = self.numbers(matrix, &after.places)?;
+                    for (column, port) in ports.iter().enumerate() {
+                        entries.push((port_column(*port, *variable), sign * numbers[(row, column)]));
+                    }
+                }
+                jump.add(entries, 0.0, Equation::Law(id));
+            }
+            Some(())
+        };
+        match law {
+            Dissipator::Resistance(matrix) => add(Some(Variable::Effort), &[(matrix, Variable::Flow, -1.0)]),
+            Dissipator::Conductance(matrix) => add(Some(Variable::Flow), &[(matrix, Variable::Effort, -1.0)]),
+            Dissipator::Implicit(efforts, flows) => {
+                add(None, &[(efforts, Variable::Effort, 1.0), (flows, Variable::Flow, 1.0)])
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Which storage carries the states of a system, and which states share momenta or charges.
+
+use crate::causality::elimination::Row;
+use lgm_algebra::expr::SymbolId;
+use lgm_model::system::StateSystem;
+use lgm_model::{BondEnd, Connection, DomainId, Law, Model, PathId, PortId, Variable};
+use rustc_hash::FxHashMap;
+
+/// Which storage carries the states, and what its momenta and charges are shared with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    /// What carries the states of storage.
+    pub(crate) carriers: FxHashMap<SymbolId, Carrier>,
+    /// The ports of dependent storage that is given starts, in the order of the constraints.
+    pub(crate) dependent: Vec<PortId>,
+    /// States that dependent storage, or a field, ties together.
+    pub(crate) ties: Vec<Tie>,
+}
+
+/// What carries a state.
+#[derive(Clone, Debug)]
+pub(crate) enum Carrier {
+    /// A storage port of the model.
+    Port(PortId),
+    /// A velocity that no storage of the model carries: where it is measured.
+    Velocity {
+        variable: Variable,
+        domain: Option<DomainId>,
+        path: PathId,
+        at: Place,
+    },
+}
+
+/// Where a velocity is measured.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Across a branch.
+    Branch(Connection),
+    /// At a junction.
+    Junction(BondEnd),
+}
+
+impl Carrier {
+    /// What carries the state of a storage port of a model that may have more storage than the one that was written.
+    fn of(model: &Model, id: PortId) -> Carrier {
+        let port = &model.ports[id.index()];
+        let element = &model.elements[port.element.index()];
+        let Law::Storage { co_energy, .. } = element.law else {
+            return Carrier::Port(id);
+        };
+        if !element.is_velocity() {
+            return Carrier::Port(id);
+        }
+        let at = match &port.connection {
+            Connection::Bond(bond) => Place::Junction(model.bonds[bond.index()].tail),
+            branch => Place::Branch(branch.clone()),
+        };
+        Carrier::Velocity {
+            variable: co_energy,
+            domain: port.domain,
+            path: element.path,
+            at,
+        }
+    }
+}
+
+/// States that move together.
+#[derive(Clone, Debug)]
+pub(crate) struct Tie {
+    pub(crate) states: Vec<SymbolId>,
+    /// Whether a constant source takes part.
+    pub(crate) is_driven: bool,
+}
+
+impl Links {
+    /// Enters what carries the states of storage ports, and the ties of fields.
+    pub(crate) fn carry(&mut self, model: &Model, ports: &[PortId], states: &[SymbolId]) {
+        let mut of_port: FxHashMap<PortId, SymbolId> = FxHashMap::default();
+        for (port, state) in ports.iter().zip(states) {
+            self.carriers.insert(*state, Carrier::of(model, *port));
+            of_port.insert(*port, *state);
+        }
+        for element in &model.elements {
+            let Law::Storage { value, .. } = &element.law else {
+                continue;
+            };
+            let is_zero = |row: usize, column: usize| model.exprs.is_zero(value.get(row, column));
+            let pairs = (0..value.rows).flat_map(|row| (0..row).map(move |column| (row, column)));
+            let mut pairs = pairs.filter(|(row, column)| !is_zero(*row, *column) || !is_zero(*column, *row));
+            if pairs.next().is_some() {
+                let ports = element.ports.clone().map(PortId);
+                let states = ports.filter_map(|port| of_port.get(&port).copied()).collect();
+                let is_driven = false;
+                self.ties.push(Tie { states, is_driven });
+            }
+        }
+    }
+
+    /// Ties the states that each row of dependent storage holds; a column stands for a state, or perhaps for a constant source.
+    pub(crate) fn tie<E>(
+        &mut self,
+        rows: &[Row<E>],
+        state: impl Fn(u32) -> Option<SymbolId>,
+        is_constant: impl Fn(u32) -> bool,
+    ) {
+        for row in rows {
+            let states: Vec<SymbolId> = row.iter().filter_map(|entry| state(entry.0)).collect();
+            let is_driven = row.iter().any(|entry| is_constant(entry.0));
+            if states.len() > 1 || is_driven {
+                self.ties.push(Tie { states, is_driven });
+            }
+        }
+    }
+}
+
+/// What is needed to look for starts by impulses: the model, its links, and how the second model is formulated.
+pub(crate) struct Impulses<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) links: &'a Links,
+    pub(crate) formulate: &'a dyn Fn(&Model) -> Option<StateSystem>,
+    pub(crate) size_limit: u64,
+}
+
+/// Why starts do not follow by conservation.
+#[derive(Clone, Debug)]
+pub(crate) enum ImpulseFault {
+    /// What impulses do has no closed form.
+    Unknown { states: Vec<usize> },
+    /// The first value of an input would be needed.
+    Input { states: Vec<usize>, input: usize },
+}

@@ -1,0 +1,496 @@
+//! Closed kinematic chains: displacements that follow from equations of position.
+//!
+//! `state phi = int(across(rod)), start = -0.3, close = r*sin(theta) + l*sin(phi);` is an integral like any other while the equations are
+//! derived: its velocity is that of the graph. Then it ceases to be a state. It becomes the unknown of a loop whose residual
+//! is the equation of position, solved wherever the equations are evaluated, from the last solution on. So positions do not drift,
+//! and nothing has to be stabilised. What the user says of positions and what the graph says of velocities are compared here.
+
+use lgm_algebra::PrimeField;
+use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
+use lgm_algebra::newton::{LEAP, Linearised, Stuck, find_zero_within, undetermined};
+use lgm_algebra::search::{TRIES, closest, is_same, scattered, zeros};
+use lgm_model::system::{AlgebraicLoop, State, StateSystem};
+use lgm_model::{Integral, Model};
+use lgm_source::Span;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+use nalgebra::DMatrix;
+use rustc_hash::FxHashMap;
+use std::f64::consts::{PI, TAU};
+
+/// Rates that add up to less than this, beside the largest, are none.
+const ROUNDING: f64 = 1e-7;
+
+/// Points at which positions and velocities are compared.
+const POINTS: u64 = 6;
+
+/// Other positions are looked for of chains with at most so many displacements that follow.
+const SEARCHED: usize = 12;
+
+/// An equation of position that is this small beside its derivatives is satisfied after a whole turn too.
+const TURNED: f64 = 1e-9;
+
+/// A second position is told of where it is at most this much farther from the starts than the first one.
+const ABOUT_AS_NEAR: f64 = 1.5;
+
+/// One displacement that follows.
+struct Follower {
+    unknown: SymbolId,
+    name: String,
+    residual: ExprId,
+    /// Its velocity.
+    rate: ExprId,
+    guess: f64,
+    span: Span,
+}
+
+/// Turns the states that close chains into unknowns of loops, which are looked for from their values at the start. `columns` are
+/// further expressions over the states.
+pub(super) fn close(
+    model: &Model,
+    system: &mut StateSystem,
+    columns: &mut [ExprId],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    if model.integrals.iter().all(Integral::is_state) {
+        return;
+    }
+    let followers = take_followers(model, system, columns);
+    // What was affine in the displacements that are taken out now is given through unknowns of a loop.
+    system.linear = false;
+    system.symbolic = None;
+    system.numeric = None;
+    let chain = Chain::new(system, followers);
+    let mut values = chain.starts(system);
+    let unknowns: Vec<SymbolId> = chain.followers.iter().map(|follower| follower.unknown).collect();
+    let guess: Vec<f64> = chain.followers.iter().map(|follower| follower.guess).collect();
+    values.extend(unknowns.iter().copied().zip(guess.iter().copied()));
+    let mut closed: FxHashMap<SymbolId, f64> = FxHashMap::default();
+    let found = chain.solve(system, &values, guess.clone());
+    let positions = chain.positions(system, &values, &guess, found.as_ref().ok());
+    match found.map(|at| positions.first().cloned().unwrap_or(at)) {
+        Ok(at) => {
+            diagnostics.extend(chain.ambiguity(system, &guess, &positions));
+            closed = unknowns.iter().copied().zip(at.iter().copied()).collect();
+            match undetermined(&at, |at| chain.residuals(system, &values, at).1) {
+                Some(first) => diagnostics.push(chain.dead_centre(system, first, &at)),
+                None => diagnostics.extend(chain.contradiction(system, &values, &at)),
+            }
+        }
+        Err(stuck) => diagnostics.push(chain.not_closed(system, &values, &stuck, &positions)),
+    }
+    let loops = chain.loops(system, &closed);
+    if let Some(form) = &mut system.mass_form {
+        let residuals = loops.iter().map(|each| each.residuals.clone());
+        form.residuals.splice(0..0, residuals);
+    }
+    system.loops.splice(0..0, loops);
+}
+
+/// Takes the states that close chains out of the system; what holds them holds unknowns instead.
+fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId]) -> Vec<Follower> {
+    let mut followers: Vec<Follower> = Vec::new();
+    let mut replaced: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let states = std::mem::take(&mut system.states);
+    let derivatives = std::mem::take(&mut system.derivatives);
+    let mut places: FxHashMap<u32, u32> = FxHashMap::default();
+    let closures: FxHashMap<SymbolId, (ExprId, Span)> = model
+        .integrals
+        .iter()
+        .filter_map(|integral| Some((integral.symbol, integral.closure?)))
+        .collect();
+    for (place, (state, rate)) in states.into_iter().zip(derivatives).enumerate() {
+        let Some((residual, span)) = closures.get(&state.symbol).copied() else {
+            places.insert(place as u32, system.states.len() as u32);
+            system.states.push(state);
+            system.derivatives.push(rate);
+            continue;
+        };
+        let unknown = system.exprs.new_symbol(state.name.clone(), SymbolKind::Assignment);
+        replaced.insert(state.symbol, system.exprs.symbol(unknown));
+        followers.push(Follower {
+            unknown,
+            name: state.name.to_string(),
+            residual,
+            rate,
+            guess: state.start_value,
+            span,
+        });
+    }
+    let exprs = &mut system.exprs;
+    let mut change = |id: &mut ExprId| *id = exprs.substitute(&[*id], |symbol| replaced.get(&symbol).copied())[0];
+    for follower in &mut followers {
+        change(&mut follower.residual);
+        change(&mut follower.rate);
+    }
+    let assignments = system.assignments.iter_mut().map(|assignment| &mut assignment.value);
+    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    assignments
+        .chain(residuals)
+        .chain(&mut system.derivatives)
+        .chain(&mut system.output_values)
+        .chain(columns)
+        .for_each(&mut change);
+    for block in &mut system.rate_blocks {
+        let place = |state: &u32| places.get(state).copied();
+        block
+            .states
+            .iter_mut()
+            .for_each(|state| *state = state.as_ref().and_then(place));
+        block.rows.iter_mut().flatten().for_each(|entry| change(&mut entry.1));
+    }
+    if let Some(form) = &mut system.mass_form {
+        form.keep_states(&places);
+        form.expressions_mut().for_each(change);
+    }
+    followers
+}
+
+/// The displacements that follow, and the derivatives of their equations.
+struct Chain {
+    followers: Vec<Follower>,
+    /// Partial derivatives of the residuals: by the unknowns first, then by states and time.
+    rows: Vec<Vec<(u32, ExprId)>>,
+    /// Unknowns, states, time.
+    columns: Vec<SymbolId>,
+}
+
+impl Chain {
+    fn new(system: &mut StateSystem, followers: Vec<Follower>) -> Chain {
+        let mut columns: Vec<SymbolId> = followers.iter().map(|follower| follower.unknown).collect();
+        columns.extend(system.states.iter().map(|state| state.symbol));
+        columns.push(system.time);
+        let mut gradient = Gradient::new(&mut system.exprs, &columns);
+        let rows = followers
+            .iter()
+            .map(|follower| {
+                let row = gradient.row(&mut system.exprs, follower.residual);
+                row.expect("invariant: equations of position hold no integrals")
+                    .to_vec()
+            })
+            .collect();
+        Chain {
+            followers,
+            rows,
+            columns,
+        }
+    }
+
+    /// Parameters, states at their starts, and time 0.
+    fn starts(&self, system: &StateSystem) -> FxHashMap<SymbolId, f64> {
+        let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+        let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+        values.extend(system.states.iter().map(|state| (state.symbol, state.start_value)));
+        values.insert(system.time, 0.0);
+        values
+    }
+
+    /// The residuals, and their derivatives by the unknowns.
+    fn residuals(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        at: &[f64],
+    ) -> (Vec<f64>, DMatrix<f64>) {
+        let count = self.followers.len();
+        let mut values = values.clone();
+        values.extend(self.columns.iter().copied().zip(at.iter().copied()));
+        let roots: Vec<ExprId> = self.followers.iter().map(|follower| follower.residual).collect();
+        let found = evaluate(&system.exprs, &roots, &values);
+        let mut jacobian = DMatrix::zeros(count, count);
+        for (row, list) in self.rows.iter().enumerate() {
+            let entries: Vec<(u32, ExprId)> = list
+                .iter()
+                .filter(|entry| (entry.0 as usize) < count)
+                .copied()
+                .collect();
+            let ids: Vec<ExprId> = entries.iter().map(|entry| entry.1).collect();
+            for ((column, _), value) in entries.iter().zip(evaluate(&system.exprs, &ids, &values)) {
+                jacobian[(row, *column as usize)] = value;
+            }
+        }
+        (found, jacobian)
+    }
+
+    /// The unknowns where the residuals are zero.
+    fn solve(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        guess: Vec<f64>,
+    ) -> Result<Vec<f64>, Stuck> {
+        let found = find_zero_within(guess, LEAP, |at| self.linearised(system, values, at))?;
+        Ok(found.at)
+    }
+
+    fn linearised(&self, system: &StateSystem, values: &FxHashMap<SymbolId, f64>, at: &[f64]) -> Linearised {
+        let (values, jacobian) = self.residuals(system, values, at);
+        let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+        is_finite.then_some((values, jacobian))
+    }
+
+    /// The positions of the mechanism that are found from a guess and from others around it, the nearest to the guess first; angles
+    /// are turned to it by whole turns.
+    fn positions(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        guess: &[f64],
+        first: Option<&Vec<f64>>,
+    ) -> Vec<Vec<f64>> {
+        let count = guess.len();
+        if count > SEARCHED {
+            return Vec::new();
+        }
+        let evaluate = |at: &[f64]| self.linearised(system, values, at);
+        let around = (0..TRIES).map(|attempt| {
+            let moved = guess.iter().enumerate();
+            moved.map(|(k, at)| at + PI * scattered(k, attempt)).collect()
+        });
+        let found = zeros(first.cloned().into_iter().chain(around), LEAP, &evaluate);
+        let is_closed = |at: &[f64]| {
+            let (residuals, jacobian) = self.residuals(system, values, at);
+            let sizes = jacobian.row_iter().map(|row| row.amax());
+            residuals
+                .iter()
+                .zip(sizes)
+                .all(|(value, size)| value.abs() <= TURNED * size)
+        };
+        let mut positions: Vec<Vec<f64>> = Vec::new();
+        for mut at in found {
+            for k in 0..count {
+                let known = at[k];
+                at[k] -= TAU * ((known - guess[k]) / TAU).round();
+                if !is_closed(&at) {
+                    at[k] = known;
+                }
+            }
+            if !positions.iter().any(|known| is_same(known, &at)) {
+                positions.push(at);
+            }
+        }
+        positions.sort_by(|a, b| distance(guess, a).total_cmp(&distance(guess, b)));
+        positions
+    }
+
+    /// Tells of a second position that is meant by the starts about as well as the one that is taken.
+    fn ambiguity(&self, system: &StateSystem, guess: &[f64], positions: &[Vec<f64>]) -> Option<Diagnostic> {
+        let [taken, other, ..] = positions else { return None };
+        let (near, far) = (distance(guess, taken), distance(guess, other));
+        (far < ABOUT_AS_NEAR * near).then(|| {
+            let first = &self.followers[0];
+            Diagnostic::information(
+                "LGM0435",
+                "the chain closes in two positions that are about as near to its starts",
+            )
+            .label(first.span, "both make this zero")
+            .note(format!("taken: {}", self.words(system, taken)))
+            .note(format!("the other one: {}", self.words(system, other)))
+            .help("give the displacements that follow starts that are near to the position that is meant")
+        })
+    }
+
+    /// Compares the rate of each equation of position, with the velocities that the graph gives, with zero.
+    fn contradiction(
+        &self,
+        system: &StateSystem,
+        starts: &FxHashMap<SymbolId, f64>,
+        closed: &[f64],
+    ) -> Option<Diagnostic> {
+        let mut worst: Option<(usize, f64)> = None;
+        for set in 0..POINTS {
+            let mut values = starts.clone();
+            for (k, state) in system.states.iter().enumerate() {
+                let uniform = (PrimeField.sample(k as u64, set + 900) % 9_973) as f64 / 9_973.0;
+                // Positions stay near the start, where the chain can be closed; velocities are anything.
+                let reach = if self.is_position(state) {
+                    0.02 * set as f64
+                } else {
+                    1.0
+                };
+                *values.entry(state.symbol).or_default() += reach * (2.0 * uniform - 1.0);
+            }
+            let Ok(at) = self.solve(system, &values, closed.to_vec()) else {
+                continue;
+            };
+            values.extend(self.columns.iter().copied().zip(at));
+            for assignment in &system.assignments {
+                let value = evaluate(&system.exprs, &[assignment.value], &values)[0];
+                values.insert(assignment.symbol, value);
+            }
+            let followers: Vec<ExprId> = self.followers.iter().map(|follower| follower.rate).collect();
+            let mut rates = evaluate(&system.exprs, &followers, &values);
+            rates.extend(evaluate(&system.exprs, &system.derivatives, &values));
+            rates.push(1.0);
+            for (row, list) in self.rows.iter().enumerate() {
+                let partials: Vec<ExprId> = list.iter().map(|entry| entry.1).collect();
+                let partials = evaluate(&system.exprs, &partials, &values);
+                let terms = list
+                    .iter()
+                    .zip(partials)
+                    .map(|(entry, partial)| partial * rates[entry.0 as usize]);
+                let terms: Vec<f64> = terms.collect();
+                let size = terms.iter().map(|term| term.abs()).fold(0.0, f64::max);
+                let sum: f64 = terms.iter().sum();
+                if sum.abs() > ROUNDING * size && worst.is_none_or(|(_, known)| sum.abs() > known.abs()) {
+                    worst = Some((row, sum));
+                }
+            }
+        }
+        let (row, rate) = worst?;
+        let follower = &self.followers[row];
+        Some(
+            Diagnostic::error(
+                "LGM0432",
+                format!("the equation of position of `{}` contradicts the velocities of the graph", follower.name),
+            )
+            .label(follower.span, format!("this would change at a rate of {rate:.3e}"))
+            .help(
+                "the time derivative of the equation of position must follow from the joints: compare its terms with the entries of \
+                 the transformers, and see that the chain is closed in the graph too",
+            ),
+        )
+    }
+
+    fn words(&self, system: &StateSystem, at: &[f64]) -> String {
+        let of = |name: &str, value: f64| format!("{name} = {}", six_digits(value));
+        let followers = self
+            .followers
+            .iter()
+            .zip(at)
+            .map(|(follower, value)| of(&follower.name, *value));
+        let positions = system.states.iter().filter(|state| self.is_position(state));
+        let positions = positions.map(|state| of(&state.name, state.start_value));
+        positions.chain(followers).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What is told of a chain that was not closed: whether it can be, or how near it comes.
+    fn not_closed(
+        &self,
+        system: &StateSystem,
+        values: &FxHashMap<SymbolId, f64>,
+        stuck: &Stuck,
+        positions: &[Vec<f64>],
+    ) -> Diagnostic {
+        let (row, value) = stuck.worst.unwrap_or((0, f64::NAN));
+        let ended = |row: usize, value: f64, at: &[f64]| {
+            let follower = &self.followers[row];
+            let fault = Diagnostic::error("LGM0431", "the chain does not close at the start").label(
+                follower.span,
+                format!("no value of `{}` was found that makes this zero", follower.name),
+            );
+            fault.note(format!(
+                "it is {} where the search from the start values ended: {}",
+                six_digits(value),
+                self.words(system, at)
+            ))
+        };
+        if let Some(position) = positions.first() {
+            return ended(row, value, &stuck.at)
+                .note(format!("from elsewhere it closes at {}", self.words(system, position)))
+                .help("give the displacements that follow these values, or others that are nearer to the position that is meant, as their starts");
+        }
+        let evaluate = |at: &[f64]| self.linearised(system, values, at);
+        let others = self.free_positions(system);
+        match closest(&stuck.at, &evaluate) {
+            Some(nearest) => {
+                let follower = &self.followers[nearest.row];
+                Diagnostic::error("LGM0431", "the chain cannot be closed at the start")
+                    .label(
+                        follower.span,
+                        format!(
+                            "this does not become zero: it comes no nearer than {}",
+                            six_digits(nearest.value)
+                        ),
+                    )
+                    .note(format!("that is at {}", self.words(system, &nearest.at)))
+                    .note(format!(
+                        "{TRIES} other starts of what follows lead to no position either"
+                    ))
+                    .help(match others.is_empty() {
+                        true => "change its lengths so that the parts reach each other".to_string(),
+                        false => format!(
+                            "change its lengths so that the parts reach each other, or start {others} where they do"
+                        ),
+                    })
+            }
+            None => ended(row, value, &stuck.at).help(
+                "give the displacements starts that are nearer to a position of the mechanism, and check its lengths",
+            ),
+        }
+    }
+
+    /// The displacements that the others follow.
+    fn free_positions(&self, system: &StateSystem) -> String {
+        let positions = system.states.iter().filter(|state| self.is_position(state));
+        let names = positions.map(|state| format!("`{}`", state.name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether an equation of position holds the state.
+    fn is_position(&self, state: &State) -> bool {
+        let mut entries = self.rows.iter().flatten();
+        entries.any(|entry| self.columns[entry.0 as usize] == state.symbol)
+    }
+
+    fn dead_centre(&self, system: &StateSystem, first: usize, at: &[f64]) -> Diagnostic {
+        let follower = &self.followers[first];
+        Diagnostic::error(
+            "LGM0433",
+            format!(
+                "the mechanism starts at a dead centre: `{}` does not follow from the other displacements",
+                follower.name
+            ),
+        )
+        .label(
+            follower.span,
+            "the derivative of this by the displacements that follow is singular",
+        )
+        .note(format!("at {}", self.words(system, at)))
+        .help("start the mechanism beside this position, or let another displacement be the one that follows")
+    }
+
+    /// The loops: equations that share an unknown stand together.
+    fn loops(self, system: &StateSystem, closed: &FxHashMap<SymbolId, f64>) -> Vec<AlgebraicLoop> {
+        let count = self.followers.len();
+        let mut group: Vec<usize> = (0..count).collect();
+        for (row, list) in self.rows.iter().enumerate() {
+            for column in list
+                .iter()
+                .map(|entry| entry.0 as usize)
+                .filter(|column| *column < count)
+            {
+                let (from, to) = (group[column].max(group[row]), group[column].min(group[row]));
+                group
+                    .iter_mut()
+                    .filter(|each| **each == from)
+                    .for_each(|each| *each = to);
+            }
+        }
+        debug_assert!(system.mass_matrix.is_none());
+        let mut loops = Vec::new();
+        for number in 0..count {
+            let members = || (0..count).filter(|k| group[*k] == number).map(|k| &self.followers[k]);
+            let unknowns: Vec<SymbolId> = members().map(|follower| follower.unknown).collect();
+            if !unknowns.is_empty() {
+                let guess = |follower: &Follower| closed.get(&follower.unknown).copied().unwrap_or(follower.guess);
+                loops.push(AlgebraicLoop {
+                    unknowns,
+                    residuals: members().map(|follower| follower.residual).collect(),
+                    linear: false,
+                    owners: Vec::new(),
+                    guesses: members().map(guess).collect(),
+                });
+            }
+        }
+        loops
+    }
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+fn evaluate(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>) -> Vec<f64> {
+    exprs.evaluate_unchecked(roots, &|symbol| values.get(&symbol).copied())
+}

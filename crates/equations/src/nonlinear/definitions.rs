@@ -1,0 +1,607 @@
+//! Definitions: what every measured variable, source value, rate and drift is, over states, inputs and each other.
+
+mod links;
+mod rates;
+
+use super::energies::change_states;
+use super::names::port_variable_name;
+use super::prepare::Prepared;
+use super::varies;
+use crate::assemble::Obstacle;
+use crate::causality::elimination::Row;
+use crate::causality::structure::port_column;
+use crate::links::Links;
+use crate::matrices::{Present, is_negative};
+use crate::outputs::OutputFault;
+use crate::reduce::{Reduced, Refusal, Solve, reduce};
+use crate::refusal::Failure;
+use crate::run::measure_columns;
+use crate::states::StateRequest;
+use indexmap::IndexMap;
+use lgm_algebra::Sharing;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
+use lgm_model::system::StateSystem;
+use lgm_model::{ElementId, Integral, Law, Model, PortId, StateChoice, Variable};
+use num_traits::Signed;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+/// Who is to blame for a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// An element's law or value.
+    Element(ElementId),
+    /// A declared integral, by its place in the model.
+    Integral(usize),
+    /// An output.
+    Output(usize),
+    /// Nobody in particular.
+    Model,
+}
+
+impl Blame {
+    /// The failure of an expression whose derivative is needed and cannot be had.
+    fn no_rate(self, second: bool) -> Failure {
+        match self {
+            Blame::Output(index) => Failure::Output(OutputFault::SecondRate(index)),
+            Blame::Element(id) if second => Failure::Assembly(Obstacle::SecondRate(id)),
+            Blame::Element(id) => Failure::Assembly(Obstacle::NoRate(id)),
+            Blame::Integral(index) => Failure::Assembly(Obstacle::NoRateOfIntegral(index)),
+            Blame::Model => Failure::Assembly(Obstacle::SecondRateInModel),
+        }
+    }
+}
+
+/// What a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// An expression.
+    Explicit(ExprId),
+    /// Whatever makes this zero.
+    Implicit(ExprId),
+}
+
+/// A definition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Definition {
+    pub(super) value: Value,
+    pub(super) blame: Blame,
+    /// Where the value is the inverse of a law and not defined everywhere, though the law is: what of the law is to be zero, with the
+    /// symbol in the place of what it stands for. A loop is better solved by that.
+    pub(super) law: Option<ExprId>,
+}
+
+/// All definitions that the roots need, and the roots.
+pub(super) struct Definitions {
+    pub(super) map: IndexMap<SymbolId, Definition, FxBuildHasher>,
+    /// Derivatives of the states, the outputs, then the columns that were asked for.
+    pub(super) roots: Vec<ExprId>,
+    pub(super) states: usize,
+    pub(super) outputs: usize,
+}
+
+/// Rates and drifts that are still to be written down.
+#[derive(Clone, Copy)]
+enum Waiting {
+    /// The rate of a defined symbol.
+    Rate(SymbolId, SymbolId),
+    /// The drift of the k-th dependent port.
+    Drift(SymbolId, usize),
+}
+
+struct Builder<'a, F: Present> {
+    model: &'a Model,
+    field: &'a mut F,
+    exprs: Exprs,
+    reduced: Reduced<F::Element>,
+    time: SymbolId,
+    definitions: IndexMap<SymbolId, Definition, FxBuildHasher>,
+    /// The variable of each column of co-energy: the state that was chosen.
+    states: Vec<ExprId>,
+    /// The rates of the co-energies of independent storage.
+    co_energy_rates: Vec<SymbolId>,
+    /// The values of the sources and of the ports of nonlinear laws.
+    sources: Vec<ExprId>,
+    /// Symbols of the drifts that were asked for.
+    drifts: Vec<Option<SymbolId>>,
+    /// Rates of symbols.
+    rates: FxHashMap<SymbolId, ExprId>,
+    /// Symbols that are rates already.
+    of_first_order: FxHashSet<SymbolId>,
+    /// The output that is read: it may ask for rates of rates.
+    asking: Option<Blame>,
+    waiting: Vec<Waiting>,
+    /// Energy variables that are no states, as they are defined.
+    followed: FxHashMap<SymbolId, ExprId>,
+}
+
+/// The outputs that add a state: one for each integrand that a state does not hold.
+///
+/// Held by a state is `int(e)` where e is the very expression, or the very variable, whose integral a declared state is.
+pub(super) fn added_outputs(model: &Model) -> Vec<usize> {
+    added_integrands(model).into_iter().map(|entry| entry.1).collect()
+}
+
+/// The integrands of states that outputs add, each with the output that it is named after.
+fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
+    let mut added: Vec<(ExprId, usize)> = Vec::new();
+    let states = model.integrals.iter().filter(|integral| integral.holds(integral.rate));
+    let mut held: FxHashSet<ExprId> = states.map(|integral| integral.rate).collect();
+    for (index, output) in model.outputs.iter().enumerate() {
+        for id in model.exprs.reachable(&[output.value]) {
+            if let Node::Call(Function::Int, list) = model.exprs.node(id)
+                && held.insert(list[0])
+            {
+                added.push((list[0], index));
+            }
+        }
+    }
+    added
+}
+
+/// Whether an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
+fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
+    let is_size = |id: ExprId| matches!(exprs.node(id), Node::Call(Function::Abs, _));
+    exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
+        Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
+        Node::Call(Function::Sqrt, list) => is_size(list[0]) || !varies(exprs, list[0]),
+        Node::Power(base, exponent) => {
+            let power = exprs.as_number(*exponent);
+            let is_whole = power.is_some_and(|power| power.is_integer() && power.is_positive());
+            let is_root = power.is_some_and(|power| power.is_positive()) && is_size(*base);
+            is_whole || is_root || !varies(exprs, *base)
+        }
+        _ => true,
+    })
+}
+
+impl Definitions {
+    /// The nodes of the largest definition as it is written, and of all that there are, shared parts counted once.
+    pub(super) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
+        let values = self.map.values().map(|definition| match definition.value {
+            Value::Explicit(id) | Value::Implicit(id) => id,
+        });
+        let all: Vec<ExprId> = values.chain(self.roots.iter().copied()).collect();
+        let sizes = exprs.written_sizes(&all);
+        let largest = all.iter().map(|id| sizes[id]).max().unwrap_or(0);
+        (largest, exprs.reachable(&all).len())
+    }
+
+    /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
+    pub(super) fn build<F: Present>(
+        prepared: &Prepared,
+        states: StateRequest,
+        field: &mut F,
+        system: &mut StateSystem,
+        columns: &[u32],
+    ) -> Result<(Definitions, Links), Failure> {
+        let Prepared {
+            model,
+            graph,
+            causality,
+            ..
+        } = prepared;
+        let signed = measure_columns(model, graph, &causality.structure);
+        let mut wanted: Vec<u32> = signed.iter().map(|signed| signed.column).collect();
+        let conjugates = wanted.len();
+        for port in &causality.independent {
+            let variable = causality.solved[port.index()].expect("invariant: causality assigns every storage");
+            wanted.push(port_column(*port, variable));
+        }
+        let others = wanted.len();
+        wanted.extend(columns);
+        let asked = wanted.len();
+        wanted.extend(links::followers(prepared));
+        let mut reduced = reduce(
+            model,
+            causality,
+            field,
+            &wanted,
+            Solve::Conjugates,
+            Sharing::nothing(),
+            usize::MAX,
+        )
+        .map_err(|refusal| match refusal {
+            Refusal::Undetermined(index) if index >= conjugates => Refusal::UndeterminedColumn(wanted[index]),
+            other => other,
+        })?;
+        for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
+            if signed.negative {
+                row.iter_mut().for_each(|entry| entry.1 = field.neg(&entry.1));
+            }
+        }
+        let is_energy: Vec<bool> = reduced
+            .independent
+            .iter()
+            .map(|port| {
+                let element = &model.elements[model.ports[port.index()].element.index()];
+                states.choice_of(element) == StateChoice::Energy
+            })
+            .collect();
+        change_states(model, field, &mut reduced, &is_energy)?;
+        let followers = reduced.wanted.split_off(asked);
+        let links = links::links(prepared, system, &reduced, &followers);
+        let drifts = vec![None; reduced.known.drifts];
+        let mut builder = Builder {
+            model,
+            field,
+            exprs: std::mem::take(&mut system.exprs),
+            reduced,
+            time: model.time,
+            definitions: IndexMap::default(),
+            states: Vec::new(),
+            co_energy_rates: Vec::new(),
+            sources: Vec::new(),
+            drifts,
+            rates: FxHashMap::default(),
+            of_first_order: FxHashSet::default(),
+            asking: None,
+            waiting: Vec::new(),
+            followed: FxHashMap::default(),
+        };
+        let found = builder.define(prepared, system, &is_energy, conjugates, others);
+        let (exprs, map) = (builder.exprs, builder.definitions);
+        system.exprs = exprs;
+        let roots = found?;
+        let definitions = Definitions {
+            map,
+            roots,
+            states: system.states.len(),
+            outputs: model.outputs.len(),
+        };
+        Ok((definitions, links))
+    }
+}
+
+impl<F: Present> Builder<'_, F> {
+    /// Defines everything and returns the roots.
+    fn define(
+        &mut self,
+        prepared: &Prepared,
+        system: &StateSystem,
+        is_energy: &[bool],
+        conjugates: usize,
+        others: usize,
+    ) -> Result<Vec<ExprId>, Failure> {
+        let model = self.model;
+        // Every state has a symbol for its rate, so that rates may be used before they are known.
+        let mut derivatives = Vec::with_capacity(system.states.len());
+        for state in &system.states {
+            let symbol = self
+                .exprs
+                .new_symbol(format!("der({})", state.name), SymbolKind::Assignment);
+            let rate = self.exprs.symbol(symbol);
+            self.rates.insert(state.symbol, rate);
+            self.of_first_order.insert(symbol);
+            derivatives.push(symbol);
+        }
+        for (input, rate) in system.inputs.iter().zip(&system.input_rates) {
+            let rate = self.exprs.symbol(*rate);
+            self.rates.insert(input.symbol, rate);
+        }
+        self.states = (0..self.reduced.known.storage)
+            .map(|k| self.exprs.symbol(system.states[k].symbol))
+            .collect();
+        for k in 0..self.reduced.known.storage {
+            let symbol = if is_energy[k] {
+                let name = format!("rate of the co-energy of {}", system.states[k].element);
+                self.exprs.new_symbol(name, SymbolKind::Assignment)
+            } else {
+                derivatives[k]
+            };
+            self.of_first_order.insert(symbol);
+            self.co_energy_rates.push(symbol);
+        }
+        let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
+        for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
+            if integral.holds(integral.rate) {
+                let symbol = self.exprs.symbol(state.symbol);
+                held.insert(integral.rate, (symbol, state.start));
+            }
+        }
+        self.source_values(prepared, &held)?;
+        // Measured variables are defined before anything asks for their rates.
+        for (index, (symbol, _)) in model.measures.iter().enumerate() {
+            let row = self.reduced.wanted[index].clone();
+            let value = self.row(&row)?;
+            self.insert(*symbol, Value::Explicit(value), Blame::Model);
+        }
+        for (symbol, of) in &prepared.rates {
+            let value = self.rate(*of, Blame::Model)?;
+            self.of_first_order.insert(*symbol);
+            self.insert(*symbol, Value::Explicit(value), Blame::Model);
+        }
+        self.nonlinear_laws(prepared)?;
+        for (k, symbol) in derivatives.iter().enumerate().take(self.reduced.known.storage) {
+            let blame = Blame::Element(model.ports[self.reduced.independent[k].index()].element);
+            if is_energy[k] {
+                let row = self.reduced.wanted[conjugates + k].clone();
+                let value = self.row(&row)?;
+                self.insert(*symbol, Value::Explicit(value), blame);
+            }
+            let law = self.reduced.rates[k].clone();
+            let law = self.row(&law)?;
+            self.insert(self.co_energy_rates[k], Value::Implicit(law), blame);
+        }
+        let first = self.reduced.known.storage;
+        for (index, integral) in model.integrals.iter().enumerate() {
+            let value = self.without_calls(integral.rate, &held, Blame::Integral(index))?;
+            self.insert(
+                derivatives[first + index],
+                Value::Explicit(value),
+                Blame::Integral(index),
+            );
+        }
+        let first = first + model.integrals.len();
+        let zero = self.exprs.zero();
+        let added = added_integrands(model);
+        for (k, (integrand, _)) in added.iter().enumerate() {
+            let symbol = self.exprs.symbol(system.states[first + k].symbol);
+            held.insert(*integrand, (symbol, zero));
+        }
+        for (k, (integrand, output)) in added.iter().enumerate() {
+            let value = self.without_calls(*integrand, &held, Blame::Output(*output))?;
+            self.insert(derivatives[first + k], Value::Explicit(value), Blame::Output(*output));
+        }
+        let mut roots: Vec<ExprId> = derivatives.iter().map(|symbol| self.exprs.symbol(*symbol)).collect();
+        self.write_waiting()?;
+        for (index, output) in model.outputs.iter().enumerate() {
+            self.asking = Some(Blame::Output(index));
+            let value = self.without_calls(output.value, &held, Blame::Output(index))?;
+            roots.push(value);
+            self.write_waiting()?;
+        }
+        self.asking = None;
+        for index in others..self.reduced.wanted.len() {
+            let row = self.reduced.wanted[index].clone();
+            let value = self.row(&row)?;
+            roots.push(value);
+        }
+        self.write_waiting()?;
+        Ok(roots)
+    }
+
+    /// Writes all rates that were asked for.
+    fn write_waiting(&mut self) -> Result<(), Failure> {
+        while let Some(waiting) = self.waiting.pop() {
+            self.write(waiting)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, symbol: SymbolId, value: Value, blame: Blame) {
+        let law = None;
+        self.definitions.insert(symbol, Definition { value, blame, law });
+    }
+
+    /// A law with a symbol in the place of the variable that it gives, where it has values that its inverse lacks.
+    fn wider_law(&mut self, law: ExprId, inverse: ExprId, given: SymbolId, symbol: SymbolId) -> Option<ExprId> {
+        if is_defined_everywhere(&self.exprs, inverse) || !is_defined_everywhere(&self.exprs, law) {
+            return None;
+        }
+        let unknown = self.exprs.symbol(symbol);
+        let replaced = self
+            .exprs
+            .substitute(&[law], |other| (other == given).then_some(unknown));
+        Some(replaced[0])
+    }
+
+    /// The values of sources: expressions as they stand where they hold no measured variable, symbols elsewhere.
+    fn source_values(
+        &mut self,
+        prepared: &Prepared,
+        held: &FxHashMap<ExprId, (ExprId, ExprId)>,
+    ) -> Result<(), Failure> {
+        let model = self.model;
+        for port in self.reduced.sources.clone() {
+            let id = model.ports[port.index()].element;
+            let element = &model.elements[id.index()];
+            let at = (port.0 - element.ports.start) as usize;
+            let given = prepared.causality.solved[port.index()]
+                .expect("invariant: causality assigns every source")
+                .conjugate();
+            let name = port_variable_name(model, port, given);
+            let value = match &element.law {
+                Law::Source { values, .. } => {
+                    let value = self.without_calls(values[at], held, Blame::Element(id))?;
+                    let symbols = self.exprs.symbols_of(&[value]);
+                    let measured = symbols.iter().any(|symbol| {
+                        let kind = self.exprs.symbol_info(*symbol).kind;
+                        matches!(kind, SymbolKind::Measure | SymbolKind::Assignment)
+                    });
+                    if measured {
+                        let symbol = self.exprs.new_symbol(name, SymbolKind::Assignment);
+                        self.insert(symbol, Value::Explicit(value), Blame::Element(id));
+                        self.exprs.symbol(symbol)
+                    } else {
+                        value
+                    }
+                }
+                // The law itself is read when the measured variables are known.
+                _ => {
+                    let symbol = self.exprs.new_symbol(name, SymbolKind::Assignment);
+                    self.exprs.symbol(symbol)
+                }
+            };
+            self.sources.push(value);
+        }
+        Ok(())
+    }
+
+    /// Defines the variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
+    fn nonlinear_laws(&mut self, prepared: &Prepared) -> Result<(), Failure> {
+        let model = self.model;
+        let first = prepared.causality.sources.len();
+        let ports = prepared.causality.nonlinear.iter().zip(first..);
+        let positions: FxHashMap<PortId, usize> = ports.map(|(port, position)| (*port, position)).collect();
+        let released = prepared.released.iter();
+        let released: FxHashMap<SymbolId, &Integral> = released.map(|integral| (integral.symbol, integral)).collect();
+        let mut followed: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        let mut done: FxHashSet<ElementId> = FxHashSet::default();
+        for port in &prepared.causality.nonlinear {
+            let id = model.ports[port.index()].element;
+            if !done.insert(id) {
+                continue;
+            }
+            let Law::Nonlinear(law) = &model.elements[id.index()].law else {
+                unreachable!("invariant: ports of nonlinear laws belong to these")
+            };
+            let mut residuals = law.residuals.clone();
+            let mut open: Vec<(SymbolId, SymbolId)> = Vec::new();
+            for (at, port) in model.ports_of(id).enumerate() {
+                let position = *positions
+                    .get(&port)
+                    .expect("invariant: all ports of a nonlinear law are taken together");
+                let Node::Symbol(symbol) = *self.exprs.node(self.sources[position]) else {
+                    unreachable!("invariant: what a nonlinear law gives is a symbol")
+                };
+                let (effort, flow) = law.variables[at];
+                let given = match prepared.causality.solved[port.index()] {
+                    Some(Variable::Effort) => flow,
+                    _ => effort,
+                };
+                match law.storage[at].and_then(|(_, energy)| released.get(&energy)) {
+                    Some(integral) => {
+                        let conjugate = given;
+                        let energy = self.derivative_storage(id, &mut residuals, integral, conjugate, symbol)?;
+                        followed.insert(integral.symbol, energy);
+                    }
+                    None => open.push((given, symbol)),
+                }
+            }
+            // Each variable takes an equation that gives it in closed form; what is left over is solved by residuals.
+            let mut left = Vec::new();
+            for (given, symbol) in open {
+                let found = (0..residuals.len()).find_map(|at| {
+                    let value = self.exprs.isolate(residuals[at], given)?;
+                    Some((at, value))
+                });
+                match found {
+                    Some((at, value)) => {
+                        let law = residuals.remove(at);
+                        let law = self.wider_law(law, value, given, symbol);
+                        let (value, blame) = (Value::Explicit(value), Blame::Element(id));
+                        self.definitions.insert(symbol, Definition { value, blame, law });
+                    }
+                    None => left.push((given, symbol)),
+                }
+            }
+            for ((given, symbol), residual) in left.into_iter().zip(residuals) {
+                let unknown = self.exprs.symbol(symbol);
+                let residual = self
+                    .exprs
+                    .substitute(&[residual], |other| (other == given).then_some(unknown))[0];
+                self.insert(symbol, Value::Implicit(residual), Blame::Element(id));
+            }
+        }
+        if !followed.is_empty() {
+            // Other uses of the energy variables mean the defined symbols.
+            let mut known = FxHashMap::default();
+            for definition in self.definitions.values_mut() {
+                let (Value::Explicit(id) | Value::Implicit(id)) = &mut definition.value;
+                let replaced = self
+                    .exprs
+                    .substitute_on(&[*id], &mut known, |symbol| followed.get(&symbol).copied());
+                *id = replaced[0];
+            }
+        }
+        self.followed = followed;
+        Ok(())
+    }
+
+    /// A storage whose co-energy is given: its energy variable follows from the law, and the conjugate from that one's rate.
+    /// Returns the energy variable as it is defined.
+    fn derivative_storage(
+        &mut self,
+        id: ElementId,
+        residuals: &mut Vec<ExprId>,
+        integral: &Integral,
+        conjugate: SymbolId,
+        symbol: SymbolId,
+    ) -> Result<ExprId, Failure> {
+        let blame = Blame::Element(id);
+        let holds = |exprs: &Exprs, residual: ExprId| exprs.symbols_of(&[residual]).contains(&integral.symbol);
+        let at = (0..residuals.len())
+            .find(|at| holds(&self.exprs, residuals[*at]))
+            .expect("invariant: the law of a storage holds its energy variable");
+        let residual = residuals.remove(at);
+        let value = match self.exprs.isolate(residual, integral.symbol) {
+            Some(value) => Value::Explicit(value),
+            None => Value::Implicit(residual),
+        };
+        // As a defined symbol, no state any more: a symbol of another kind with the same name.
+        let name = self.exprs.symbol_info(integral.symbol).name.clone();
+        let energy = self.exprs.new_symbol(name, SymbolKind::Assignment);
+        let energy_expr = self.exprs.symbol(energy);
+        let value = match value {
+            Value::Implicit(residual) => {
+                let replaced = self
+                    .exprs
+                    .substitute(&[residual], |other| (other == integral.symbol).then_some(energy_expr));
+                Value::Implicit(replaced[0])
+            }
+            explicit => explicit,
+        };
+        self.insert(energy, value, blame);
+        // The rate of the energy variable is an expression of the conjugate: `x' = rate(w)`.
+        let rate = self.rate_of(energy, blame)?;
+        let difference = self.exprs.sub(integral.rate, rate);
+        let value = self.exprs.isolate(difference, conjugate);
+        let value = match value {
+            Some(value) => Value::Explicit(value),
+            None => {
+                let unknown = self.exprs.symbol(symbol);
+                let residual = self
+                    .exprs
+                    .substitute(&[difference], |other| (other == conjugate).then_some(unknown));
+                Value::Implicit(residual[0])
+            }
+        };
+        self.insert(symbol, value, blame);
+        Ok(energy_expr)
+    }
+
+    /// A row over the columns of reduction as an expression.
+    fn row(&mut self, row: &Row<F::Element>) -> Result<ExprId, Failure> {
+        let mut terms = Vec::with_capacity(row.len());
+        for (column, value) in row {
+            let variable = self.column(*column)?;
+            let coefficient = self.field.present(&mut self.exprs, value);
+            terms.push(self.exprs.mul(coefficient, variable));
+        }
+        // What adds comes before what takes away, as people write it.
+        terms.sort_by_key(|term| is_negative(&self.exprs, *term));
+        Ok(self.exprs.sum(terms))
+    }
+
+    /// The variable of a column.
+    fn column(&mut self, column: u32) -> Result<ExprId, Failure> {
+        let known = self.reduced.known;
+        if column < known.source(0) {
+            return Ok(self.states[column as usize]);
+        }
+        if column < known.source_rate(0) {
+            return Ok(self.sources[(column - known.source(0)) as usize]);
+        }
+        if column < known.drift(0) {
+            let k = (column - known.source_rate(0)) as usize;
+            let blame = Blame::Element(self.model.ports[self.reduced.sources[k].index()].element);
+            return self.rate(self.sources[k], blame);
+        }
+        if column >= known.rate(0) {
+            let symbol = self.co_energy_rates[(column - known.rate(0)) as usize];
+            return Ok(self.exprs.symbol(symbol));
+        }
+        let k = (column - known.drift(0)) as usize;
+        let symbol = match self.drifts[k] {
+            Some(symbol) => symbol,
+            None => {
+                let symbol = self.exprs.new_symbol("drift (of a co-energy)", SymbolKind::Assignment);
+                self.drifts[k] = Some(symbol);
+                self.of_first_order.insert(symbol);
+                self.waiting.push(Waiting::Drift(symbol, k));
+                symbol
+            }
+        };
+        Ok(self.exprs.symbol(symbol))
+    }
+}

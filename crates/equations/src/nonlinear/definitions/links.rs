@@ -1,0 +1,79 @@
+//! Which storage the states of nonlinear equations are of, and which of them share momenta or charges.
+
+use crate::causality::Causality;
+use crate::causality::elimination::Row;
+use crate::causality::structure::port_column;
+use crate::links::{Carrier, Links};
+use crate::nonlinear::prepare::Prepared;
+use crate::reduce::Reduced;
+use crate::starts::is_over_parameters;
+use lgm_algebra::expr::SymbolId;
+use lgm_model::system::StateSystem;
+use lgm_model::{Law, Model, PortId};
+
+/// The energy variable of a storage port with a law of its own.
+fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    match &element.law {
+        Law::Nonlinear(law) => Some(law.storage[(port.0 - element.ports.start) as usize]?.1),
+        _ => None,
+    }
+}
+
+/// Whether the junction structure gives the co-energy of such a port, so that it has no state.
+fn follows(model: &Model, causality: &Causality, port: PortId) -> bool {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Nonlinear(law) = &element.law else {
+        return false;
+    };
+    let storage = law.storage[(port.0 - element.ports.start) as usize];
+    storage.is_some_and(|(co_energy, _)| causality.solved[port.index()] == Some(co_energy))
+}
+
+/// The columns of the co-energies of nonlinear storage that follow from others.
+pub(super) fn followers(prepared: &Prepared) -> Vec<u32> {
+    let Prepared { model, causality, .. } = prepared;
+    let ports = causality.nonlinear.iter().copied();
+    let ports = ports.filter(|port| follows(model, causality, *port));
+    let solved = |port: PortId| causality.solved[port.index()].expect("invariant: causality assigns every storage");
+    ports.map(|port| port_column(port, solved(port))).collect()
+}
+
+/// What carries the states, and what ties them together; `followers` are the rows of the columns of the same name.
+pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Reduced<E>, followers: &[Row<E>]) -> Links {
+    let Prepared { model, causality, .. } = prepared;
+    let storage = reduced.known.storage;
+    let states: Vec<SymbolId> = system.states[..storage].iter().map(|state| state.symbol).collect();
+    let source = |column: u32| {
+        let sources = reduced.known.source(0)..reduced.known.source_rate(0);
+        sources
+            .contains(&column)
+            .then(|| reduced.sources[(column - reduced.known.source(0)) as usize])
+    };
+    let state = |column: u32| match states.get(column as usize) {
+        Some(state) => Some(*state),
+        None => energy_of(model, source(column)?),
+    };
+    let is_constant = |column: u32| {
+        let Some(port) = source(column) else { return false };
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        match &element.law {
+            Law::Source { values, .. } => {
+                is_over_parameters(&model.exprs, values[(port.0 - element.ports.start) as usize])
+            }
+            _ => false,
+        }
+    };
+    let mut links = Links::default();
+    links.carry(model, &reduced.independent, &states);
+    for port in &causality.nonlinear {
+        if let Some(energy) = energy_of(model, *port)
+            && !follows(model, causality, *port)
+        {
+            links.carriers.insert(energy, Carrier::Port(*port));
+        }
+    }
+    links.tie(&reduced.dependent_co_energy, state, is_constant);
+    links.tie(followers, state, is_constant);
+    links
+}

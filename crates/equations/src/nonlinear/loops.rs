@@ -1,0 +1,588 @@
+//! Definitions in an order: assignments, linear cycles solved, nonlinear ones torn.
+//!
+//! A cycle of definitions is an algebraic loop. Its members that others depend on in a nonlinear way are candidates for tearing; with
+//! their values taken as known, what is left must fall apart into assignments and linear cycles. The smallest set that
+//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken. Candidates that are linear
+//! combinations of others are none.
+
+mod linear;
+mod tearing;
+
+use super::definitions::{Blame, Definition, Definitions, Value};
+use super::shorten::is_large;
+use super::varies;
+use crate::assemble::Obstacle;
+use crate::matrices::is_negative;
+use crate::refusal::Failure;
+use crate::shared::SharedArena;
+use indexmap::IndexMap;
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
+use lgm_algebra::{ExactValues, Field, FromExpression, RationalFunctions};
+use linear::{Form, solve_forms};
+use num_rational::BigRational;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+/// A loop that is left.
+#[derive(Clone, Debug)]
+pub(super) struct TornLoop {
+    pub(super) unknowns: Vec<SymbolId>,
+    pub(super) residuals: Vec<ExprId>,
+    /// Whose each residual is.
+    pub(super) blames: Vec<Blame>,
+}
+
+/// One of the equations that determine accelerations together: `sum of coefficient * rate = right`.
+#[derive(Clone, Debug)]
+pub(super) struct MassRow {
+    /// The rate that the equation is solved for.
+    pub(super) rate: SymbolId,
+    pub(super) terms: Vec<(SymbolId, ExprId)>,
+    pub(super) right: ExprId,
+}
+
+/// The matrix of a linear cycle, which has no solution where this is singular.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) members: Vec<SymbolId>,
+    /// Places of members with their coefficients.
+    pub(super) rows: Vec<Vec<(usize, ExprId)>>,
+}
+
+/// The most members of a cycle whose matrix is kept.
+const KEPT: usize = 60;
+
+/// Definitions in order.
+#[derive(Clone, Debug)]
+pub(super) struct Resolved {
+    /// Symbols with their values, each over states, inputs, unknowns of loops and earlier assignments.
+    pub(super) assignments: Vec<(SymbolId, ExprId)>,
+    pub(super) loops: Vec<TornLoop>,
+    /// The equations behind the rates of states, where these are no plain expressions.
+    pub(super) mass: Vec<MassRow>,
+    /// The matrices of all linear cycles that rates of states are among.
+    pub(super) blocks: Vec<Block>,
+    pub(super) roots: Vec<ExprId>,
+    pub(super) states: usize,
+    pub(super) outputs: usize,
+}
+
+/// The most candidates among which pairs are tried.
+const PAIRS: usize = 24;
+
+/// Coefficients of a cycle of this many nodes get a name.
+const LONG: usize = 6;
+
+/// Cycles of more members than this are solved by shared expressions, as a factorisation would.
+const WRITTEN_OUT: usize = 3;
+
+/// Term operations that a linear cycle may take before its solution is left uncancelled.
+const OPERATIONS: u64 = 1_000_000;
+
+type Map = IndexMap<SymbolId, Definition, FxBuildHasher>;
+
+/// Orders the definitions. `given` are the values of the parameters, for which linear cycles must have a solution.
+pub(super) fn resolve(
+    exprs: &mut Exprs,
+    definitions: Definitions,
+    given: FxHashMap<SymbolId, BigRational>,
+) -> Result<Resolved, Failure> {
+    let Definitions {
+        map,
+        roots,
+        states,
+        outputs,
+    } = definitions;
+    let is_rate = |id: &ExprId| match exprs.node(*id) {
+        Node::Symbol(symbol) => Some(*symbol),
+        _ => None,
+    };
+    let rates = roots[..states].iter().filter_map(is_rate).collect();
+    let mut resolver = Resolver {
+        exprs,
+        map,
+        assignments: Vec::new(),
+        loops: Vec::new(),
+        mass: Vec::new(),
+        blocks: Vec::new(),
+        rates,
+        given: ExactValues::new(given),
+    };
+    let needed = resolver.needed(&roots);
+    resolver.order(&needed)?;
+    Ok(Resolved {
+        assignments: resolver.assignments,
+        loops: resolver.loops,
+        mass: resolver.mass,
+        blocks: resolver.blocks,
+        roots,
+        states,
+        outputs,
+    })
+}
+
+struct Resolver<'a> {
+    exprs: &'a mut Exprs,
+    map: Map,
+    assignments: Vec<(SymbolId, ExprId)>,
+    loops: Vec<TornLoop>,
+    mass: Vec<MassRow>,
+    blocks: Vec<Block>,
+    /// The rates of the states.
+    rates: FxHashSet<SymbolId>,
+    /// The values of the parameters.
+    given: ExactValues,
+}
+
+fn expression(definition: &Definition) -> ExprId {
+    match definition.value {
+        Value::Explicit(id) | Value::Implicit(id) => id,
+    }
+}
+
+impl Resolver<'_> {
+    /// The defined symbols that the roots lead to, in the order of definition.
+    fn needed(&self, roots: &[ExprId]) -> Vec<SymbolId> {
+        let mut seen: FxHashSet<SymbolId> = FxHashSet::default();
+        let mut stack = self.exprs.symbols_of(roots);
+        while let Some(symbol) = stack.pop() {
+            if let Some(definition) = self.map.get(&symbol)
+                && seen.insert(symbol)
+            {
+                stack.extend(self.exprs.symbols_of(&[expression(definition)]));
+            }
+        }
+        self.map
+            .keys()
+            .copied()
+            .filter(|symbol| seen.contains(symbol))
+            .collect()
+    }
+
+    /// Which of the members each of them depends on, by their places.
+    fn edges(&self, members: &[SymbolId]) -> Vec<Vec<usize>> {
+        let place: FxHashMap<SymbolId, usize> = members.iter().enumerate().map(|(k, symbol)| (*symbol, k)).collect();
+        members
+            .iter()
+            .map(|symbol| {
+                let on = self.exprs.symbols_of(&[expression(&self.map[symbol])]);
+                on.iter().filter_map(|symbol| place.get(symbol).copied()).collect()
+            })
+            .collect()
+    }
+
+    /// Writes the members as assignments and loops, what they depend on first.
+    fn order(&mut self, members: &[SymbolId]) -> Result<(), Failure> {
+        let edges = self.edges(members);
+        for component in components(&edges) {
+            if let [only] = component[..]
+                && !edges[only].contains(&only)
+                && let Value::Explicit(value) = self.map[&members[only]].value
+            {
+                self.assignments.push((members[only], value));
+                continue;
+            }
+            let symbols: Vec<SymbolId> = component.iter().map(|k| members[*k]).collect();
+            self.cycle(symbols)?;
+        }
+        Ok(())
+    }
+
+    fn cycle(&mut self, members: Vec<SymbolId>) -> Result<(), Failure> {
+        self.prefer_laws(&members);
+        let (torn, _) = self.nonlinear_members(&members);
+        if torn.is_empty() {
+            return self.solve_linear(&members);
+        }
+        if self.relate(&members, &torn) {
+            return self.order(&members);
+        }
+        let torn = self.fewest(&members, torn);
+        let rest = without(&members, &torn);
+        self.order(&rest)?;
+        let mut residuals = Vec::with_capacity(torn.len());
+        for symbol in &torn {
+            residuals.push(match self.map[symbol].value {
+                Value::Implicit(residual) => residual,
+                Value::Explicit(value) => {
+                    let unknown = self.exprs.symbol(*symbol);
+                    self.exprs.sub(unknown, value)
+                }
+            });
+        }
+        self.loops.push(TornLoop {
+            blames: torn.iter().map(|symbol| self.map[symbol].blame).collect(),
+            unknowns: torn,
+            residuals,
+        });
+        Ok(())
+    }
+
+    /// Takes laws for inverses that are not defined everywhere: on the way to a solution, and where the solution is near the edge of
+    /// what the inverse has values for, as that of a diode which blocks, the law can be evaluated and the inverse cannot.
+    fn prefer_laws(&mut self, members: &[SymbolId]) {
+        for symbol in members {
+            if let Some(definition) = self.map.get_mut(symbol)
+                && let Some(law) = definition.law.take()
+            {
+                definition.value = Value::Implicit(law);
+            }
+        }
+    }
+
+    /// The members that some member depends on in a nonlinear way, in their order; and those among them that are given by a residual only.
+    fn nonlinear_members(&self, members: &[SymbolId]) -> (Vec<SymbolId>, FxHashSet<SymbolId>) {
+        let inside: FxHashSet<SymbolId> = members.iter().copied().collect();
+        let mut found: FxHashSet<SymbolId> = FxHashSet::default();
+        let mut implicit = FxHashSet::default();
+        for symbol in members {
+            let definition = &self.map[symbol];
+            let own = nonlinear_symbols(self.exprs, expression(definition), &inside);
+            // A residual that is affine in the members is an equation like any other.
+            if matches!(definition.value, Value::Implicit(_)) && !own.is_empty() {
+                implicit.insert(*symbol);
+                found.insert(*symbol);
+            }
+            found.extend(own);
+        }
+        let list = members
+            .iter()
+            .copied()
+            .filter(|symbol| found.contains(symbol))
+            .collect();
+        (list, implicit)
+    }
+
+    /// Whether the members without the torn ones are assignments and linear cycles.
+    fn falls_apart(&self, members: &[SymbolId], torn: &[SymbolId]) -> bool {
+        let rest = without(members, torn);
+        let edges = self.edges(&rest);
+        components(&edges).iter().all(|component| {
+            let symbols: Vec<SymbolId> = component.iter().map(|k| rest[*k]).collect();
+            match symbols[..] {
+                [only] if !edges[component[0]].contains(&component[0]) => {
+                    matches!(self.map[&only].value, Value::Explicit(_))
+                }
+                _ => self.nonlinear_members(&symbols).0.is_empty(),
+            }
+        })
+    }
+
+    /// A small set of members to tear.
+    fn fewest(&self, members: &[SymbolId], candidates: Vec<SymbolId>) -> Vec<SymbolId> {
+        let (_, implicit) = self.nonlinear_members(members);
+        let fixed: Vec<SymbolId> = members
+            .iter()
+            .copied()
+            .filter(|symbol| implicit.contains(symbol))
+            .collect();
+        let free: Vec<SymbolId> = candidates
+            .iter()
+            .copied()
+            .filter(|symbol| !implicit.contains(symbol))
+            .collect();
+        let with = |more: &[SymbolId]| -> Vec<SymbolId> {
+            let chosen: FxHashSet<SymbolId> = fixed.iter().chain(more).copied().collect();
+            let members = members.iter().copied();
+            members.filter(|symbol| chosen.contains(symbol)).collect()
+        };
+        if free.len() <= PAIRS {
+            let mut tries: Vec<Vec<SymbolId>> = vec![Vec::new()];
+            tries.extend(free.iter().map(|symbol| vec![*symbol]));
+            for (k, first) in free.iter().enumerate() {
+                tries.extend(free[k + 1..].iter().map(|second| vec![*first, *second]));
+            }
+            for more in &tries {
+                let torn = with(more);
+                if !torn.is_empty() && self.falls_apart(members, &torn) {
+                    return torn;
+                }
+            }
+        }
+        let mut torn = with(&free);
+        for symbol in free {
+            let fewer: Vec<SymbolId> = torn.iter().copied().filter(|other| *other != symbol).collect();
+            if !fewer.is_empty() && self.falls_apart(members, &fewer) {
+                torn = fewer;
+            }
+        }
+        torn
+    }
+
+    /// Solves a cycle that is linear in its members; in lowest terms where that is not too large.
+    fn solve_linear(&mut self, members: &[SymbolId]) -> Result<(), Failure> {
+        let places: FxHashMap<SymbolId, usize> = members.iter().enumerate().map(|(k, symbol)| (*symbol, k)).collect();
+        let is_member =
+            |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if places.contains_key(symbol));
+        let mut forms = Vec::with_capacity(members.len());
+        for (own, symbol) in members.iter().enumerate() {
+            let form = self
+                .exprs
+                .affine(expression(&self.map[symbol]), &is_member)
+                .expect("invariant: a cycle without nonlinear members is affine in them");
+            let mut terms: Vec<(usize, ExprId)> = form
+                .terms
+                .into_iter()
+                .map(|(atom, coefficient)| {
+                    let Node::Symbol(symbol) = *self.exprs.node(atom) else {
+                        unreachable!("invariant: the atoms are members")
+                    };
+                    (places[&symbol], coefficient)
+                })
+                .collect();
+            // As `sum of coefficient * member = rest`.
+            let mut rest = form.rest;
+            match self.map[symbol].value {
+                Value::Implicit(_) => rest = self.exprs.neg(rest),
+                Value::Explicit(_) => {
+                    let mut is_there = false;
+                    for (place, coefficient) in &mut terms {
+                        *coefficient = self.exprs.neg(*coefficient);
+                        if *place == own {
+                            let one = self.exprs.one();
+                            *coefficient = self.exprs.add(one, *coefficient);
+                            is_there = true;
+                        }
+                    }
+                    if !is_there {
+                        terms.push((own, self.exprs.one()));
+                    }
+                }
+            }
+            forms.push((terms, rest));
+        }
+        if let Some(row) = self.row_without_pivot(&forms) {
+            return Err(singular(self.blame(members, row)));
+        }
+        if members.iter().all(|member| self.rates.contains(member)) {
+            self.keep_mass_rows(members, &forms);
+        }
+        if members.len() <= KEPT && members.iter().any(|member| self.rates.contains(member)) {
+            self.blocks.push(Block {
+                members: members.to_vec(),
+                rows: forms.iter().map(|form| form.0.clone()).collect(),
+            });
+        }
+        if members.len() > 1 {
+            self.name_long_coefficients(&mut forms);
+        }
+        let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+        let solved = match members.len() {
+            ..=WRITTEN_OUT => solve_forms(self.exprs, &mut field, &forms, false, |field, exprs, value| {
+                field.to_expression(exprs, value)
+            }),
+            _ => Err(Ok(0)),
+        };
+        let is_long = |exprs: &Exprs, values: &[ExprId]| values.iter().any(|id| is_large(exprs, *id));
+        // Lowest terms of sines and cosines may be longer than the products that they were expanded from.
+        let expanded = solved
+            .as_ref()
+            .ok()
+            .filter(|values| is_long(self.exprs, values))
+            .cloned();
+        let solved = if field.exhausted() || members.len() > WRITTEN_OUT || expanded.is_some() {
+            let mut field = SharedArena::new(5, FxHashMap::default());
+            let shared = solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
+                field.export(exprs, value)
+            });
+            match (expanded, shared) {
+                (Some(expanded), Ok(shared))
+                    if self.exprs.reachable(&expanded).len() <= self.exprs.reachable(&shared).len() =>
+                {
+                    Ok(expanded)
+                }
+                (Some(expanded), Err(_)) => Ok(expanded),
+                (_, shared) => shared,
+            }
+        } else {
+            solved
+        };
+        let values = solved.map_err(|fault| match fault {
+            Ok(row) => singular(self.blame(members, row)),
+            Err(fault) => Failure::Assembly(Obstacle::Value(fault)),
+        })?;
+        for (symbol, value) in members.iter().zip(values) {
+            self.assignments.push((*symbol, value));
+        }
+        Ok(())
+    }
+
+    /// Where the coefficients of a cycle do not change: the row without a pivot for the values given, if there is one.
+    fn row_without_pivot(&mut self, forms: &[Form]) -> Option<usize> {
+        let mut coefficients = forms.iter().flat_map(|form| &form.0);
+        if forms.len() > KEPT || coefficients.any(|(_, coefficient)| varies(self.exprs, *coefficient)) {
+            return None;
+        }
+        let mut matrix = Vec::with_capacity(forms.len());
+        for (terms, _) in forms {
+            let mut row: Vec<(u32, BigRational)> = Vec::with_capacity(terms.len());
+            for (place, coefficient) in terms {
+                let value = self.given.from_expression(self.exprs, *coefficient).ok()?;
+                row.push((*place as u32, value));
+            }
+            row.sort_by_key(|entry| entry.0);
+            row.retain(|entry| !self.given.is_zero(&entry.1));
+            matrix.push(row);
+        }
+        let right = vec![Vec::new(); forms.len()];
+        let singular = lgm_algebra::solve(&mut self.given, matrix, right).err()?;
+        (!self.given.exhausted()).then_some(singular.row as usize)
+    }
+
+    /// Keeps the equations of accelerations as they are before they are solved; the mass of each is positive.
+    fn keep_mass_rows(&mut self, members: &[SymbolId], forms: &[Form]) {
+        for (own, (rate, (terms, right))) in members.iter().zip(forms).enumerate() {
+            let diagonal = terms.iter().find(|term| term.0 == own);
+            let is_reversed = diagonal.is_some_and(|term| is_negative(self.exprs, term.1));
+            let mut signed = |id: ExprId| if is_reversed { self.exprs.neg(id) } else { id };
+            let terms = terms.iter().map(|(place, id)| (members[*place], signed(*id))).collect();
+            let right = signed(*right);
+            self.mass.push(MassRow {
+                rate: *rate,
+                terms,
+                right,
+            });
+        }
+    }
+
+    /// Gives names to the coefficients and right sides of a cycle that are more than a product, so that the solution is written
+    /// in them: the entries of a mass matrix, and the forces beside it.
+    fn name_long_coefficients(&mut self, forms: &mut [Form]) {
+        let mut known: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for (terms, rest) in forms {
+            for id in terms.iter_mut().map(|term| &mut term.1).chain([rest]) {
+                // The sign stays outside, so that the entries of a mass matrix are positive.
+                let minus = self.exprs.neg(*id);
+                let is_negative = is_negative(self.exprs, *id);
+                let part = if is_negative { minus } else { *id };
+                if self.exprs.reachable(&[part]).len() < LONG {
+                    continue;
+                }
+                let name = *known.entry(part).or_insert_with(|| {
+                    let symbol = self.exprs.new_symbol("part(..)", SymbolKind::Assignment);
+                    self.assignments.push((symbol, part));
+                    self.exprs.symbol(symbol)
+                });
+                *id = if is_negative { self.exprs.neg(name) } else { name };
+            }
+        }
+    }
+
+    /// What to name for a cycle: the element whose equation has no pivot, or any that is a member, or a declared integral.
+    fn blame(&self, members: &[SymbolId], row: usize) -> Blame {
+        let own = members.get(row).map(|symbol| self.map[symbol].blame);
+        let others = members.iter().map(|symbol| self.map[symbol].blame);
+        let all: Vec<Blame> = own.into_iter().chain(others).collect();
+        let element = all.iter().find(|blame| matches!(blame, Blame::Element(_)));
+        let integral = || all.iter().find(|blame| matches!(blame, Blame::Integral(_)));
+        element.or_else(integral).copied().unwrap_or(Blame::Model)
+    }
+}
+
+/// The members that are not torn.
+fn without(members: &[SymbolId], torn: &[SymbolId]) -> Vec<SymbolId> {
+    let torn: FxHashSet<SymbolId> = torn.iter().copied().collect();
+    let members = members.iter().copied();
+    members.filter(|symbol| !torn.contains(symbol)).collect()
+}
+
+fn singular(blame: Blame) -> Failure {
+    Failure::Assembly(match blame {
+        Blame::Element(id) => Obstacle::SingularControl(id),
+        Blame::Integral(index) => Obstacle::SingularIntegral(index),
+        _ => Obstacle::SingularLoop,
+    })
+}
+
+/// The symbols of a set that an expression depends on in a nonlinear way: with these as constants it is affine in the others.
+fn nonlinear_symbols(exprs: &Exprs, root: ExprId, inside: &FxHashSet<SymbolId>) -> FxHashSet<SymbolId> {
+    let mut all: FxHashMap<ExprId, FxHashSet<SymbolId>> = FxHashMap::default();
+    let mut found: FxHashSet<SymbolId> = FxHashSet::default();
+    for id in exprs.reachable(&[root]) {
+        let node = exprs.node(id);
+        let mut symbols: FxHashSet<SymbolId> = FxHashSet::default();
+        for child in node.children() {
+            symbols.extend(all[&child].iter().copied());
+        }
+        match node {
+            Node::Symbol(symbol) => {
+                if inside.contains(symbol) {
+                    symbols.insert(*symbol);
+                }
+            }
+            Node::Sum(_) | Node::Number(_) | Node::Pi => {}
+            Node::Product(list) => {
+                // One factor may stay affine: the one that holds the most.
+                let kept = (0..list.len()).max_by_key(|k| all[&list[*k]].len());
+                for (_, child) in list.iter().enumerate().filter(|(k, _)| Some(*k) != kept) {
+                    found.extend(all[child].iter().copied());
+                }
+            }
+            Node::If(condition, ..) => found.extend(all[condition].iter().copied()),
+            _ => found.extend(symbols.iter().copied()),
+        }
+        all.insert(id, symbols);
+    }
+    found
+}
+
+/// Strongly connected components of a graph given by what each node depends on, what is depended on first (Tarjan 1972).
+fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let count = edges.len();
+    let (mut index, mut low) = (vec![NEW; count], vec![0; count]);
+    let mut on_stack = vec![false; count];
+    let (mut stack, mut found) = (Vec::new(), Vec::new());
+    let mut next = 0;
+    for start in 0..count {
+        if index[start] != NEW {
+            continue;
+        }
+        let mut calls: Vec<(usize, usize)> = vec![(start, 0)];
+        while let Some((node, position)) = calls.pop() {
+            if position == 0 {
+                index[node] = next;
+                low[node] = next;
+                next += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            if let Some(&other) = edges[node].get(position) {
+                calls.push((node, position + 1));
+                if index[other] == NEW {
+                    calls.push((other, 0));
+                } else if on_stack[other] {
+                    low[node] = low[node].min(index[other]);
+                }
+                continue;
+            }
+            if let Some((parent, _)) = calls.last() {
+                low[*parent] = low[*parent].min(low[node]);
+            }
+            if low[node] == index[node] {
+                let mut component = Vec::new();
+                while let Some(member) = stack.pop() {
+                    on_stack[member] = false;
+                    component.push(member);
+                    if member == node {
+                        break;
+                    }
+                }
+                component.sort_unstable();
+                found.push(component);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_come_after_what_they_depend_on() {
+        // 0 -> 1 -> 2 -> 1, 2 -> 3, and 4 alone.
+        let edges = vec![vec![1], vec![2], vec![1, 3], vec![], vec![]];
+        assert_eq!(components(&edges), [vec![3], vec![1, 2], vec![0], vec![4]]);
+    }
+}

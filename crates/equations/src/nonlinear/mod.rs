@@ -1,0 +1,286 @@
+//! Models whose equations are not linear: moduli that change, products and functions of variables, nonlinear laws.
+//!
+//! The junction structure is linear in efforts and flows whatever the laws are, so reduction stays what it is: over a field in
+//! which states and measured variables are symbols like parameters. What is nonlinear stands outside as *definitions*, each of
+//! one symbol:
+//!
+//! - the value of a controlled source, and the variable that a nonlinear law gives, are sources for reduction, and
+//!   expressions over measured variables here;
+//! - a measured variable is a row over states, inputs and the values of sources, whose coefficients may hold other
+//!   measured variables (a modulus that depends on them);
+//! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
+//!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
+//!
+//! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
+//! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`] writes
+//! all that as a person would.
+
+mod angles;
+mod closure;
+mod definitions;
+pub(super) mod dual;
+mod energies;
+pub(super) mod evaluate;
+mod loops;
+mod masses;
+mod names;
+mod prepare;
+mod present;
+mod rounding;
+mod shorten;
+mod verify;
+
+use super::assemble;
+use super::build;
+use super::given::parameter_values;
+use super::links::Links;
+use super::options::Options;
+use super::outputs;
+use super::refusal::Failure;
+use super::states::StateRequest;
+use crate::shared::SharedArena;
+use definitions::Definitions;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
+use lgm_algebra::{PrimeField, RationalFunctions};
+use lgm_model::system::StateSystem;
+use lgm_model::{Dissipator, ElementId, Law, Matrix, Model};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use prepare::Prepared;
+use shorten::{LARGE, Shortening};
+
+pub(crate) use shorten::{is_large, lowest_terms};
+pub(super) use verify::{Formulation, emitted, formulation, power, verify};
+
+/// Whether an expression depends on anything but parameters.
+fn varies(exprs: &Exprs, id: ExprId) -> bool {
+    if exprs.as_number(id).is_some() {
+        return false;
+    }
+    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
+        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
+        Node::Call(function, _) => matches!(function, Function::Int | Function::Der),
+        _ => false,
+    })
+}
+
+/// Whether an expression is affine in the variables of the equations with coefficients that do not change.
+fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: ExprId) -> bool {
+    // Most values are a number, an input or a parameter; only for others is the arena copied.
+    let plain = |id: ExprId| matches!(model.exprs.node(id), Node::Number(_) | Node::Symbol(_));
+    let is_plain = match model.exprs.node(value) {
+        Node::Product(list) => list.len() == 2 && model.exprs.as_number(list[0]).is_some() && plain(list[1]),
+        _ => plain(value),
+    };
+    if is_plain {
+        return true;
+    }
+    let exprs = exprs.get_or_insert_with(|| model.exprs.clone());
+    match exprs.affine(value, &assemble::is_variable) {
+        Some(form) => {
+            let is_call = |id: &ExprId| {
+                exprs
+                    .reachable(&[*id])
+                    .into_iter()
+                    .any(|id| matches!(exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
+            };
+            !is_call(&form.rest) && !form.terms.iter().any(|(_, coefficient)| varies(exprs, *coefficient))
+        }
+        None => false,
+    }
+}
+
+/// Whether a model needs the definitions of this room; all others are rows of constant coefficients.
+pub(super) fn applies(model: &Model) -> bool {
+    let steady = |matrix: &Matrix| !matrix.entries.iter().any(|entry| varies(&model.exprs, *entry));
+    let mut exprs = None;
+    let laws_are_linear = model.elements.iter().all(|element| match &element.law {
+        Law::Nonlinear(_) => false,
+        Law::Source { values, .. } => values.iter().all(|value| is_steady_affine(&mut exprs, model, *value)),
+        Law::Storage { value, .. } => steady(value),
+        Law::Coupler { matrix, .. } => steady(matrix),
+        Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => steady(matrix),
+        Law::Dissipator(Dissipator::Implicit(a, b)) => steady(a) && steady(b),
+    });
+    !laws_are_linear
+        || !model
+            .integrals
+            .iter()
+            .all(|integral| integral.is_state() && is_steady_affine(&mut exprs, model, integral.rate))
+        || !outputs::integrands_are_linear(model)
+}
+
+/// What the equations of a model are before they are written down.
+struct Built {
+    system: StateSystem,
+    /// The asked-for columns of the junction structure, over the symbols of the system.
+    columns: Vec<ExprId>,
+    /// Which storage the states are of.
+    links: Links,
+}
+
+/// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
+struct Unbuilt {
+    failure: Failure,
+    model: Model,
+}
+
+/// Formulates the equations of a nonlinear model.
+pub(super) fn formulate(
+    model: &Model,
+    options: &Options,
+    retain: &[ElementId],
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<StateSystem> {
+    match build(model, options.states, options.size_limit, retain, None, diagnostics) {
+        Ok(built) => {
+            let built = built?;
+            *links = built.links;
+            Some(built.system)
+        }
+        Err(unbuilt) => {
+            diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
+            None
+        }
+    }
+}
+
+/// Which columns of the junction structure are wanted of a prepared model.
+type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
+
+/// Builds the equations. A check of them asks for columns of the junction structure besides, and reads no equation, so that
+/// none is made shorter then.
+fn build(
+    model: &Model,
+    states: StateRequest,
+    size_limit: u64,
+    retain: &[ElementId],
+    checked: Option<ColumnsOf<'_>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Built>, Box<Unbuilt>> {
+    let prepared = prepare::prepare(model, retain, diagnostics);
+    if has_errors(diagnostics) {
+        return Ok(None);
+    }
+    let columns = checked.map(|columns| columns(&prepared));
+    match equations(&prepared, states, size_limit, columns, diagnostics) {
+        Ok(built) => Ok(Some(built)),
+        Err(failure) => Err(Box::new(Unbuilt {
+            failure,
+            model: prepared.model,
+        })),
+    }
+}
+
+/// The equations of a prepared model, to be read; or, with columns of the junction structure beside them, to be evaluated only.
+fn equations(
+    prepared: &Prepared,
+    states: StateRequest,
+    size_limit: u64,
+    columns: Option<Vec<u32>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Built, Failure> {
+    let is_read = columns.is_none();
+    let mut columns = columns.unwrap_or_default();
+    let started = prepare::started_columns(prepared);
+    let asked = columns.len();
+    columns.extend(started.iter().map(|entry| entry.1));
+    let mut frame_notes = Vec::new();
+    let Defined {
+        definitions,
+        mut system,
+        mut links,
+        cancelled,
+    } = defined(prepared, states, size_limit, &columns, &mut frame_notes)?;
+    diagnostics.append(&mut frame_notes);
+    let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
+    let mut shortening = match is_read {
+        true => Shortening::new(cancelled, resolved.states + resolved.outputs),
+        false => Shortening::unread(),
+    };
+    let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);
+    closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
+    let starts = columns.split_off(asked);
+    system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
+    links.dependent = started.iter().map(|entry| entry.0).collect();
+    Ok(Built { system, columns, links })
+}
+
+/// Definitions, with the system that holds their symbols.
+struct Defined {
+    definitions: Definitions,
+    system: StateSystem,
+    /// Whether coefficients are in lowest terms.
+    cancelled: bool,
+    links: Links,
+}
+
+impl Defined {
+    /// The nodes of the largest definition as it is written, and of all of them with shared parts counted once.
+    fn sizes(&self) -> (u64, usize) {
+        self.definitions.sizes(&self.system.exprs)
+    }
+}
+
+/// The definitions: exact and cancelled where that is not too large, shared elsewhere.
+fn defined(
+    prepared: &Prepared,
+    states: StateRequest,
+    size_limit: u64,
+    columns: &[u32],
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Defined, Failure> {
+    let mut system = frame(prepared, states, notes);
+    let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
+    let attempt = Definitions::build(prepared, states, &mut field, &mut system, columns);
+    let exhausted = lgm_algebra::Field::exhausted(&field);
+    let cancelled = match attempt {
+        Ok((definitions, links)) if !exhausted => {
+            let found = Defined {
+                definitions,
+                system,
+                links,
+                cancelled: true,
+            };
+            if found.sizes().0 <= LARGE {
+                return Ok(found);
+            }
+            Some(found)
+        }
+        Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
+        _ => None,
+    };
+    let mut system = frame(prepared, states, notes);
+    let given = parameter_values(&prepared.model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut field = SharedArena::new(3, given.collect());
+    let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
+    let shared = shared.map(|(definitions, links)| Defined {
+        definitions,
+        system,
+        links,
+        cancelled: false,
+    });
+    // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer than the
+    // products that they were expanded from, and lose digits where their terms cancel.
+    match (cancelled, shared) {
+        (Some(cancelled), Ok(shared)) if shared.sizes().1 < cancelled.sizes().1 => Ok(shared),
+        (Some(cancelled), _) => Ok(cancelled),
+        (None, shared) => shared,
+    }
+}
+
+/// The system without its equations.
+fn frame(prepared: &Prepared, states: StateRequest, notes: &mut Vec<Diagnostic>) -> StateSystem {
+    notes.clear();
+    let added = definitions::added_outputs(&prepared.model);
+    build::frame(
+        &prepared.model,
+        prepared.model.exprs.clone(),
+        &prepared.causality,
+        states,
+        &added,
+        notes,
+    )
+}

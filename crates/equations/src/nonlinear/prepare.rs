@@ -1,0 +1,611 @@
+//! A nonlinear model made ready for reduction: velocities of modulating displacements, and causality.
+//!
+//! A modulus that depends on a displacement `q = int(v)` makes v the velocity to write the equations in, as Lagrange would:
+//! any other choice divides by the modulus, and breaks down where that vanishes. So v takes a state of its own: an A-type storage of value 0
+//! stands where v is measured, and comes before all other storage. It adds nothing to the energy; the storage that now depends on it
+//! gives its equation the configuration-dependent mass. Where a storage carries v already, that one comes first instead; where
+//! sources or resistances determine v, it is left as it is.
+
+use crate::bond::{self, BondGraph};
+use crate::causality::structure::port_column;
+use crate::causality::{self, Causality, Request};
+use crate::given::parameter_values;
+use crate::retain::{sampled_rows, unmet};
+use crate::starts::{natural_factor, port_name};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
+use lgm_algebra::{FromExpression, PrimeField, Sampled};
+use lgm_model::system::{StartConstraint, StateSystem};
+use lgm_model::{
+    Bond, BondEnd, BondId, Connection, Dissipator, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId,
+    Path, PathId, Port, PortId, StateChoice, StorageForm, Variable,
+};
+use lgm_source::Span;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A model with its graph and causality.
+pub(super) struct Prepared {
+    pub(super) model: Model,
+    pub(super) graph: BondGraph,
+    pub(super) causality: Causality,
+    /// Integrals of the model that are no states: energy variables that follow from the co-energy of their storage.
+    pub(super) released: Vec<Integral>,
+    /// Symbols in moduli that are rates, each with what it is the rate of.
+    pub(super) rates: Vec<(SymbolId, ExprId)>,
+}
+
+/// Where a velocity is measured.
+#[derive(Clone, Debug)]
+struct Place {
+    path: PathId,
+    entry: Option<u32>,
+    variable: Variable,
+    ends: Ends,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Ends {
+    /// Across a branch between two nodes of the graph (none is the reference).
+    Branch(Option<NodeId>, Option<NodeId>),
+    /// The common variable of a junction of a bond graph.
+    Junction(NodeId),
+}
+
+pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
+    let (model, rates) = &without_calls(model);
+    let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
+    let mut places: Vec<Place> = Vec::new();
+    let found = velocities(model);
+    if !found.is_empty() {
+        let carriers = Carriers::of(model);
+        let mut known: FxHashSet<Ends> = FxHashSet::default();
+        for place in found {
+            match carriers.at(&place) {
+                Some(port) => {
+                    ranks.insert(port, -1);
+                }
+                None if known.insert(place.ends) => places.push(place),
+                None => {}
+            }
+        }
+    }
+    if !places.is_empty() {
+        // A velocity that other storage does not determine has no inertia, and no equation of its own.
+        let (trial, ports) = with_velocities(model, &places);
+        let mut last = ranks.clone();
+        last.extend(ports.iter().map(|port| (*port, 1)));
+        let (found, faults) = assign(trial, retain, last);
+        if !has_errors(&faults) {
+            let dependent: FxHashSet<PortId> = found.causality.dependent.iter().copied().collect();
+            let mut keep = ports.iter().map(|port| dependent.contains(port));
+            places.retain(|_| keep.next().unwrap_or(false));
+        }
+    }
+    let (model, ports) = with_velocities(model, &places);
+    ranks.extend(ports.iter().map(|port| (*port, -1)));
+    let (mut prepared, faults) = assign(model, retain, ranks);
+    prepared.rates.clone_from(rates);
+    let is_sound = !has_errors(&faults);
+    diagnostics.extend(faults);
+    if is_sound && !retain.is_empty() {
+        let Prepared { model, causality, .. } = &prepared;
+        diagnostics.extend(unmet(model, causality, retain, || {
+            sampled_rows(model, causality, false)
+        }));
+    }
+    prepared
+}
+
+/// The model with a state for each `int(..)` in a source, a coupler, a dissipator or a declared integral that no state holds yet;
+/// in couplers and dissipators, these and symbols for `der(..)` stand in the places of the calls. The symbols are returned
+/// with what they are the rates of.
+fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
+    let mut model = model.clone();
+    let mut roots: Vec<ExprId> = model.integrals.iter().map(|integral| integral.rate).collect();
+    let mut entries: Vec<ExprId> = Vec::new();
+    for element in &model.elements {
+        match &element.law {
+            Law::Source { values, .. } => roots.extend(values),
+            Law::Coupler { matrix, .. } => entries.extend(&matrix.entries),
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+                entries.extend(&matrix.entries);
+            }
+            Law::Dissipator(Dissipator::Implicit(a, b)) => entries.extend(a.entries.iter().chain(&b.entries)),
+            Law::Storage { .. } | Law::Nonlinear(_) => {}
+        }
+    }
+    roots.extend(&entries);
+    let mut holders: FxHashMap<ExprId, usize> = FxHashMap::default();
+    for (at, integral) in model.integrals.iter().enumerate() {
+        if integral.holds(integral.rate) {
+            holders.entry(integral.rate).or_insert(at);
+        }
+    }
+    let mut count = 0;
+    for id in model.exprs.reachable(&roots) {
+        let Node::Call(Function::Int, list) = model.exprs.node(id) else {
+            continue;
+        };
+        let rate = list[0];
+        if holders.contains_key(&rate) {
+            continue;
+        }
+        holders.insert(rate, model.integrals.len());
+        count += 1;
+        let name = format!("integral_{count}");
+        let path = PathId(model.paths.len() as u32);
+        model.paths.push(Path {
+            parent: None,
+            name: name.as_str().into(),
+            indices: Box::default(),
+            span: model.span,
+        });
+        let symbol = model.exprs.new_symbol(name, SymbolKind::State);
+        model.integrals.push(Integral {
+            path,
+            symbol,
+            owner: None,
+            rate,
+            start: None,
+            start_span: None,
+            is_guess: false,
+            nominal: None,
+            closure: None,
+            unit: None,
+            written: "int(..) in a law".into(),
+        });
+    }
+    let mut rates: Vec<(SymbolId, ExprId)> = Vec::new();
+    let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    let Model {
+        exprs,
+        integrals,
+        elements,
+        ..
+    } = &mut model;
+    for id in exprs.reachable(&entries) {
+        let node = exprs.node(id).clone();
+        let now = match &node {
+            Node::Call(Function::Int, list) => {
+                let held = holders.get(&list[0]).map(|at| &integrals[*at]);
+                let held = held.expect("invariant: every integral has a state by now");
+                let (state, zero) = (exprs.symbol(held.symbol), exprs.zero());
+                exprs.sub(state, held.start.unwrap_or(zero))
+            }
+            Node::Call(Function::Der, list) => {
+                let symbol = exprs.new_symbol(format!("rate {}", rates.len() + 1), SymbolKind::Assignment);
+                rates.push((symbol, replaced[&list[0]]));
+                exprs.symbol(symbol)
+            }
+            _ => exprs.rebuild(&node, &replaced),
+        };
+        replaced.insert(id, now);
+    }
+    for element in elements {
+        let matrices: Vec<&mut Matrix> = match &mut element.law {
+            Law::Coupler { matrix, .. }
+            | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => vec![matrix],
+            Law::Dissipator(Dissipator::Implicit(a, b)) => vec![a, b],
+            Law::Source { .. } | Law::Storage { .. } | Law::Nonlinear(_) => Vec::new(),
+        };
+        for entry in matrices.into_iter().flat_map(|matrix| &mut matrix.entries) {
+            *entry = replaced[entry];
+        }
+    }
+    (model, rates)
+}
+
+/// Decides causality with the parameters at their values and everything else in general.
+fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
+    let given = parameter_values(&model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut sampled = Sampled::with_given(1, given.collect());
+    let graph = bond::lower(&model);
+    let request = Request {
+        retain: retain.to_vec(),
+        ranks,
+        tied: Vec::new(),
+    };
+    let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
+        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+    });
+    causality.modulated = model.elements.iter().any(|element| match &element.law {
+        Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| super::varies(&model.exprs, *entry)),
+        _ => false,
+    });
+    let mut prepared = Prepared {
+        model,
+        graph,
+        causality,
+        released: Vec::new(),
+        rates: Vec::new(),
+    };
+    if !has_errors(&diagnostics) {
+        release_dependent_integrals(&mut prepared);
+    }
+    (prepared, diagnostics)
+}
+
+/// An energy variable whose storage does not give its co-energy is no state: it follows from that co-energy.
+fn release_dependent_integrals(prepared: &mut Prepared) {
+    let Prepared {
+        model,
+        causality,
+        released,
+        ..
+    } = prepared;
+    let follows: FxHashSet<SymbolId> = model
+        .integrals
+        .iter()
+        .filter(|integral| is_dependent(model, causality, integral))
+        .map(|integral| integral.symbol)
+        .collect();
+    let (kept, gone) = std::mem::take(&mut model.integrals)
+        .into_iter()
+        .partition(|integral| !follows.contains(&integral.symbol));
+    model.integrals = kept;
+    *released = gone;
+}
+
+/// Whether the integral of a nonlinear storage is determined by the rest of the graph.
+fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bool {
+    let Some(owner) = integral.owner else { return false };
+    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+        return false;
+    };
+    model.ports_of(owner).enumerate().any(|(at, port)| {
+        law.storage[at].is_some_and(|(co_energy, symbol)| {
+            symbol == integral.symbol && causality.solved[port.index()] == Some(co_energy)
+        })
+    })
+}
+
+/// The velocities of displacements that moduli depend on.
+fn velocities(model: &Model) -> Vec<Place> {
+    let mut roots = Vec::new();
+    for element in &model.elements {
+        if let Law::Coupler { matrix, .. } = &element.law {
+            roots.extend(
+                matrix
+                    .entries
+                    .iter()
+                    .copied()
+                    .filter(|entry| super::varies(&model.exprs, *entry)),
+            );
+        }
+    }
+    let modulating: FxHashSet<SymbolId> = model.exprs.symbols_of(&roots).into_iter().collect();
+    if modulating.is_empty() {
+        return Vec::new();
+    }
+    let measures = model.measures.iter().copied().collect();
+    model
+        .integrals
+        .iter()
+        // What closes a chain follows from the other displacements, and its velocity from theirs.
+        .filter(|integral| integral.is_state() && modulating.contains(&integral.symbol))
+        .filter_map(|integral| place_of(model, &measures, integral))
+        .collect()
+}
+
+/// What measured variables are, by their symbols.
+type Measures = FxHashMap<SymbolId, Measure>;
+
+/// The measure behind an expression, and whether it is negated.
+fn measure_of(model: &Model, measures: &Measures, id: ExprId) -> Option<(Measure, bool)> {
+    let (symbol, negative) = match model.exprs.node(id) {
+        Node::Symbol(symbol) => (*symbol, false),
+        Node::Product(list) if list.len() == 2 && is_minus_one(&model.exprs, list[0]) => {
+            match model.exprs.node(list[1]) {
+                Node::Symbol(symbol) => (*symbol, true),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some((*measures.get(&symbol)?, negative))
+}
+
+fn is_minus_one(exprs: &Exprs, id: ExprId) -> bool {
+    exprs
+        .as_number(id)
+        .is_some_and(|number| *number == num_rational::BigRational::from_integer((-1).into()))
+}
+
+fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<Place> {
+    let span = model.paths[integral.path.index()].span;
+    if let Node::Sum(list) = model.exprs.node(integral.rate) {
+        // A difference of two nodes' across variables.
+        let [a, b] = **list else { return None };
+        let ((Measure::Common(a), a_minus), (Measure::Common(b), b_minus)) =
+            (measure_of(model, measures, a)?, measure_of(model, measures, b)?)
+        else {
+            return None;
+        };
+        let (first, second) = (&model.nodes[a.index()], &model.nodes[b.index()]);
+        let fits = a_minus != b_minus && first.is_graph_node && second.is_graph_node && first.domain == second.domain;
+        let (from, to) = if a_minus { (b, a) } else { (a, b) };
+        return fits.then_some(Place {
+            path: integral.path,
+            entry: None,
+            variable: first.kind.common(),
+            ends: Ends::Branch(Some(from), Some(to)),
+            span,
+        });
+    }
+    match measure_of(model, measures, integral.rate)?.0 {
+        Measure::Common(node) => junction_place(model, node, span),
+        measure @ (Measure::PortEffort(port) | Measure::PortFlow(port)) => {
+            let about = &model.ports[port.index()];
+            let Connection::Branch { from, to, .. } = about.connection else {
+                return None;
+            };
+            let variable = if matches!(measure, Measure::PortEffort(_)) {
+                Variable::Effort
+            } else {
+                Variable::Flow
+            };
+            let is_across = model.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
+            is_across.then(|| Place {
+                path: model.elements[about.element.index()].path,
+                entry: about.entry,
+                variable,
+                ends: Ends::Branch(from, to),
+                span,
+            })
+        }
+        measure @ (Measure::BondEffort(bond) | Measure::BondFlow(bond)) => {
+            let variable = if matches!(measure, Measure::BondEffort(_)) {
+                Variable::Effort
+            } else {
+                Variable::Flow
+            };
+            let bond = &model.bonds[bond.index()];
+            [bond.tail, bond.head].into_iter().find_map(|end| match end {
+                BondEnd::Node(node) if model.nodes[node.index()].kind.common() == variable => {
+                    junction_place(model, node, span)
+                }
+                _ => None,
+            })
+        }
+    }
+}
+
+fn junction_place(model: &Model, id: NodeId, span: Span) -> Option<Place> {
+    let node = &model.nodes[id.index()];
+    let variable = node.kind.common();
+    let is_across = node
+        .domain
+        .is_some_and(|domain| model.domains[domain.index()].effort_is_across == (variable == Variable::Effort));
+    Some(Place {
+        path: node.path,
+        entry: node.entry,
+        variable,
+        ends: if is_across {
+            Ends::Branch(Some(id), None)
+        } else {
+            Ends::Junction(id)
+        },
+        span,
+    })
+}
+
+/// The linear storage ports that carry velocities: the first one of each place, and of what it is solved for.
+struct Carriers {
+    /// Of branches between two nodes, the smaller one first.
+    branches: FxHashMap<(Variable, Option<NodeId>, Option<NodeId>), PortId>,
+    /// Of bonds at a node.
+    bonds: FxHashMap<(Variable, NodeId), PortId>,
+}
+
+impl Carriers {
+    fn of(model: &Model) -> Carriers {
+        let mut carriers = Carriers {
+            branches: FxHashMap::default(),
+            bonds: FxHashMap::default(),
+        };
+        for (port, id) in model.ports.iter().zip(0..) {
+            let Law::Storage { co_energy, .. } = model.elements[port.element.index()].law else {
+                continue;
+            };
+            match &port.connection {
+                Connection::Branch { from, to, .. } => {
+                    let (a, b) = Carriers::ordered(*from, *to);
+                    carriers.branches.entry((co_energy, a, b)).or_insert(PortId(id));
+                }
+                Connection::Bond(bond) => {
+                    let bond = &model.bonds[bond.index()];
+                    for end in [bond.tail, bond.head] {
+                        if let BondEnd::Node(node) = end {
+                            carriers.bonds.entry((co_energy, node)).or_insert(PortId(id));
+                        }
+                    }
+                }
+            }
+        }
+        carriers
+    }
+
+    fn ordered(a: Option<NodeId>, b: Option<NodeId>) -> (Option<NodeId>, Option<NodeId>) {
+        if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// The port at a place, whichever way its branch is drawn.
+    fn at(&self, place: &Place) -> Option<PortId> {
+        let (branch, node) = match place.ends {
+            Ends::Junction(node) => (None, Some(node)),
+            Ends::Branch(a, b) => (Some(Carriers::ordered(a, b)), a.xor(b)),
+        };
+        let branch = branch.and_then(|(a, b)| self.branches.get(&(place.variable, a, b)));
+        let bond = node.and_then(|node| self.bonds.get(&(place.variable, node)));
+        branch.into_iter().chain(bond).min().copied()
+    }
+}
+
+/// The model with a storage of value 0 at each place, and their ports.
+fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
+    let mut model = model.clone();
+    let mut ports = Vec::with_capacity(places.len());
+    for place in places {
+        let (element, port) = (ElementId(model.elements.len() as u32), PortId(model.ports.len() as u32));
+        let (connection, domain) = match place.ends {
+            Ends::Branch(from, to) => {
+                let node = from.or(to).map(|node| &model.nodes[node.index()]);
+                let domain = node.and_then(|node| node.domain);
+                let connection = Connection::Branch {
+                    from,
+                    to,
+                    span: place.span,
+                };
+                (connection, domain)
+            }
+            Ends::Junction(node) => {
+                let bond = BondId(model.bonds.len() as u32);
+                model.bonds.push(Bond {
+                    tail: BondEnd::Node(node),
+                    head: BondEnd::Port(port),
+                    span: place.span,
+                });
+                (Connection::Bond(bond), None)
+            }
+        };
+        model.ports.push(Port {
+            element,
+            name: None,
+            entry: place.entry,
+            domain,
+            connection,
+        });
+        let zero = model.exprs.zero();
+        model.elements.push(Element {
+            path: place.path,
+            kind: Element::VELOCITY.into(),
+            ports: port.0..port.0 + 1,
+            law: Law::Storage {
+                co_energy: place.variable,
+                value: Matrix {
+                    rows: 1,
+                    columns: 1,
+                    entries: vec![zero],
+                },
+                form: StorageForm::Direct,
+            },
+            law_span: place.span,
+            start: Vec::new(),
+            start_span: None,
+            nominal: Vec::new(),
+            state_choice: StateChoice::CoEnergy,
+            mode: None,
+        });
+        ports.push(port);
+    }
+    (model, ports)
+}
+
+/// The columns of dependent storage that a start is given for.
+pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
+    let Prepared { model, causality, .. } = prepared;
+    let started = |port: &&PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let at = (port.0 - element.ports.start) as usize;
+        element.start.get(at).copied().flatten().is_some()
+    };
+    let column = |port: &PortId| {
+        let variable = causality.solved[port.index()].expect("invariant: causality assigns every storage");
+        (*port, port_column(*port, variable))
+    };
+    let linear = causality.dependent.iter().filter(started).map(column);
+    let released = prepared.released.iter().filter(|integral| integral.start.is_some());
+    linear
+        .chain(released.filter_map(|integral| column_of(prepared, integral)))
+        .collect()
+}
+
+/// The port of a nonlinear storage whose energy variable is no state, and the column of its co-energy.
+fn column_of(prepared: &Prepared, integral: &Integral) -> Option<(PortId, u32)> {
+    let (port, co_energy) = follower(&prepared.model, integral)?;
+    Some((port, port_column(port, co_energy)))
+}
+
+/// The port whose energy variable an integral is, and its co-energy variable.
+fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
+    let owner = integral.owner?;
+    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+        return None;
+    };
+    model.ports_of(owner).enumerate().find_map(|(at, port)| {
+        let (co_energy, energy) = law.storage[at]?;
+        (energy == integral.symbol).then_some((port, co_energy))
+    })
+}
+
+/// What is given at the start, and what follows, of a nonlinear storage whose co-energy has a value: the co-energies where the law
+/// has a closed form, the law itself elsewhere.
+fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, value: ExprId) -> (ExprId, ExprId) {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Nonlinear(law) = &element.law else {
+        unreachable!("invariant: only nonlinear laws own energy variables")
+    };
+    let at = (port.0 - element.ports.start) as usize;
+    let (co_energy, energy) = law.storage[at].expect("invariant: the port stores energy");
+    let (effort, flow) = law.variables[at];
+    let variable = if co_energy == Variable::Effort { effort } else { flow };
+    let mut residuals = law.residuals.iter().copied();
+    let residual = residuals.find(|residual| exprs.symbols_of(&[*residual]).contains(&energy));
+    let residual = residual.expect("invariant: the law of a storage holds its energy variable");
+    let residual = exprs.substitute(&[residual], |symbol| (symbol == energy).then_some(start))[0];
+    match exprs.isolate(residual, variable) {
+        Some(given) => (given, value),
+        None => {
+            let zero = exprs.zero();
+            let residual = exprs.substitute(&[residual], |symbol| (symbol == variable).then_some(value))[0];
+            (zero, residual)
+        }
+    }
+}
+
+/// The starts of dependent storage, and what the states make of them: the values of the columns of [`started_columns`].
+pub(super) fn start_constraints(
+    prepared: &Prepared,
+    system: &mut StateSystem,
+    started: &[(PortId, u32)],
+    values: &[ExprId],
+) -> Vec<StartConstraint> {
+    let model = &prepared.model;
+    let nonlinear = |system: &mut StateSystem, port: PortId, value: ExprId| {
+        let mut released = prepared.released.iter();
+        let integral = released.find(|integral| follower(model, integral).is_some_and(|found| found.0 == port))?;
+        let (given, follows) = started_law(model, &mut system.exprs, port, integral.start?, value);
+        Some(StartConstraint {
+            name: port_name(model, port),
+            is_storage: true,
+            given,
+            follows,
+            span: integral
+                .start_span
+                .unwrap_or(model.element_span(model.ports[port.index()].element)),
+        })
+    };
+    let one = |((port, _), value): (&(PortId, u32), &ExprId)| {
+        if let Some(constraint) = nonlinear(system, *port, *value) {
+            return constraint;
+        }
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let at = (port.0 - element.ports.start) as usize;
+        let given = element.start[at].expect("invariant: these columns have starts");
+        let follows = match natural_factor(model, *port, &mut system.exprs) {
+            Some(factor) => system.exprs.mul(factor, *value),
+            None => *value,
+        };
+        StartConstraint {
+            name: port_name(model, *port),
+            is_storage: true,
+            given,
+            follows,
+            span: element.start_span.unwrap_or(element.law_span),
+        }
+    };
+    started.iter().zip(values).map(one).collect()
+}

@@ -1,0 +1,323 @@
+//! Fractions in lowest terms as a person would write them: trigonometric identities where they shorten, common factors taken out.
+//!
+//! Numerator and denominator are read as sums of products of parameters and variables, each times a trigonometric polynomial
+//! ([`super::fourier`]). What divides all of a sum, sines and cosines of any of its angles among that, stands in front, and cancels
+//! across the line; each polynomial is written in the shortest of several forms; then common factors are collected
+//! ([`super::collect`]). Every step is an identity of exact numbers.
+
+use super::collect::{self, Collector, Factor, Powers, Term, multiply, shared_powers};
+use super::fourier::{self, Angles, Frequency, Series, Waves};
+use indexmap::IndexMap;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+use rustc_hash::FxHashMap;
+
+/// Trigonometric polynomials with what they are multiplied by, in the order of writing.
+type Groups = IndexMap<Powers, Series>;
+
+/// An expression in lowest terms, rewritten; none where it is too long for that.
+pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
+    let factors = factors_of(exprs, id);
+    let mut arguments = Vec::new();
+    for (base, _) in &factors {
+        for term in terms_of(exprs, *base) {
+            for (factor, _) in factors_of(exprs, term) {
+                if let Node::Call(Function::Sin | Function::Cos, list) = exprs.node(factor)
+                    && !arguments.contains(&list[0])
+                {
+                    arguments.push(list[0]);
+                }
+            }
+        }
+    }
+    let angles = Angles::new(exprs, &arguments)?;
+    let mut writer = Writer {
+        angles,
+        collector: Collector::new(exprs),
+    };
+    let (number, factors) = number_apart(writer.collector.exprs, factors)?;
+    let mut parts = Vec::with_capacity(factors.len());
+    for (base, exponent) in factors {
+        parts.push((writer.part(base)?, exponent));
+    }
+    // A sine that divides all may be the sine of a multiple, which is shorter as it is.
+    let mut best: Option<(usize, Term)> = None;
+    for divides in [true, false] {
+        let term = writer.fraction(&number, &parts, divides)?;
+        let length = writer.collector.written(&term);
+        if best.as_ref().is_none_or(|known| length < known.0) {
+            best = Some((length, term));
+        }
+    }
+    best.map(|(_, term)| writer.collector.product(&term))
+}
+
+/// The bases of a product with their whole exponents; numbers are bases as well.
+fn factors_of(exprs: &Exprs, id: ExprId) -> Vec<(ExprId, i32)> {
+    let list = match exprs.node(id) {
+        Node::Product(list) => list.to_vec(),
+        _ => vec![id],
+    };
+    let power = |id: ExprId| match exprs.node(id) {
+        Node::Power(base, exponent) => {
+            let exponent = exprs.as_number(*exponent).filter(|exponent| exponent.is_integer());
+            let small = exponent.and_then(|exponent| exponent.to_integer().to_i32());
+            small.map_or((id, 1), |small| (*base, small))
+        }
+        _ => (id, 1),
+    };
+    list.into_iter().map(power).collect()
+}
+
+fn terms_of(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
+    match exprs.node(id) {
+        Node::Sum(list) => list.to_vec(),
+        _ => vec![id],
+    }
+}
+
+/// The numbers among factors, multiplied, and the other factors.
+fn number_apart(exprs: &Exprs, factors: Vec<(ExprId, i32)>) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
+    let mut number = BigRational::one();
+    let mut others = Vec::with_capacity(factors.len());
+    for (id, exponent) in factors {
+        match exprs.as_number(id) {
+            Some(value) if value.is_zero() || exponent.abs() > 64 => return None,
+            Some(value) => number *= value.pow(exponent),
+            None => others.push((id, exponent)),
+        }
+    }
+    Some((number, others))
+}
+
+/// A factor of a fraction.
+enum Part {
+    Sum(Groups),
+    /// A sine or cosine.
+    Turning(Function, Frequency),
+    Plain(Factor),
+}
+
+struct Writer<'e> {
+    angles: Angles,
+    collector: Collector<'e>,
+}
+
+impl Writer<'_> {
+    /// A factor as it is worked on.
+    fn part(&self, base: ExprId) -> Option<Part> {
+        Some(match self.collector.exprs.node(base) {
+            Node::Sum(list) => Part::Sum(self.groups(list)?),
+            Node::Call(function @ (Function::Sin | Function::Cos), list) => {
+                Part::Turning(*function, self.angles.frequency(list[0])?.clone())
+            }
+            _ => Part::Plain(Factor::new(self.collector.exprs, base)),
+        })
+    }
+
+    /// The product of the factors; sines and cosines that divide a whole sum are taken out of it if asked for.
+    fn fraction(&mut self, number: &BigRational, factors: &[(Part, i32)], divides: bool) -> Option<Term> {
+        let mut front = Term::number(number.clone());
+        let mut open: Option<Vec<Term>> = None;
+        for (base, exponent) in factors {
+            match base {
+                Part::Sum(groups) => {
+                    if groups.is_empty() {
+                        return (*exponent > 0).then(|| Term::number(BigRational::zero()));
+                    }
+                    let mut groups = groups.clone();
+                    let common = self.common(&mut groups, divides);
+                    front = front.times_power(&common, *exponent);
+                    let terms = self.terms(groups)?;
+                    if *exponent == 1 && open.is_none() {
+                        open = Some(terms);
+                    } else {
+                        let sum = self.collector.as_term(terms);
+                        front = front.times_power(&sum, *exponent);
+                    }
+                }
+                Part::Turning(function, frequency) => {
+                    let exprs = &mut *self.collector.exprs;
+                    self.angles
+                        .times_power(exprs, &mut front, *function, frequency, *exponent);
+                }
+                Part::Plain(factor) => multiply(&mut front.powers, *factor, *exponent),
+            }
+        }
+        let Some(open) = open else { return Some(front) };
+        let terms = open
+            .iter()
+            .map(|term| term.times(&front.number, &front.powers))
+            .collect();
+        Some(self.collector.as_term(terms))
+    }
+
+    /// A sum by what its trigonometric polynomials are multiplied by.
+    fn groups(&self, list: &[ExprId]) -> Option<Groups> {
+        let exprs = &*self.collector.exprs;
+        let mut groups = Groups::new();
+        let mut known: FxHashMap<Vec<(ExprId, i32)>, Waves> = FxHashMap::default();
+        let (mut rational, mut turning) = (Powers::new(), Vec::new());
+        for term in list {
+            let (number, factors) = number_apart(exprs, factors_of(exprs, *term))?;
+            rational.clear();
+            turning.clear();
+            for (id, exponent) in factors {
+                match exprs.node(id) {
+                    Node::Call(Function::Sin | Function::Cos, _) if exponent > 0 => turning.push((id, exponent)),
+                    _ => multiply(&mut rational, Factor::new(exprs, id), exponent),
+                }
+            }
+            if !known.contains_key(&turning) {
+                known.insert(turning.clone(), self.waves(&turning)?);
+            }
+            known[&turning].add_to(groups.entry(rational.clone()).or_default(), &number);
+        }
+        groups.retain(|_, series| !series.is_empty());
+        (groups.len() <= collect::LONGEST).then_some(groups)
+    }
+
+    /// A product of powers of sines and cosines as a sum.
+    fn waves(&self, turning: &[(ExprId, i32)]) -> Option<Waves> {
+        let mut factors = Vec::with_capacity(turning.len());
+        for (id, exponent) in turning {
+            if let Node::Call(function, list) = self.collector.exprs.node(*id) {
+                factors.push((*function, self.angles.frequency(list[0])?, *exponent));
+            }
+        }
+        Waves::new(&factors, self.angles.count())
+    }
+
+    /// Takes out of a sum what all of it shares.
+    fn common(&mut self, groups: &mut Groups, divides: bool) -> Term {
+        let list: Vec<Term> = groups
+            .keys()
+            .map(|powers| Term {
+                number: BigRational::one(),
+                powers: powers.clone(),
+            })
+            .collect();
+        let mut common = Term {
+            number: BigRational::one(),
+            powers: shared_powers(&list),
+        };
+        let inverse: Powers = common.powers.iter().map(|each| (*each.0, -each.1)).collect();
+        let taken = std::mem::take(groups);
+        for (powers, series) in taken {
+            let rest = Term {
+                number: BigRational::one(),
+                powers,
+            };
+            groups.insert(rest.times(&BigRational::one(), &inverse).powers, series);
+        }
+        if divides {
+            let mut all: Vec<Series> = groups.values().cloned().collect();
+            for (function, u, power) in divide(&mut all) {
+                let exprs = &mut *self.collector.exprs;
+                self.angles.times_power(exprs, &mut common, function, &u, power);
+            }
+            for (group, series) in groups.values_mut().zip(all) {
+                *group = series;
+            }
+        }
+        common
+    }
+
+    /// The terms of a sum, each trigonometric polynomial in its shortest form.
+    fn terms(&mut self, groups: Groups) -> Option<Vec<Term>> {
+        let mut all = Vec::with_capacity(groups.len());
+        for (powers, series) in groups {
+            for term in self.shortest(&series) {
+                all.push(term.times(&BigRational::one(), &powers));
+            }
+            if all.len() > collect::LONGEST {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    /// A trigonometric polynomial as terms: as a product, or as a sum in one of several forms.
+    fn shortest(&mut self, series: &Series) -> Vec<Term> {
+        let mut forms: Vec<Vec<Term>> = self.product(series).map(|product| vec![product]).into_iter().collect();
+        forms.extend(self.sums(series));
+        for (pair, rest) in self.angles.pairs(series) {
+            if let Some(product) = self.product(&pair) {
+                let mut form = vec![product];
+                form.extend(self.angles.waves(self.collector.exprs, &rest));
+                forms.push(form);
+            }
+        }
+        self.least(forms)
+    }
+
+    /// A trigonometric polynomial as sines and cosines times a rest, if any divides it.
+    fn product(&mut self, series: &Series) -> Option<Term> {
+        let mut rest = [series.clone()];
+        let factors = divide(&mut rest);
+        if factors.is_empty() {
+            return None;
+        }
+        let forms = self.sums(&rest[0]);
+        let sum = self.least(forms);
+        let mut product = self.collector.as_term(sum);
+        for (function, u, power) in factors {
+            let exprs = &mut *self.collector.exprs;
+            self.angles.times_power(exprs, &mut product, function, &u, power);
+        }
+        Some(product)
+    }
+
+    /// The forms of a trigonometric polynomial that are sums.
+    fn sums(&mut self, series: &Series) -> Vec<Vec<Term>> {
+        let exprs = &mut *self.collector.exprs;
+        let mut forms = vec![self.angles.waves(exprs, series)];
+        forms.extend(self.angles.squares(exprs, series));
+        for function in [Function::Cos, Function::Sin] {
+            forms.extend(self.angles.powers(exprs, series, function));
+        }
+        forms.retain(|form| form.len() <= collect::LONGEST);
+        forms
+    }
+
+    /// The shortest of some forms.
+    fn least(&mut self, forms: Vec<Vec<Term>>) -> Vec<Term> {
+        let mut best: Option<(usize, Vec<Term>)> = None;
+        for form in forms {
+            let whole = self.collector.as_term(form.clone());
+            let length = self.collector.written(&whole);
+            if best.as_ref().is_none_or(|known| length < known.0) {
+                best = Some((length, form));
+            }
+        }
+        best.map_or(Vec::new(), |found| found.1)
+    }
+}
+
+/// Divides all sums by the sines and cosines that divide each of them; returns these with their powers.
+fn divide(all: &mut [Series]) -> Vec<(Function, Frequency, i32)> {
+    let Some(smallest) = all.iter().min_by_key(|series| series.len()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for u in fourier::candidates(smallest) {
+        for function in [Function::Sin, Function::Cos] {
+            let mut power = 0;
+            while let Some(quotients) = quotients(all, function, &u) {
+                all.clone_from_slice(&quotients);
+                power += 1;
+            }
+            if power > 0 {
+                found.push((function, u.clone(), power));
+            }
+        }
+    }
+    found
+}
+
+fn quotients(all: &[Series], function: Function, u: &Frequency) -> Option<Vec<Series>> {
+    all.iter()
+        .map(|series| fourier::quotient(series, function, u))
+        .collect()
+}

@@ -1,0 +1,37 @@
+//! What is asked of the equations.
+
+use super::states::StateRequest;
+use lgm_algebra::RationalFunctions;
+
+/// What equations are asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which variables are the states.
+    pub states: StateRequest,
+    /// Names of elements whose storage should keep its state, most wanted first.
+    pub retain: Vec<String>,
+    /// Whether A..F over the parameters are wanted.
+    pub symbolic: bool,
+    /// Whether A..F in numbers are wanted.
+    pub numeric: bool,
+    /// Whether the equations are wanted in blocks too; the states are co-energy variables then.
+    pub blocks: bool,
+    /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
+    pub linear_outputs: bool,
+    /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
+    pub size_limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            states: StateRequest::Natural,
+            retain: Vec::new(),
+            symbolic: true,
+            numeric: true,
+            blocks: false,
+            linear_outputs: false,
+            size_limit: RationalFunctions::DEFAULT_OPERATIONS,
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! The matrices of LG2ss (Pourazadi, tables 5-1 to 5-3): what they may hold, and what they mean.
+//!
+//! A graph row is `[branch, tail node, head node, type]`, node 1 being the ground; an output row is
+//! `[output, branch, type]`. Two rows that follow each other, with branch numbers that follow each
+//! other, make one transformer or gyrator.
+
+use super::matrix::{self, Entry, Matrix, Row};
+use super::print;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use lgm_source::{SourceId, SourceMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+const WIDTH: &str = "LGM0804";
+const UNKNOWN_TYPE: &str = "LGM0805";
+const REPEATED_NUMBER: &str = "LGM0806";
+const UNPAIRED: &str = "LGM0807";
+const NO_GROUND: &str = "LGM0808";
+const DANGLING: &str = "LGM0809";
+const NO_SUCH_BRANCH: &str = "LGM0810";
+const EMPTY: &str = "LGM0811";
+const SELF_LOOP: &str = "LGM0812";
+const BAD_NAME: &str = "LGM0813";
+
+/// The reference node of every LG2ss graph.
+pub(super) const GROUND: u32 = 1;
+
+/// An element type of table 5-1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ElementType {
+    AType,
+    TType,
+    DType,
+    AcrossSource,
+    ThroughSource,
+    Transformer,
+    Gyrator,
+}
+
+impl ElementType {
+    fn of(number: u32) -> Option<ElementType> {
+        Some(match number {
+            1 => ElementType::AType,
+            2 => ElementType::TType,
+            3 => ElementType::DType,
+            4 => ElementType::AcrossSource,
+            5 => ElementType::ThroughSource,
+            6 => ElementType::Transformer,
+            7 => ElementType::Gyrator,
+            _ => return None,
+        })
+    }
+
+    fn is_two_port(self) -> bool {
+        matches!(self, ElementType::Transformer | ElementType::Gyrator)
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            ElementType::AType => "A-type element",
+            ElementType::TType => "T-type element",
+            ElementType::DType => "D-type element",
+            ElementType::AcrossSource => "across source",
+            ElementType::ThroughSource => "through source",
+            ElementType::Transformer => "transformer",
+            ElementType::Gyrator => "gyrator",
+        }
+    }
+}
+
+/// An output type of table 5-2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutputType {
+    Across,
+    Through,
+    IntegratedAcross,
+    IntegratedThrough,
+}
+
+impl OutputType {
+    fn of(number: u32) -> Option<OutputType> {
+        Some(match number {
+            1 => OutputType::Across,
+            2 => OutputType::Through,
+            3 => OutputType::IntegratedAcross,
+            4 => OutputType::IntegratedThrough,
+            _ => return None,
+        })
+    }
+}
+
+/// One row of the graph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Branch {
+    pub(super) number: u32,
+    pub(super) tail: u32,
+    pub(super) head: u32,
+    pub(super) kind: ElementType,
+}
+
+/// One element: a branch, or the two branches of a two-port.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Element {
+    One(Branch),
+    Two(Branch, Branch),
+}
+
+/// One row of the output matrix.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    pub(super) number: u32,
+    pub(super) branch: u32,
+    pub(super) kind: OutputType,
+}
+
+/// Turns the two matrices of LG2ss into a model of the given name.
+///
+/// The faults of both texts are reported together, each at its place in the text that holds it. The
+/// text is `None` exactly where one of them is an error.
+pub fn lg2ss(map: &SourceMap, graph: SourceId, outputs: SourceId, name: &str) -> (Option<String>, Vec<Diagnostic>) {
+    let mut faults = Vec::new();
+    check_name(name, &mut faults);
+    let graph = matrix::parse(map, graph, &mut faults);
+    let outputs = matrix::parse(map, outputs, &mut faults);
+    let elements = graph.as_ref().map(|graph| read_graph(graph, &mut faults));
+    let outputs = outputs.map(|outputs| read_outputs(&outputs, graph.as_ref(), &mut faults));
+    match (elements, outputs) {
+        (Some(elements), Some(outputs)) if !has_errors(&faults) => {
+            (Some(print::model(name, &elements, &outputs)), faults)
+        }
+        _ => (None, faults),
+    }
+}
+
+fn check_name(name: &str, faults: &mut Vec<Diagnostic>) {
+    let letters = name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if !letters || RESERVED.contains(&name) {
+        faults.push(
+            Diagnostic::error(BAD_NAME, format!("`{name}` cannot be the name of a model"))
+                .help("use ASCII letters, digits and `_`, a letter first, and no reserved word, such as `Circuit`"),
+        );
+    }
+}
+
+/// The reserved words of the language.
+const RESERVED: [&str; 24] = [
+    "import",
+    "domain",
+    "element",
+    "component",
+    "modal",
+    "model",
+    "node",
+    "zero",
+    "one",
+    "param",
+    "const",
+    "input",
+    "output",
+    "signal",
+    "state",
+    "port",
+    "experiment",
+    "for",
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+];
+
+fn read_graph(matrix: &Matrix, faults: &mut Vec<Diagnostic>) -> Vec<Element> {
+    if matrix.rows.is_empty() {
+        faults.push(
+            Diagnostic::error(EMPTY, "the graph has no branches")
+                .label(matrix.span, "no row here")
+                .help("write one row a branch: `[branch, tail node, head node, type]`"),
+        );
+        return Vec::new();
+    }
+    let rows = rows_of_width(matrix, 4, "a graph row is `branch, tail node, head node, type`", faults);
+    check_repeats(&rows, "branch", faults);
+    let elements = pair_up(&rows, faults);
+    for row in &rows {
+        let [_, tail, head, _] = columns(row);
+        if tail.value == head.value {
+            faults.push(
+                Diagnostic::error(SELF_LOOP, format!("this branch starts and ends at node {}", tail.value))
+                    .label(tail.span.to(head.span), "tail and head are the same node")
+                    .help("a branch joins two different nodes; give its head node another number"),
+            );
+        }
+    }
+    // Where a row could not be read, its nodes would be missing from the count.
+    if rows.len() == matrix.rows.len() {
+        check_nodes(matrix, &rows, faults);
+    }
+    elements
+}
+
+/// The rows that have the right number of entries; the others are reported.
+fn rows_of_width<'a>(matrix: &'a Matrix, width: usize, layout: &str, faults: &mut Vec<Diagnostic>) -> Vec<&'a Row> {
+    let mut rows = Vec::new();
+    for (index, row) in matrix.rows.iter().enumerate() {
+        let found = row.entries.len();
+        if found == width {
+            rows.push(row);
+            continue;
+        }
+        let entries = if found == 1 { "entry" } else { "entries" };
+        let fault = Diagnostic::error(
+            WIDTH,
+            format!("row {} has {found} {entries} instead of {width}", index + 1),
+        )
+        .label(row.span(), format!("{found} {entries}"));
+        faults.push(if found > width && found.is_multiple_of(width) {
+            fault.note(layout.to_owned()).help("write `;` between two rows")
+        } else {
+            fault.help(layout.to_owned())
+        });
+    }
+    rows
+}
+
+/// The entries of a row whose width was checked.
+fn columns<const N: usize>(row: &Row) -> [Entry; N] {
+    row.entries
+        .clone()
+        .try_into()
+        .expect("invariant: the width of the row was checked")
+}
+
+fn check_repeats(rows: &[&Row], what: &str, faults: &mut Vec<Diagnostic>) {
+    let mut seen: FxHashMap<u32, Span> = FxHashMap::default();
+    for row in rows {
+        let number = row.entries[0];
+        match seen.get(&number.value) {
+            Some(first) => faults.push(
+                Diagnostic::error(
+                    REPEATED_NUMBER,
+                    format!("there are two rows for {what} {}", number.value),
+                )
+                .label(number.span, "given again here")
+                .label(*first, "first given here")
+                .help(format!("give every {what} a number of its own")),
+            ),
+            None => {
+                seen.insert(number.value, number.span);
+            }
+        }
+    }
+}
+
+/// Reads types and joins the two rows of every transformer and gyrator.
+fn pair_up(rows: &[&Row], faults: &mut Vec<Diagnostic>) -> Vec<Element> {
+    let kinds: Vec<Option<ElementType>> = rows.iter().map(|row| element_type(row, faults)).collect();
+    let mut elements = Vec::new();
+    let mut at = 0;
+    while at < rows.len() {
+        let row = rows[at];
+        let Some(kind) = kinds[at] else {
+            at += 1;
+            continue;
+        };
+        at += 1;
+        if !kind.is_two_port() {
+            elements.push(Element::One(branch(row, kind)));
+            continue;
+        }
+        let first = branch(row, kind);
+        let noun = kind.noun();
+        // A next row whose type is unknown may have been meant as the partner: one fault is enough.
+        if at < rows.len() && kinds[at].is_none() {
+            continue;
+        }
+        if at < rows.len() && kinds[at] == Some(kind) {
+            let second = branch(rows[at], kind);
+            if first.number.checked_add(1) == Some(second.number) {
+                elements.push(Element::Two(first, second));
+            } else {
+                faults.push(
+                    Diagnostic::error(
+                        UNPAIRED,
+                        format!("the two branches of a {noun} have numbers that follow each other"),
+                    )
+                    .label(
+                        rows[at].entries[0].span,
+                        format!("branch {}, not {} + 1", second.number, first.number),
+                    )
+                    .label(row.entries[0].span, format!("branch {}, its first side", first.number))
+                    .help(format!("number the second branch {}", u64::from(first.number) + 1)),
+                );
+            }
+            at += 1;
+        } else {
+            faults.push(
+                Diagnostic::error(
+                    UNPAIRED,
+                    format!("the {noun} of branch {} has one row only", first.number),
+                )
+                .label(row.span(), format!("a {noun} is two rows, one after the other"))
+                .help(format!(
+                    "write its second side as the next row: branch {}, its two nodes and type {}",
+                    u64::from(first.number) + 1,
+                    row.entries[3].value
+                )),
+            );
+        }
+    }
+    elements
+}
+
+fn element_type(row: &Row, faults: &mut Vec<Diagnostic>) -> Option<ElementType> {
+    let entry = row.entries[3];
+    let kind = ElementType::of(entry.value);
+    if kind.is_none() {
+        faults.push(
+            Diagnostic::error(UNKNOWN_TYPE, format!("there is no element type {}", entry.value))
+                .label(entry.span, "types go from 1 to 7")
+                .help("1 A-type, 2 T-type, 3 D-type, 4 across source, 5 through source, 6 transformer, 7 gyrator"),
+        );
+    }
+    kind
+}
+
+fn branch(row: &Row, kind: ElementType) -> Branch {
+    let [number, tail, head, _] = columns(row);
+    Branch {
+        number: number.value,
+        tail: tail.value,
+        head: head.value,
+        kind,
+    }
+}
+
+/// Every node must lead somewhere, and every part of the graph to the ground.
+fn check_nodes(matrix: &Matrix, rows: &[&Row], faults: &mut Vec<Diagnostic>) {
+    let mut uses: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+    for row in rows {
+        let [_, tail, head, _] = columns(row);
+        uses.entry(tail.value).or_default().push(tail.span);
+        uses.entry(head.value).or_default().push(head.span);
+    }
+    for (node, places) in &uses {
+        if *node != GROUND && places.len() == 1 {
+            faults.push(
+                Diagnostic::error(DANGLING, format!("node {node} is the end of one branch only"))
+                    .label(places[0], "no other branch comes here, so nothing can flow")
+                    .help("join another branch to this node, or correct its number"),
+            );
+        }
+    }
+    if !uses.contains_key(&GROUND) {
+        faults.push(
+            Diagnostic::error(NO_GROUND, "no branch ends at node 1")
+                .label(matrix.span, "node 1 is the ground, to which across variables refer")
+                .help("give the reference node of the graph the number 1"),
+        );
+        return;
+    }
+    let mut parts = Parts::new(uses.keys().copied());
+    for row in rows {
+        let [_, tail, head, _] = columns(row);
+        parts.join(tail.value, head.value);
+    }
+    let ground = parts.root(GROUND);
+    let mut floating: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for node in uses.keys() {
+        let root = parts.root(*node);
+        if root != ground {
+            floating.entry(root).or_default().push(*node);
+        }
+    }
+    for nodes in floating.values() {
+        let listed: Vec<String> = nodes.iter().map(u32::to_string).collect();
+        let noun = if nodes.len() == 1 { "node" } else { "nodes" };
+        faults.push(
+            Diagnostic::error(
+                NO_GROUND,
+                format!("no path leads from {noun} {} to the ground", listed.join(", ")),
+            )
+            .label(uses[&nodes[0]][0], "its across variable has no reference")
+            .note("a transformer or gyrator joins its two sides by power, not by a path")
+            .help("connect one node of this part to node 1"),
+        );
+    }
+}
+
+/// Which nodes hang together.
+struct Parts {
+    parent: FxHashMap<u32, u32>,
+}
+
+impl Parts {
+    fn new(nodes: impl Iterator<Item = u32>) -> Parts {
+        Parts {
+            parent: nodes.map(|node| (node, node)).collect(),
+        }
+    }
+
+    fn root(&mut self, node: u32) -> u32 {
+        let mut at = node;
+        while self.parent[&at] != at {
+            let grandparent = self.parent[&self.parent[&at]];
+            self.parent.insert(at, grandparent);
+            at = grandparent;
+        }
+        at
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        // The smaller number leads, so that the answer does not depend on the order of rows.
+        self.parent.insert(a.max(b), a.min(b));
+    }
+}
+
+fn read_outputs(matrix: &Matrix, graph: Option<&Matrix>, faults: &mut Vec<Diagnostic>) -> Vec<Output> {
+    if matrix.rows.is_empty() {
+        faults.push(
+            Diagnostic::warning(EMPTY, "no outputs are asked for")
+                .label(matrix.span, "no row here")
+                .help("write one row an output: `[output, branch, type]`"),
+        );
+    }
+    let rows = rows_of_width(matrix, 3, "an output row is `output, branch, type`", faults);
+    check_repeats(&rows, "output", faults);
+    let listed: Option<Vec<u32>> = graph.map(|graph| graph.rows.iter().map(|row| row.entries[0].value).collect());
+    let branches: FxHashSet<u32> = listed.iter().flatten().copied().collect();
+    let mut outputs = Vec::new();
+    for row in rows {
+        let [number, branch, kind] = columns(row);
+        if let Some(listed) = &listed
+            && !branches.contains(&branch.value)
+        {
+            let known: Vec<String> = listed.iter().take(20).map(u32::to_string).collect();
+            let more = if listed.len() > known.len() { ", .." } else { "" };
+            faults.push(
+                Diagnostic::error(NO_SUCH_BRANCH, format!("the graph has no branch {}", branch.value))
+                    .label(branch.span, "an output of this branch is asked for")
+                    .help(format!("its branches are {}{more}", known.join(", "))),
+            );
+        }
+        match OutputType::of(kind.value) {
+            Some(kind) => outputs.push(Output {
+                number: number.value,
+                branch: branch.value,
+                kind,
+            }),
+            None => faults.push(
+                Diagnostic::error(UNKNOWN_TYPE, format!("there is no output type {}", kind.value))
+                    .label(kind.span, "types go from 1 to 4")
+                    .help("1 across, 2 through, 3 integrated across, 4 integrated through"),
+            ),
+        }
+    }
+    outputs.sort_by_key(|output| output.number);
+    outputs
+}

@@ -1,0 +1,453 @@
+//! The equations as compiled functions of arrays: what solvers call.
+//!
+//! Expressions are lowered once to a graph of values (shared subexpressions once, powers by multiplications), values to a
+//! [`program`] of loops, and programs are run by an evaluator. Jacobians are exact: derivatives of the expressions, taken
+//! through the assignments.
+//!
+//! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
+//! here fails: what has no value is NaN or infinite.
+
+mod bends;
+mod body;
+mod corners;
+mod factored;
+mod fuse;
+mod graph;
+mod interval;
+mod jacobian;
+mod looks;
+mod lower;
+#[cfg(feature = "native")]
+mod native;
+pub mod operation;
+mod portable;
+pub mod program;
+mod reroll;
+mod units;
+mod walk;
+
+pub use corners::{Condition, Corners, LARGEST_TURN, longest_step};
+pub use lower::Layout;
+
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
+use lgm_model::system::StateSystem;
+use operation::Space;
+use portable::Portable;
+use program::Program;
+use rustc_hash::FxHashMap;
+#[cfg(feature = "native")]
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The arguments of every kernel; parts that a kernel does not read may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arguments<'a> {
+    /// The time in seconds. Steps have their new value at the instant itself.
+    pub time: f64,
+    /// Every entry of every parameter in declaration order, derived ones included (see [`Kernels::parameters`]).
+    pub parameters: &'a [f64],
+    /// States in order.
+    pub states: &'a [f64],
+    /// Inputs in order.
+    pub inputs: &'a [f64],
+    /// Time derivatives of the inputs.
+    pub rates: &'a [f64],
+    /// Unknowns of all algebraic loops, in order.
+    pub unknowns: &'a [f64],
+}
+
+/// A function of arrays: reads its arguments, writes [`Kernel::outputs`] numbers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    program: Program,
+    portable: Portable,
+    #[cfg(feature = "native")]
+    native: Native,
+    /// How much of each argument is read: parameters, states, inputs, rates, unknowns.
+    needs: [usize; 5],
+}
+
+/// Machine code that is made when it begins to pay: many kernels of a system are called once, or never.
+#[cfg(feature = "native")]
+#[derive(Debug, Default)]
+struct Native {
+    wanted: bool,
+    calls: AtomicU32,
+    code: OnceLock<Option<native::Code>>,
+}
+
+#[cfg(feature = "native")]
+impl Native {
+    /// Calls that are interpreted before machine code is made.
+    const PATIENCE: u32 = 2;
+
+    /// The code, where this call is to use it.
+    fn for_call(&self, program: &Program) -> Option<&native::Code> {
+        if !self.wanted {
+            return None;
+        }
+        match self.code.get() {
+            Some(code) => code.as_ref(),
+            None if self.calls.fetch_add(1, Ordering::Relaxed) < Native::PATIENCE => None,
+            None => self.make(program),
+        }
+    }
+
+    fn make(&self, program: &Program) -> Option<&native::Code> {
+        self.code.get_or_init(|| native::compile(program)).as_ref()
+    }
+}
+
+impl Kernel {
+    fn new(program: Program, options: &KernelOptions) -> Kernel {
+        #[cfg(feature = "native")]
+        let native = Native {
+            wanted: options.native,
+            ..Native::default()
+        };
+        #[cfg(not(feature = "native"))]
+        let _ = options;
+        let portable = Portable::new(&program);
+        let needs = [
+            Space::Parameters,
+            Space::States,
+            Space::Inputs,
+            Space::Rates,
+            Space::Unknowns,
+        ]
+        .map(|space| program.needs(space));
+        Kernel {
+            inner: Arc::new(Inner {
+                program,
+                portable,
+                #[cfg(feature = "native")]
+                native,
+                needs,
+            }),
+        }
+    }
+
+    /// How many numbers it writes.
+    pub fn outputs(&self) -> usize {
+        self.inner.program.outputs
+    }
+
+    /// Doubles of working memory that a call needs.
+    pub fn scratch(&self) -> usize {
+        self.inner.program.temporaries + self.inner.portable.registers()
+    }
+
+    /// Makes machine code now, not when the kernel was called a few times; says whether there is any. For runs in parallel, which
+    /// would wait for it, and for measurements. Results are the same before and after.
+    pub fn prepare(&self) -> bool {
+        #[cfg(feature = "native")]
+        return self.inner.native.wanted && self.inner.native.make(&self.inner.program).is_some();
+        #[cfg(not(feature = "native"))]
+        false
+    }
+
+    /// What it computes.
+    pub fn program(&self) -> &Program {
+        &self.inner.program
+    }
+
+    /// Computes the outputs. Any numbers are allowed, NaN included. Nothing is allocated, but for the third call, at which
+    /// machine code is made (see [`Kernel::prepare`]).
+    ///
+    /// Panics where `scratch`, `out` or a part of the arguments is shorter than what is used of it.
+    pub fn call(&self, at: &Arguments<'_>, scratch: &mut [f64], out: &mut [f64]) {
+        let inner = &*self.inner;
+        let given = [
+            at.parameters.len(),
+            at.states.len(),
+            at.inputs.len(),
+            at.rates.len(),
+            at.unknowns.len(),
+        ];
+        assert!(
+            given.iter().zip(&inner.needs).all(|(given, needs)| given >= needs)
+                && scratch.len() >= self.scratch()
+                && out.len() >= self.outputs(),
+            "invariant: arrays have the sizes of the system"
+        );
+        #[cfg(feature = "native")]
+        if let Some(native) = inner.native.for_call(&inner.program) {
+            return native.run(&inner.program, at, &mut scratch[..inner.program.temporaries], out);
+        }
+        inner.portable.run(&inner.program, at, scratch, out);
+    }
+
+    /// The outputs as a new vector, for what is called once.
+    pub fn values(&self, at: &Arguments<'_>) -> Vec<f64> {
+        let mut scratch = vec![0.0; self.scratch()];
+        let mut out = vec![0.0; self.outputs()];
+        self.call(at, &mut scratch, &mut out);
+        out
+    }
+}
+
+/// A sparse matrix whose nonzero entries a kernel computes.
+#[derive(Clone, Debug)]
+pub struct SparseKernel {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Row r holds entries `row_starts[r] .. row_starts[r + 1]`; one longer than there are rows.
+    pub row_starts: Vec<usize>,
+    /// The column of each entry, ascending within a row.
+    pub columns_of: Vec<usize>,
+    /// The entries, row by row.
+    pub values: Kernel,
+}
+
+impl SparseKernel {
+    /// How many entries are stored; all others are zero whatever the arguments.
+    pub fn stored(&self) -> usize {
+        self.columns_of.len()
+    }
+}
+
+/// How kernels are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Machine code, where this build can make it; the portable evaluator otherwise.
+    pub native: bool,
+}
+
+impl Default for KernelOptions {
+    fn default() -> KernelOptions {
+        KernelOptions { native: true }
+    }
+}
+
+/// All functions of a system that a solver asks for: n states, m inputs, p outputs, k loop unknowns.
+///
+/// With x the states, u the inputs, w the loop unknowns, the system is `M x' = f(t, x, u, u', w)`, `0 = g(t, x, u, u', w)`,
+/// `y = h(t, x, u, u', w)`.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    /// f: n right sides.
+    pub derivatives: Kernel,
+    /// h: p outputs.
+    pub outputs: Kernel,
+    /// M; none where it is the identity.
+    pub mass: Option<SparseKernel>,
+    /// g: k residuals of all loops.
+    pub residuals: Kernel,
+    /// n starts of the states, over the parameters.
+    pub starts: Kernel,
+    /// 2m numbers over time and parameters: default signals of the inputs, then their exact time derivatives between
+    /// jumps. NaN for an input without a signal.
+    pub inputs: Kernel,
+    options: KernelOptions,
+    jacobians: OnceLock<Arc<Jacobians>>,
+    base: Vec<f64>,
+    /// Derived parameter entries, each after all that it is computed from.
+    derived: Vec<(usize, Kernel)>,
+}
+
+/// The partial derivatives of a system. An explicit method needs none of them, unless there are loops to be solved.
+#[derive(Clone, Debug)]
+pub struct Jacobians {
+    /// df/dx, loop unknowns held fixed.
+    pub rates_by_states: SparseKernel,
+    /// df/dw
+    pub rates_by_unknowns: SparseKernel,
+    /// dg/dx
+    pub residuals_by_states: SparseKernel,
+    /// dg/dw
+    pub residuals_by_unknowns: SparseKernel,
+}
+
+/// The partial derivatives of everything by everything that a caller can change: states, then inputs, then rates of inputs, then
+/// loop unknowns are the columns.
+#[derive(Clone, Debug)]
+pub struct Sensitivities {
+    /// Of the right sides f.
+    pub rates: SparseKernel,
+    /// Of the outputs h.
+    pub outputs: SparseKernel,
+    /// Of the residuals g.
+    pub residuals: SparseKernel,
+}
+
+impl Sensitivities {
+    /// Differentiates and compiles.
+    pub fn new(system: &StateSystem, options: &KernelOptions) -> Sensitivities {
+        let layout = Layout::new(system);
+        let columns = jacobian::everything(system);
+        let lists = [&system.derivatives[..], &system.output_values, &[]];
+        if let Some(found) = factored::factored(&system.exprs, system, &layout, &columns, lists, options) {
+            let [rates, outputs, residuals] = found;
+            return Sensitivities {
+                rates,
+                outputs,
+                residuals,
+            };
+        }
+        let mut exprs = system.exprs.clone();
+        let [rates, outputs, residuals] = jacobian::by_everything(&mut exprs, system);
+        let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, options);
+        Sensitivities {
+            rates: rates.compile(make),
+            outputs: outputs.compile(make),
+            residuals: residuals.compile(make),
+        }
+    }
+}
+
+impl Kernels {
+    /// Compiles all functions of a system; partial derivatives wait until they are asked for ([`Kernels::jacobians`]).
+    pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {
+        let layout = Layout::new(system);
+        let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, options);
+        let loops = system.loops.iter().flat_map(|entry| &entry.residuals);
+        let residual_roots: Vec<ExprId> = loops.copied().collect();
+        let starts: Vec<ExprId> = system.states.iter().map(|state| state.start).collect();
+        Kernels {
+            derivatives: make(&system.derivatives),
+            outputs: make(&system.output_values),
+            mass: system
+                .mass_matrix
+                .as_ref()
+                .map(|mass| jacobian::pattern(mass).compile(make)),
+            residuals: make(&residual_roots),
+            starts: make(&starts),
+            inputs: inputs(system, &layout, options),
+            options: *options,
+            jacobians: OnceLock::new(),
+            base: parameter_base(system),
+            derived: derived_parameters(system, &layout),
+        }
+    }
+
+    /// The parameter entries that follow from others, by their positions, each after all that it is computed from.
+    pub fn derived(&self) -> &[(usize, Kernel)] {
+        &self.derived
+    }
+
+    /// The partial derivatives of the system that these kernels were made of, differentiated and compiled when they are asked
+    /// for first: a model in which everything acts on everything has a dense one, which an explicit method never needs.
+    pub fn jacobians(&self, system: &StateSystem) -> &Jacobians {
+        self.jacobians.get_or_init(|| {
+            let layout = Layout::new(system);
+            let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+            let lists = [&system.derivatives[..]];
+            if let Some([rates_by_states]) =
+                factored::factored(&system.exprs, system, &layout, &states, lists, &self.options)
+            {
+                // There are no loops.
+                let nothing = |rows: usize, columns: usize| {
+                    let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, &self.options);
+                    jacobian::Entries::empty(rows, columns).compile(make)
+                };
+                return Arc::new(Jacobians {
+                    rates_by_states,
+                    rates_by_unknowns: nothing(states.len(), 0),
+                    residuals_by_states: nothing(0, states.len()),
+                    residuals_by_unknowns: nothing(0, 0),
+                });
+            }
+            let mut exprs = system.exprs.clone();
+            let (rates, residuals) = jacobian::derive(&mut exprs, system);
+            let make = |roots: &[ExprId]| expression(&exprs, roots, &layout, &self.options);
+            Arc::new(Jacobians {
+                rates_by_states: rates.by_states.compile(make),
+                rates_by_unknowns: rates.by_unknowns.compile(make),
+                residuals_by_states: residuals.by_states.compile(make),
+                residuals_by_unknowns: residuals.by_unknowns.compile(make),
+            })
+        })
+    }
+
+    /// All parameter entries, with some set by their positions: those that follow from others are computed anew, unless they are
+    /// set themselves.
+    pub fn parameters(&self, set: &[(usize, f64)]) -> Vec<f64> {
+        let mut values = self.base.clone();
+        for (position, value) in set {
+            values[*position] = *value;
+        }
+        if set.is_empty() {
+            return values;
+        }
+        for (position, kernel) in &self.derived {
+            if !set.iter().any(|entry| entry.0 == *position) {
+                let at = Arguments {
+                    parameters: &values,
+                    ..Arguments::default()
+                };
+                values[*position] = kernel.values(&at)[0];
+            }
+        }
+        values
+    }
+}
+
+/// A kernel for any expressions over the symbols of a layout.
+pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
+    let (graph, values) = lower::lower(exprs, layout, roots);
+    Kernel::new(reroll::program(&graph, &values), options)
+}
+
+/// The signals of the inputs and their rates. Rates are new expressions; they are made in an arena of their own, since that of a
+/// large system is large.
+fn inputs(system: &StateSystem, layout: &Layout, options: &KernelOptions) -> Kernel {
+    let mut exprs = Exprs::default();
+    let mut copied = FxHashMap::default();
+    let signals: Vec<Option<ExprId>> = system
+        .inputs
+        .iter()
+        .map(|input| Some(exprs.import(&system.exprs, input.signal?, &mut copied)))
+        .collect();
+    let roots = jacobian::signals(&mut exprs, &signals, system.time);
+    expression(&exprs, &roots, layout, options)
+}
+
+fn parameter_base(system: &StateSystem) -> Vec<f64> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| to_f64(&entry.value)).collect()
+}
+
+/// The entries that follow from others, ordered so that one pass suffices whatever the order of declarations.
+fn derived_parameters(system: &StateSystem, layout: &Layout) -> Vec<(usize, Kernel)> {
+    let entries: Vec<Option<ExprId>> = system
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .map(|entry| entry.derived)
+        .collect();
+    let mut placed: Vec<bool> = entries.iter().map(Option::is_none).collect();
+    let mut order = Vec::new();
+    for first in 0..entries.len() {
+        let mut stack = vec![first];
+        while let Some(position) = stack.last().copied() {
+            let Some(value) = entries[position].filter(|_| !placed[position]) else {
+                stack.pop();
+                continue;
+            };
+            let before = system.exprs.symbols_of(&[value]);
+            let before = before.iter().filter_map(|symbol| layout.place_of(*symbol));
+            let waiting: Vec<usize> = before
+                .filter(|(space, index)| *space == Space::Parameters && !placed[*index as usize])
+                .map(|(_, index)| index as usize)
+                .collect();
+            if waiting.is_empty() {
+                placed[position] = true;
+                order.push((position, value));
+                stack.pop();
+            }
+            stack.extend(waiting);
+        }
+    }
+    let options = KernelOptions { native: false };
+    order
+        .into_iter()
+        .map(|(position, value)| (position, expression(&system.exprs, &[value], layout, &options)))
+        .collect()
+}

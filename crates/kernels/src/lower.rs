@@ -1,0 +1,359 @@
+//! Expressions to values: symbols become places in the arguments, assignments their values, powers multiplications.
+
+use super::graph::{Graph, ValueId};
+use super::operation::{Binary, Space, Unary};
+use super::walk::{ById, Walk};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, to_f64};
+use lgm_model::system::StateSystem;
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+/// Integer powers up to this size are multiplications.
+const LARGEST_UNROLLED_POWER: u32 = 16;
+
+/// Sums of more terms are split.
+const LONGEST_SUM: usize = 16;
+
+/// Where the numbers of symbols are found in [`Arguments`](super::Arguments).
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// By the number of the symbol.
+    meanings: Vec<Meaning>,
+}
+
+/// What a symbol is to a kernel.
+#[derive(Clone, Copy, Debug, Default)]
+enum Meaning {
+    /// A symbol of another system.
+    #[default]
+    Unknown,
+    /// A number of an argument.
+    Place(Space, u32),
+    /// An expression that it stands for.
+    Value(ExprId),
+}
+
+impl Layout {
+    /// The layout that all kernels of a system have.
+    pub fn new(system: &StateSystem) -> Layout {
+        let mut layout = Layout {
+            meanings: vec![Meaning::Unknown; system.exprs.symbol_count()],
+        };
+        layout.place(Space::Time, std::iter::once(system.time));
+        let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+        layout.place(Space::Parameters, entries.map(|entry| entry.symbol));
+        layout.place(Space::States, system.states.iter().map(|state| state.symbol));
+        layout.place(Space::Inputs, system.inputs.iter().map(|input| input.symbol));
+        layout.place(Space::Rates, system.input_rates.iter().copied());
+        let unknowns = system.loops.iter().flat_map(|entry| &entry.unknowns);
+        layout.place(Space::Unknowns, unknowns.copied());
+        for assignment in &system.assignments {
+            layout.set(assignment.symbol, Meaning::Value(assignment.value));
+        }
+        layout
+    }
+
+    fn place(&mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) {
+        for (index, symbol) in symbols.enumerate() {
+            self.set(symbol, Meaning::Place(space, index as u32));
+        }
+    }
+
+    fn set(&mut self, symbol: SymbolId, meaning: Meaning) {
+        let at = symbol.0 as usize;
+        if at >= self.meanings.len() {
+            self.meanings.resize(at + 1, Meaning::Unknown);
+        }
+        self.meanings[at] = meaning;
+    }
+
+    fn meaning(&self, symbol: SymbolId) -> Meaning {
+        self.meanings.get(symbol.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Where a symbol's number is; none for assignments and for symbols of other systems.
+    pub fn place_of(&self, symbol: SymbolId) -> Option<(Space, u32)> {
+        match self.meaning(symbol) {
+            Meaning::Place(space, index) => Some((space, index)),
+            _ => None,
+        }
+    }
+
+    /// How many entries of parameters there are.
+    pub(crate) fn parameters(&self) -> usize {
+        let last = self.meanings.iter().filter_map(|meaning| match meaning {
+            Meaning::Place(Space::Parameters, index) => Some(*index as usize + 1),
+            _ => None,
+        });
+        last.max().unwrap_or(0)
+    }
+
+    /// The expression that a symbol stands for, where it is assigned.
+    pub fn value_of(&self, symbol: SymbolId) -> Option<ExprId> {
+        match self.meaning(symbol) {
+            Meaning::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Lowers roots to values of one graph.
+pub(crate) fn lower(exprs: &Exprs, layout: &Layout, roots: &[ExprId]) -> (Graph, Vec<ValueId>) {
+    let mut lowering = Lowering::new(exprs, layout, roots.len());
+    let values = roots.iter().map(|root| lowering.root(*root)).collect();
+    (lowering.graph, values)
+}
+
+/// Expressions on their way to values, one graph for all.
+pub(crate) struct Lowering<'a> {
+    pub(crate) exprs: &'a Exprs,
+    layout: &'a Layout,
+    pub(crate) graph: Graph,
+    done: ById<ValueId>,
+    walk: Walk<'a>,
+    /// What is on its way to be lowered; empty in between.
+    order: Vec<ExprId>,
+}
+
+impl<'a> Lowering<'a> {
+    /// For about so many roots.
+    pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout, roots: usize) -> Lowering<'a> {
+        Lowering {
+            exprs,
+            layout,
+            graph: Graph::default(),
+            done: ById::new(exprs, roots),
+            walk: Walk::new(exprs, layout, roots),
+            order: Vec::new(),
+        }
+    }
+
+    /// The value of an expression that was lowered.
+    fn value(&self, id: ExprId) -> ValueId {
+        self.done
+            .get(id)
+            .expect("invariant: parts are lowered before what they are parts of")
+    }
+
+    /// Reads an argument in the place of an expression that was not lowered yet.
+    pub(crate) fn replace(&mut self, id: ExprId, space: Space, index: u32) {
+        let value = self.graph.argument(space, index);
+        self.walk.pass(id);
+        self.done.insert(id, value);
+    }
+
+    /// What changes its sign where a relation, or the sign of something, changes.
+    pub(crate) fn crossing(&mut self, id: ExprId) -> ValueId {
+        match self.exprs.node(id) {
+            Node::Relation(_, a, b) => {
+                let (a, b) = (self.root(*a), self.root(*b));
+                self.graph.binary(Binary::Subtract, a, b)
+            }
+            Node::Call(_, list) => self.root(list[0]),
+            _ => unreachable!("invariant: a condition is a relation or a call"),
+        }
+    }
+
+    /// Lowers an expression with all that it is made of.
+    pub(crate) fn root(&mut self, root: ExprId) -> ValueId {
+        let mut order = std::mem::take(&mut self.order);
+        self.walk.to(root, &mut order);
+        for id in order.drain(..) {
+            let value = self.node(id);
+            self.done.insert(id, value);
+        }
+        self.order = order;
+        self.value(root)
+    }
+
+    /// The value of a node whose children have theirs.
+    fn node(&mut self, id: ExprId) -> ValueId {
+        match self.exprs.node(id) {
+            Node::Number(value) => self.graph.number(to_f64(value)),
+            Node::Pi => self.graph.number(std::f64::consts::PI),
+            Node::Symbol(symbol) => match self.layout.value_of(*symbol) {
+                Some(value) => self.value(value),
+                None => {
+                    let (space, index) = self.layout.place_of(*symbol).unwrap_or_else(|| {
+                        let name = &self.exprs.symbol_info(*symbol).name;
+                        panic!("invariant: `{name}` is a symbol of the system")
+                    });
+                    self.graph.argument(space, index)
+                }
+            },
+            Node::Sum(list) => {
+                let terms: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
+                self.long_sum(terms)
+            }
+            Node::Product(list) => self.product(list),
+            Node::Power(base, exponent) => match self.exprs.as_number(*exponent) {
+                Some(exponent) if exponent.is_negative() => {
+                    let below = self.power(*base, &-exponent);
+                    let one = self.graph.number(1.0);
+                    self.graph.binary(Binary::Divide, one, below)
+                }
+                Some(exponent) => self.power(*base, exponent),
+                None => {
+                    let (base, exponent) = (self.value(*base), self.value(*exponent));
+                    self.graph.binary(Binary::Power, base, exponent)
+                }
+            },
+            Node::Call(function, list) => self.call(*function, list),
+            Node::Relation(relation, a, b) => {
+                let (a, b) = (self.value(*a), self.value(*b));
+                let (operation, a, b) = match relation {
+                    Relation::Less => (Binary::Less, a, b),
+                    Relation::LessEqual => (Binary::LessEqual, a, b),
+                    Relation::Greater => (Binary::Less, b, a),
+                    Relation::GreaterEqual => (Binary::LessEqual, b, a),
+                    Relation::Equal => (Binary::Equal, a, b),
+                    Relation::NotEqual => (Binary::NotEqual, a, b),
+                    Relation::And => (Binary::And, a, b),
+                    Relation::Or => (Binary::Or, a, b),
+                };
+                self.graph.binary(operation, a, b)
+            }
+            Node::Not(a) => self.graph.unary(Unary::Not, self.value(*a)),
+            Node::If(condition, a, b) => {
+                let (condition, a, b) = (self.value(*condition), self.value(*a), self.value(*b));
+                self.graph.select(condition, a, b)
+            }
+        }
+    }
+
+    /// From left to right, as people and `Exprs::evaluate_f64` do.
+    fn chain(&mut self, operation: Binary, values: &[ValueId]) -> ValueId {
+        let mut values = values.iter().copied();
+        let mut result = values.next().unwrap_or_else(|| self.graph.number(f64::NAN));
+        for value in values {
+            result = self.graph.binary(operation, result, value);
+        }
+        result
+    }
+
+    /// A sum as a tree where it is long: partial sums of one shape then become a loop.
+    fn long_sum(&mut self, mut terms: Vec<ValueId>) -> ValueId {
+        while terms.len() > LONGEST_SUM {
+            let parts = terms.chunks(LONGEST_SUM);
+            let parts: Vec<&[ValueId]> = parts.collect();
+            let mut sums = Vec::with_capacity(parts.len());
+            for part in parts {
+                let sum = self.chain(Binary::Add, part);
+                self.graph.cut(sum);
+                sums.push(sum);
+            }
+            terms = sums;
+        }
+        self.chain(Binary::Add, &terms)
+    }
+
+    /// A product over one denominator; factors that only parameters decide are put together first, so that they are one
+    /// number for everything that holds them.
+    fn product(&mut self, list: &[ExprId]) -> ValueId {
+        // Above and below, steady and varying.
+        let mut parts: [[Vec<ValueId>; 2]; 2] = Default::default();
+        for child in list {
+            let (value, below) = match self.exprs.node(*child) {
+                Node::Power(base, exponent) => match self.exprs.as_number(*exponent) {
+                    Some(exponent) if exponent.is_negative() => (self.power(*base, &-exponent), 1),
+                    _ => (self.value(*child), 0),
+                },
+                _ => (self.value(*child), 0),
+            };
+            let varies = usize::from(self.graph.varies(value));
+            parts[below][varies].push(value);
+        }
+        let [[steady, varying], [steady_below, varying_below]] = parts;
+        let mut factor = None;
+        if !steady.is_empty() || !steady_below.is_empty() {
+            factor = Some(self.quotient(&steady, &steady_below));
+        }
+        if varying.is_empty() && varying_below.is_empty() {
+            return factor.unwrap_or_else(|| self.graph.number(1.0));
+        }
+        let above: Vec<ValueId> = factor.into_iter().chain(varying).collect();
+        self.quotient(&above, &varying_below)
+    }
+
+    fn quotient(&mut self, above: &[ValueId], below: &[ValueId]) -> ValueId {
+        let top = match above {
+            [] => self.graph.number(1.0),
+            _ => self.chain(Binary::Multiply, above),
+        };
+        match below {
+            [] => top,
+            _ => {
+                let bottom = self.chain(Binary::Multiply, below);
+                self.graph.binary(Binary::Divide, top, bottom)
+            }
+        }
+    }
+
+    /// A power with a positive number as exponent.
+    fn power(&mut self, base: ExprId, exponent: &BigRational) -> ValueId {
+        let base = self.value(base);
+        let whole = exponent.trunc().to_integer().to_u32();
+        let rest = exponent.fract();
+        let is_half = *rest.numer() == 1.into() && *rest.denom() == 2.into();
+        match whole {
+            Some(whole) if whole <= LARGEST_UNROLLED_POWER && (exponent.is_integer() || is_half) => {
+                let root = is_half.then(|| self.graph.unary(Unary::SquareRoot, base));
+                match (root, whole) {
+                    (Some(root), 0) => root,
+                    (Some(root), _) => {
+                        let power = self.graph.power(base, whole);
+                        self.graph.binary(Binary::Multiply, power, root)
+                    }
+                    (None, _) => self.graph.power(base, whole),
+                }
+            }
+            _ => {
+                let exponent = self.graph.number(to_f64(exponent));
+                self.graph.binary(Binary::Power, base, exponent)
+            }
+        }
+    }
+
+    fn call(&mut self, function: Function, list: &[ExprId]) -> ValueId {
+        let arguments: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
+        let x = arguments[0];
+        let unary = match function {
+            Function::Sin => Unary::Sin,
+            Function::Cos => Unary::Cos,
+            Function::Tan => Unary::Tan,
+            Function::Asin => Unary::Asin,
+            Function::Acos => Unary::Acos,
+            Function::Atan => Unary::Atan,
+            Function::Sinh => Unary::Sinh,
+            Function::Cosh => Unary::Cosh,
+            Function::Tanh => Unary::Tanh,
+            Function::Exp => Unary::Exp,
+            Function::Log => Unary::Log,
+            Function::Sqrt => Unary::SquareRoot,
+            Function::Abs => Unary::Absolute,
+            Function::Sign => Unary::Sign,
+            Function::Floor => Unary::Floor,
+            Function::Atan2 => return self.graph.binary(Binary::Atan2, x, arguments[1]),
+            Function::Min => return self.chain(Binary::Minimum, &arguments),
+            Function::Max => return self.chain(Binary::Maximum, &arguments),
+            Function::Step => {
+                return self.graph.binary(Binary::LessEqual, x, arguments[1]);
+            }
+            Function::Pulse => {
+                let time = arguments[2];
+                let end = self.graph.binary(Binary::Add, x, arguments[1]);
+                let begun = self.graph.binary(Binary::LessEqual, x, time);
+                let lasts = self.graph.binary(Binary::Less, time, end);
+                return self.graph.binary(Binary::And, begun, lasts);
+            }
+            Function::Ramp => {
+                let zero = self.graph.number(0.0);
+                let since = self.graph.binary(Binary::Subtract, arguments[1], x);
+                return self.graph.binary(Binary::Maximum, since, zero);
+            }
+            // Measures are gone from every system; alone in an expression they have no value.
+            Function::Int | Function::Der => return self.graph.number(f64::NAN),
+        };
+        self.graph.unary(unary, x)
+    }
+}

@@ -1,0 +1,139 @@
+//! The only unsafe code of the room: calling what was compiled, and giving back its memory.
+//!
+//! Why it is sound:
+//! - A function of [`Code`] is made by this room alone, has the signature [`Function`], and lives as long as the module that
+//!   holds it, which [`Code`] owns and frees when it is dropped itself.
+//! - It reads and writes only through the pointers that it is given, at indices that a `Program` names. `Kernel::call`
+//!   has checked every slice against `Program::needs`, `temporaries` and `outputs` before, and tables of numbers and indices belong to the
+//!   program; so all accesses are within slices that are borrowed during the call, for writing where it writes.
+//! - After it is finalised the module is never changed nor looked into, so sharing it between threads shares nothing but
+//!   code that is not written any more.
+
+use super::super::operation::{Binary, Unary};
+use super::super::program::Program;
+use crate::Arguments;
+use cranelift_jit::JITModule;
+use cranelift_module::FuncId;
+use std::mem::ManuallyDrop;
+
+/// What compiled functions read their addresses from: one pointer for each space in order, results, indices.
+#[repr(C)]
+pub(crate) struct Pointers {
+    spaces: [*const f64; 8],
+    out: *mut f64,
+    indices: *const u32,
+}
+
+impl Pointers {
+    /// Offset of the pointer to the results.
+    pub(crate) const OUT: i32 = 8 * size_of::<*const f64>() as i32;
+    /// Offset of the pointer to the indices.
+    pub(crate) const INDICES: i32 = 9 * size_of::<*const f64>() as i32;
+    /// Offset of the pointer to a space.
+    pub(crate) fn of_space(space: super::super::operation::Space) -> i32 {
+        space as i32 * size_of::<*const f64>() as i32
+    }
+}
+
+type Function = unsafe extern "C" fn(*const Pointers);
+
+/// Compiled functions, to be called in order.
+pub(crate) struct Code {
+    functions: Vec<Function>,
+    module: ManuallyDrop<JITModule>,
+}
+
+// SAFETY: see the room's reasons above: nothing in the module is read or written after `new`, and `drop` has it alone.
+unsafe impl Send for Code {}
+// SAFETY: as for `Send`; `run` only calls code.
+unsafe impl Sync for Code {}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Code({} functions)", self.functions.len())
+    }
+}
+
+impl Code {
+    /// Takes a finalised module with the functions to be called, each of the signature [`Function`].
+    pub(super) fn new(module: JITModule, functions: &[FuncId]) -> Code {
+        let functions = functions
+            .iter()
+            .map(|id| {
+                let address = module.get_finalized_function(*id);
+                // SAFETY: the function was declared with this signature and the C convention of this machine.
+                unsafe { std::mem::transmute::<*const u8, Function>(address) }
+            })
+            .collect();
+        Code {
+            functions,
+            module: ManuallyDrop::new(module),
+        }
+    }
+
+    /// Runs the functions. The caller has checked that every slice is as long as the program needs it.
+    pub(crate) fn run(&self, program: &Program, at: &Arguments<'_>, temporaries: &mut [f64], out: &mut [f64]) {
+        let pointers = Pointers {
+            spaces: [
+                &raw const at.time,
+                at.parameters.as_ptr(),
+                at.states.as_ptr(),
+                at.inputs.as_ptr(),
+                at.rates.as_ptr(),
+                at.unknowns.as_ptr(),
+                program.numbers.as_ptr(),
+                temporaries.as_mut_ptr(),
+            ],
+            out: out.as_mut_ptr(),
+            indices: program.indices.as_ptr(),
+        };
+        for function in &self.functions {
+            // SAFETY: the pointers are valid for all that the function touches, as said above.
+            unsafe { function(&raw const pointers) };
+        }
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the module is taken once, here, and no function of it can be called any more.
+        unsafe {
+            let module = ManuallyDrop::take(&mut self.module);
+            module.free_memory();
+        }
+    }
+}
+
+macro_rules! library {
+    ($($operation:ident)*) => {
+        /// The address of a function that machine code calls.
+        pub(super) fn library_unary(operation: Unary) -> Option<*const u8> {
+            match operation {
+                $(Unary::$operation => {
+                    extern "C" fn function(a: f64) -> f64 {
+                        Unary::$operation.apply(a)
+                    }
+                    Some(function as *const u8)
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Exp Log);
+
+/// The address of a function of two numbers that machine code calls.
+pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {
+    extern "C" fn atan2(a: f64, b: f64) -> f64 {
+        Binary::Atan2.apply(a, b)
+    }
+    extern "C" fn power(a: f64, b: f64) -> f64 {
+        Binary::Power.apply(a, b)
+    }
+    match operation {
+        Binary::Atan2 => Some(atan2 as *const u8),
+        Binary::Power => Some(power as *const u8),
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Laws of the flat model's elements, over the efforts and flows of their ports, absorbing.
+
+use crate::Variable;
+use lgm_algebra::expr::{ExprId, SymbolId};
+
+/// A matrix of expressions, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Entries, row by row; 0 where nothing is.
+    pub entries: Vec<ExprId>,
+}
+
+impl Matrix {
+    /// The entry in a row and a column, both from 0.
+    pub fn get(&self, row: usize, column: usize) -> ExprId {
+        self.entries[row * self.columns + column]
+    }
+}
+
+/// The law of an element over its n ports, in absorbing effort and flow. Values of storage depend on parameters
+/// only; those of sources, dissipators and couplers may also hold inputs, `time`, measures and integrals.
+#[derive(Clone, Debug)]
+pub enum Law {
+    /// Storage with co-energy variable z (`co_energy` at each port) and its conjugate w.
+    ///
+    /// A-type with effort = across, and bond `C`: z is the effort. T-type there, and bond `I`: z is the flow.
+    Storage {
+        /// Which variable of each port is z.
+        co_energy: Variable,
+        /// n-by-n value.
+        value: Matrix,
+        /// How the value enters.
+        form: StorageForm,
+    },
+    /// Dissipator.
+    Dissipator(Dissipator),
+    /// Source: the variable is given at each port. Values may hold inputs, `time`, parameters, measures and
+    /// integrals (a controlled source).
+    Source {
+        /// Which variable is given.
+        given: Variable,
+        /// One value a port.
+        values: Vec<ExprId>,
+    },
+    /// Power-conserving coupler: with x the variable `input` of the first `matrix.columns` ports and y the variable
+    /// `output` of the remaining `matrix.rows` ports: `y = matrix x`, `conj(x) = -matrix' conj(y)`.
+    ///
+    /// `Transformer(r) a, b` in two across-effort domains: x = effort of a, y = effort of b, matrix r. Bond
+    /// `TF(m)`: ports out, in (x = effort of out, y = effort of in, matrix m). Bond `GY(r)`: ports out, in, x =
+    /// flow of out, y = effort of in, matrix -r (the out port absorbs, so its flow is minus that of its bond).
+    Coupler {
+        /// x, at the first ports.
+        input: Variable,
+        /// y, at the last ports.
+        output: Variable,
+        /// The modulus matrix.
+        matrix: Matrix,
+    },
+    /// Any other law: nonlinear equations over the ports' variables and their integrals.
+    Nonlinear(NonlinearLaw),
+}
+
+/// A law that is not linear in the variables of its ports.
+#[derive(Clone, Debug)]
+pub struct NonlinearLaw {
+    /// As many as ports, zero where the law holds: over measures of its ports, [integrals](crate::Integral) that
+    /// the element owns, parameters and time.
+    pub residuals: Vec<ExprId>,
+    /// The symbols of effort and flow of each port, absorbing; all of them are
+    /// [measures](crate::Model::measures).
+    pub variables: Vec<(SymbolId, SymbolId)>,
+    /// How the effort, and how the flow, of each port can be had from the law.
+    pub explicit: Vec<(Closed, Closed)>,
+    /// For a port that stores energy, its co-energy variable and the symbol of its energy variable, whose integral the
+    /// element owns.
+    pub storage: Vec<Option<(Variable, SymbolId)>>,
+}
+
+/// How a law gives one of its variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closed {
+    /// Only as the solution of an equation.
+    Not,
+    /// In closed form, by the inverse of what was written.
+    Inverse,
+    /// As it was written.
+    Direct,
+}
+
+/// How a storage value enters the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StorageForm {
+    /// `w = value * der(z)`: mass, capacitance, inductance; bond `I(m)`, `C(c)`.
+    Direct,
+    /// `der(z) = value * w`: stiffness of a T-type.
+    Inverse,
+}
+
+/// How a dissipator's matrices enter its law.
+#[derive(Clone, Debug)]
+pub enum Dissipator {
+    /// `effort = R * flow`
+    Resistance(Matrix),
+    /// `flow = G * effort`
+    Conductance(Matrix),
+    /// `P * effort + Q * flow = 0`, n equations: any other linear algebraic law.
+    Implicit(Matrix, Matrix),
+}

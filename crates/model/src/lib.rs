@@ -1,0 +1,564 @@
+//! What the stages hand on, as data: the flat [`Model`], from elaboration to the bond graph, and the
+//! [`StateSystem`](system::StateSystem) with its [blocks], which every emitter, analysis and solver reads.
+//!
+//! The flat model is what elaboration hands to the bond graph.
+//! AFTER THIS POINT there are no components, arrays, vectors, `for`, `if`, `const`, imports, units or
+//! names to look up: every junction and every port is scalar (a vector node of width n is n junctions, a
+//! vector element one element with n ports and an n-by-n law), every law is one of [`Law`], every number
+//! is SI. Names survive only as [`PathId`]s, to be printed, and as the spans that diagnostics point at.
+
+pub mod blame;
+pub mod blocks;
+pub mod instances;
+mod law;
+pub mod system;
+
+pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_algebra::units::Dimension;
+use lgm_source::Span;
+use num_rational::BigRational;
+use std::ops::Range;
+use std::sync::Arc;
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id as an index.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// A domain.
+    DomainId
+);
+typed_id!(
+    /// A named thing: its name, indices and the instance that holds it.
+    PathId
+);
+typed_id!(
+    /// A scalar junction (a graph node is a junction).
+    NodeId
+);
+typed_id!(
+    /// A scalar port of an element.
+    PortId
+);
+typed_id!(
+    /// An element.
+    ElementId
+);
+typed_id!(
+    /// A scalar bond.
+    BondId
+);
+
+/// A flat model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The model's name.
+    pub name: Arc<str>,
+    /// Its `///` lines.
+    pub doc: Option<Arc<str>>,
+    /// Where it is declared (its name).
+    pub span: Span,
+    /// All expressions and symbols of the model.
+    pub exprs: Exprs,
+    /// The symbol of `time`.
+    pub time: SymbolId,
+    /// Parameters in declaration order.
+    pub parameters: Vec<Parameter>,
+    /// Inputs in declaration order; internal ones behind them.
+    pub inputs: Vec<Input>,
+    /// Signals, which stand for their expressions.
+    pub signals: Vec<Signal>,
+    /// Domains.
+    pub domains: Vec<Domain>,
+    /// Named things.
+    pub paths: Vec<Path>,
+    /// Junctions.
+    pub nodes: Vec<Node>,
+    /// Ports; those of one element are consecutive.
+    pub ports: Vec<Port>,
+    /// Elements in declaration order.
+    pub elements: Vec<Element>,
+    /// Bonds drawn by the user.
+    pub bonds: Vec<Bond>,
+    /// Variables of the graph that expressions refer to, each with its symbol (kind `Measure`).
+    pub measures: Vec<(SymbolId, Measure)>,
+    /// `state z = int(expr)` declarations that integrate an expression.
+    pub integrals: Vec<Integral>,
+    /// Outputs in declaration order, vector outputs expanded.
+    pub outputs: Vec<Output>,
+    /// Starts that signals are given.
+    pub start_conditions: Vec<StartCondition>,
+    /// How the model is to be run, where it says so.
+    pub experiment: Option<Experiment>,
+    /// Values that options give to states, inputs and time, as a point to look at the equations.
+    pub point: Vec<Given>,
+}
+
+/// A value that an option gives to a state, an input or `time`.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The name as it was written.
+    pub name: Arc<str>,
+    /// Its value over the parameters.
+    pub value: ExprId,
+    /// The dimension of the value; none where it is unknown.
+    pub dimension: Option<Dimension>,
+    /// Where the name was written.
+    pub name_span: Span,
+    /// Where the value was written.
+    pub span: Span,
+}
+
+/// An `experiment`: what it says of a run, in SI; `None` where it does not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experiment {
+    /// When the run starts, in seconds.
+    pub start: Option<f64>,
+    /// When it stops, in seconds.
+    pub stop: Option<f64>,
+    /// The number of rows, both ends counted.
+    pub points: Option<u64>,
+    /// The names of the outputs, states and inputs to draw, each with its place.
+    pub plot: Vec<(String, Span)>,
+    /// The method, by its word on the command line.
+    pub method: Option<&'static str>,
+    /// The relative tolerance.
+    pub rtol: Option<f64>,
+    /// The absolute tolerance, in the SI unit of each state.
+    pub atol: Option<f64>,
+    /// The time from row to row, in seconds, where `points` is not given.
+    pub step: Option<f64>,
+    /// Whether rows at events are wanted.
+    pub events: Option<bool>,
+    /// The entries that depend on parameters, as expressions over these: a run with other values has them anew.
+    pub dependent: Vec<(ExperimentEntry, ExprId)>,
+}
+
+/// An entry of an [`Experiment`] that is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentEntry {
+    /// `start`
+    Start,
+    /// `stop`
+    Stop,
+    /// `points`
+    Points,
+    /// `rtol`
+    Rtol,
+    /// `atol`
+    Atol,
+    /// `step`
+    Step,
+    /// `events`
+    Events,
+}
+
+impl Experiment {
+    /// The same experiment with other values of the dependent entries, in their order; `points` as a number that is not whole
+    /// is no number of rows.
+    pub fn with_values(&self, values: &[f64]) -> Experiment {
+        let mut changed = self.clone();
+        for ((entry, _), value) in self.dependent.iter().zip(values) {
+            match entry {
+                ExperimentEntry::Start => changed.start = Some(*value),
+                ExperimentEntry::Stop => changed.stop = Some(*value),
+                ExperimentEntry::Rtol => changed.rtol = Some(*value),
+                ExperimentEntry::Atol => changed.atol = Some(*value),
+                ExperimentEntry::Step => changed.step = Some(*value),
+                ExperimentEntry::Events => changed.events = Some(*value != 0.0),
+                ExperimentEntry::Points => {
+                    let is_count = value.fract() == 0.0 && *value >= 0.0;
+                    changed.points = Some(if is_count { *value as u64 } else { 0 });
+                }
+            }
+        }
+        changed
+    }
+}
+
+/// A `param` of the model: a number, a vector or a matrix.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// `[]`, `[n]` or `[rows, columns]`.
+    pub shape: Vec<usize>,
+    /// Entries, row by row.
+    pub entries: Vec<ParameterEntry>,
+    /// Its dimension where one was given.
+    pub dimension: Option<Dimension>,
+    /// The SI unit of the values as text ("kg", "N/m"); `None` where unknown.
+    pub unit: Option<String>,
+    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    pub scale: f64,
+    /// Its name in the source.
+    pub span: Span,
+    /// Where its value stands: in the source, or in the option that replaces it.
+    pub value_span: Span,
+}
+
+/// One entry of a parameter.
+#[derive(Clone, Debug)]
+pub struct ParameterEntry {
+    /// The symbol that laws use (kind `Parameter`), named `K` or `K[1, 2]`.
+    pub symbol: SymbolId,
+    /// What it is computed from, where it follows from other parameters.
+    pub derived: Option<ExprId>,
+    /// Its value in SI.
+    pub value: BigRational,
+}
+
+/// A scalar input, or one entry of a vector input.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// `F` or `u[1]`.
+    pub name: Arc<str>,
+    /// The symbol of its value (kind `Input`).
+    pub symbol: SymbolId,
+    /// Its default signal, an expression of time and parameters.
+    pub signal: Option<ExprId>,
+    /// Its dimension where one was given.
+    pub dimension: Option<Dimension>,
+    /// The SI unit as text.
+    pub unit: Option<String>,
+    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    pub scale: f64,
+    /// Its name in the source.
+    pub span: Span,
+    /// Whether it is no declared input but a function of time that the equations need the rate of: nobody sets it.
+    pub is_internal: bool,
+}
+
+/// A `signal`, or an entry of it: the name of an expression.
+#[derive(Clone, Debug)]
+pub struct Signal {
+    /// `u` or `u[1]`, behind the path of the component that holds it.
+    pub name: Arc<str>,
+    /// Its value.
+    pub value: ExprId,
+    /// The SI unit as text, where it could be inferred.
+    pub unit: Option<String>,
+    /// Its dimension, where it is known.
+    pub dimension: Option<Dimension>,
+    /// Its name in the source.
+    pub span: Span,
+}
+
+/// A domain.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Symbol of the across variable: `v`.
+    pub across: Arc<str>,
+    /// Its unit as text.
+    pub across_unit: Option<String>,
+    /// Its dimension.
+    pub across_dimension: Option<Dimension>,
+    /// Symbol of the through variable: `i`.
+    pub through: Arc<str>,
+    /// Its unit as text.
+    pub through_unit: Option<String>,
+    /// Its dimension.
+    pub through_dimension: Option<Dimension>,
+    /// Whether the effort is the across variable (otherwise it is the through variable).
+    pub effort_is_across: bool,
+    /// Whether across times through is not a power.
+    pub pseudo: bool,
+}
+
+/// A named thing and the chain of instances that holds it.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The instance it is a member of.
+    pub parent: Option<PathId>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its indices, `cell[2]`.
+    pub indices: Box<[i64]>,
+    /// Its name in the source, where it was declared.
+    pub span: Span,
+}
+
+/// Effort or flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Variable {
+    /// Effort: voltage, force, torque, pressure.
+    Effort,
+    /// Flow: current, velocity, angular velocity, volume flow.
+    Flow,
+}
+
+impl JunctionKind {
+    /// The variable that all bonds of the junction share.
+    pub fn common(self) -> Variable {
+        match self {
+            JunctionKind::Zero => Variable::Effort,
+            JunctionKind::One => Variable::Flow,
+        }
+    }
+}
+
+impl Variable {
+    /// The other variable of a power-conjugate pair.
+    pub fn conjugate(self) -> Variable {
+        match self {
+            Variable::Effort => Variable::Flow,
+            Variable::Flow => Variable::Effort,
+        }
+    }
+}
+
+/// What all bonds of a junction have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JunctionKind {
+    /// 0-junction: one effort, flows add to zero.
+    Zero,
+    /// 1-junction: one flow, efforts add to zero.
+    One,
+}
+
+/// A scalar junction.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub path: PathId,
+    /// Entry of a vector node, from 1.
+    pub entry: Option<u32>,
+    /// Its kind; a graph node has the kind that its domain asks for: a 0-junction where effort is across, else a 1-junction.
+    pub kind: JunctionKind,
+    /// Its domain; `None` for a plain bond-graph junction.
+    pub domain: Option<DomainId>,
+    /// Declared with `node` (its across variable is measured against the reference).
+    pub is_graph_node: bool,
+    /// Declared `floating`.
+    pub floating: bool,
+}
+
+/// A scalar port of an element, oriented absorbing: effort times flow is the power that it takes up.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The element.
+    pub element: ElementId,
+    /// `a`, `b`, `in`, `out`; `None` for a one-port.
+    pub name: Option<Arc<str>>,
+    /// Entry of a vector port, from 1.
+    pub entry: Option<u32>,
+    /// Its domain; `None` for a bond element.
+    pub domain: Option<DomainId>,
+    /// How it is connected.
+    pub connection: Connection,
+}
+
+/// How a port is connected.
+#[derive(Clone, Debug)]
+pub enum Connection {
+    /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
+    /// minus that of `to`, through flows from `from` through the element to `to`.
+    Branch {
+        /// Tail node.
+        from: Option<NodeId>,
+        /// Head node.
+        to: Option<NodeId>,
+        /// The words `a -> b`.
+        span: Span,
+    },
+    /// By exactly one entry of [`Model::bonds`].
+    Bond(BondId),
+}
+
+/// A scalar bond; power is positive from tail to head.
+#[derive(Clone, Debug)]
+pub struct Bond {
+    /// Where it comes from.
+    pub tail: BondEnd,
+    /// Where it goes to.
+    pub head: BondEnd,
+    /// Where it was drawn.
+    pub span: Span,
+}
+
+/// One end of a bond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BondEnd {
+    /// A junction.
+    Node(NodeId),
+    /// A port of an element.
+    Port(PortId),
+}
+
+/// An element with its law.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Its name.
+    pub path: PathId,
+    /// The name of its definition: `Mass`.
+    pub kind: Arc<str>,
+    /// Its ports.
+    pub ports: Range<u32>,
+    /// Its law over these ports, in order.
+    pub law: Law,
+    /// Place of the words that give the value (the argument list or the instance).
+    pub law_span: Span,
+    /// Start values, one a port, for storage; empty where none was given.
+    pub start: Vec<Option<ExprId>>,
+    /// Place of `start = ..`.
+    pub start_span: Option<Span>,
+    /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
+    pub nominal: Vec<Option<ExprId>>,
+    /// Which variable is the state of this storage, unless the user forces one.
+    pub state_choice: StateChoice,
+    /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
+    pub mode: Option<u32>,
+}
+
+/// Which variable a storage carries as its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateChoice {
+    /// The co-energy variable: across of an A-type, through of a T-type.
+    CoEnergy,
+    /// The energy variable: p or q, the integral of the conjugate.
+    Energy,
+}
+
+/// A variable of the flat graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Effort of a port.
+    PortEffort(PortId),
+    /// Flow of a port, absorbing.
+    PortFlow(PortId),
+    /// The common variable of a junction: effort of a 0-junction, flow of a 1-junction.
+    Common(NodeId),
+    /// Effort of a bond.
+    BondEffort(BondId),
+    /// Flow of a bond, from tail to head.
+    BondFlow(BondId),
+}
+
+impl Element {
+    /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
+    /// of a mechanism are written in. Only their formulation adds it.
+    pub const VELOCITY: &'static str = "velocity of a displacement";
+
+    /// Whether it is such a velocity; it has no energy, and so no energy variable.
+    pub fn is_velocity(&self) -> bool {
+        *self.kind == *Element::VELOCITY
+    }
+}
+
+/// `state z = int(expr), start = s;`
+#[derive(Clone, Debug)]
+pub struct Integral {
+    /// Its name.
+    pub path: PathId,
+    /// Its symbol (kind `State`).
+    pub symbol: SymbolId,
+    /// The element whose law holds the integral; none for a declared state.
+    pub owner: Option<ElementId>,
+    /// What is integrated.
+    pub rate: ExprId,
+    /// Its start value.
+    pub start: Option<ExprId>,
+    /// Place of `start = ..` or `guess = ..`.
+    pub start_span: Option<Span>,
+    /// Whether `start` is only where the start is looked for at first: `guess = ..`.
+    pub is_guess: bool,
+    /// Of what size it is: `nominal = ..`.
+    pub nominal: Option<ExprId>,
+    /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
+    /// `start` is where it is looked for at first.
+    pub closure: Option<(ExprId, Span)>,
+    /// The SI unit as text.
+    pub unit: Option<String>,
+    /// What it is in the words of the model: `int(across(w))`.
+    pub written: Arc<str>,
+}
+
+impl Integral {
+    /// Whether it is a state that holds the integral of its rate from `start` on.
+    pub fn is_state(&self) -> bool {
+        self.closure.is_none()
+    }
+
+    /// Whether the integral of an expression from the start on is this state less its start. Where the start is only guessed, what
+    /// is to be taken off is not known while the equations are made, and the integral needs a state of its own.
+    pub fn holds(&self, rate: ExprId) -> bool {
+        self.is_state() && !self.is_guess && self.rate == rate
+    }
+}
+
+/// `signal x = value, start = s;`: what the starts of the states must make of an expression.
+#[derive(Clone, Debug)]
+pub struct StartCondition {
+    /// The name of the signal, or of an entry of it.
+    pub name: Arc<str>,
+    /// Its value over measures, states, inputs, parameters and time; may hold `der(..)` calls.
+    pub value: ExprId,
+    /// What it is at the start, over parameters.
+    pub start: ExprId,
+    /// Place of `start = ..`.
+    pub span: Span,
+}
+
+/// A scalar output.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// `v` or `y[1]`.
+    pub name: Arc<str>,
+    /// Its value over measures, inputs, parameters and time; may hold `int(..)` and `der(..)` calls.
+    pub value: ExprId,
+    /// The expression as it was written.
+    pub written: Arc<str>,
+    /// The SI unit as text, where it could be inferred.
+    pub unit: Option<String>,
+    /// Its name in the source.
+    pub span: Span,
+}
+
+impl Model {
+    /// The path as the user would write it: `cell[2].c`.
+    pub fn path_name(&self, id: PathId) -> String {
+        let mut parts = Vec::new();
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let path = &self.paths[id.index()];
+            let mut part = path.name.to_string();
+            if !path.indices.is_empty() {
+                let list: Vec<String> = path.indices.iter().map(i64::to_string).collect();
+                part.push_str(&format!("[{}]", list.join(", ")));
+            }
+            parts.push(part);
+            at = path.parent;
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// The name of an element.
+    pub fn element_name(&self, id: ElementId) -> String {
+        self.path_name(self.elements[id.index()].path)
+    }
+
+    /// The ports of an element.
+    pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
+        self.elements[id.index()].ports.clone().map(PortId)
+    }
+
+    /// Where an element was declared.
+    pub fn element_span(&self, id: ElementId) -> Span {
+        self.paths[self.elements[id.index()].path.index()].span
+    }
+}

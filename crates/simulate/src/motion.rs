@@ -1,0 +1,613 @@
+//! The equations of one run as functions of time and states.
+//!
+//! Inputs, algebraic loops and a mass matrix are resolved here, so that an explicit method sees `x' = f(t, x)` and an
+//! implicit one `M y' = g(t, y)`, whatever the system has.
+
+use super::failure::{Blame, Failure, FailureKind};
+use super::finite::all_finite;
+use super::linear::{Factor, Pattern, Singular};
+use super::newton::{Joint, Newton};
+use super::plan::Plan;
+use super::scales::Scales;
+use super::signals::{Side, Signals};
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
+use lgm_kernels::{Arguments, Kernel, Kernels, SparseKernel};
+use lgm_model::system::StateSystem;
+use rustc_hash::FxHashSet;
+use std::cell::{Cell, RefCell};
+
+/// What stands for a value that is none: so large that every error test fails and the step is made smaller, and so
+/// small that its square is still finite.
+pub(super) const BEYOND: f64 = 1e100;
+
+/// The equations of one run.
+pub(super) struct Motion<'a> {
+    pub system: &'a StateSystem,
+    pub kernels: &'a Kernels,
+    pub parameters: &'a [f64],
+    signals: &'a dyn Signals,
+    /// Number of states.
+    pub states: usize,
+    /// Number of loop unknowns.
+    pub unknowns: usize,
+    pub mass: Mass,
+    /// The size of each unknown below which its value does not matter.
+    small: RefCell<Vec<f64>>,
+    /// What is allowed of each state near zero, and of it in itself, where the unknowns come from an implicit method.
+    joint: RefCell<Option<(Vec<f64>, f64)>>,
+    /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
+    is_held: Vec<bool>,
+    work: RefCell<Work>,
+    /// Between which corners the solver is: no value from beyond them is used.
+    piece: Cell<(f64, f64)>,
+    fault: RefCell<Option<Fault>>,
+    /// How often in a row the long way to a solution of the loops led to none, and how often it was not taken since.
+    approaches: Cell<(u32, u32)>,
+    pub evaluations: Cell<u64>,
+    pub jacobians: Cell<u64>,
+}
+
+/// The matrix M of `M x' = f`.
+pub(super) enum Mass {
+    /// The identity.
+    Identity,
+    /// Neither time nor states are in it.
+    Constant { values: Vec<f64>, factor: Factor },
+    /// It must be evaluated at every point.
+    Changing,
+}
+
+/// Where the equations could not be evaluated last.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub time: f64,
+    pub states: Vec<f64>,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// A value is not finite.
+    Domain,
+    /// The loop of this unknown has no solution.
+    Loop(usize),
+    /// The mass matrix is singular, in this state's column where it is known.
+    Mass(Option<usize>),
+}
+
+/// Memory that is used again and again.
+struct Work {
+    /// The instant that inputs and rates belong to.
+    instant: Option<(f64, Side)>,
+    inputs: Vec<f64>,
+    rates: Vec<f64>,
+    unknowns: Vec<f64>,
+    /// The last unknowns that solve the loops.
+    solution: Vec<f64>,
+    /// The unknowns of the last step that was accepted, with which every attempt at the next one begins.
+    kept: Option<Vec<f64>>,
+    /// The last time at which rates were asked for: an earlier one belongs to another attempt.
+    latest: f64,
+    scratch: Vec<f64>,
+    residuals: Vec<f64>,
+    values: Vec<f64>,
+    trial: Vec<f64>,
+    step: Vec<f64>,
+}
+
+/// The pattern of a sparse kernel.
+pub(super) fn pattern(kernel: &SparseKernel) -> Pattern<'_> {
+    Pattern {
+        size: kernel.rows,
+        row_starts: &kernel.row_starts,
+        columns_of: &kernel.columns_of,
+    }
+}
+
+/// All symbols that expressions depend on, through assignments too.
+pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
+    let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(roots).into_iter().collect();
+    // An assignment holds earlier ones only.
+    for assignment in system.assignments.iter().rev() {
+        if found.contains(&assignment.symbol) {
+            found.extend(system.exprs.symbols_of(&[assignment.value]));
+        }
+    }
+    found
+}
+
+impl<'a> Motion<'a> {
+    /// Prepares the equations of a run from a time on; fails where a constant mass matrix is singular.
+    pub fn new(
+        system: &'a StateSystem,
+        kernels: &'a Kernels,
+        parameters: &'a [f64],
+        signals: &'a dyn Signals,
+        plan: &Plan,
+    ) -> Result<Motion<'a>, Failure> {
+        let (states, unknowns, inputs) = (system.states.len(), kernels.residuals.outputs(), system.inputs.len());
+        let mut all = vec![&kernels.derivatives, &kernels.outputs, &kernels.residuals];
+        all.extend(kernels.mass.iter().map(|mass| &mass.values));
+        if unknowns > 0 {
+            all.push(&kernels.jacobians(system).residuals_by_unknowns.values);
+        }
+        let needed = all.into_iter().map(Kernel::scratch).max().unwrap_or(0);
+        let motion = Motion {
+            system,
+            kernels,
+            parameters,
+            signals,
+            states,
+            unknowns,
+            mass: Mass::Identity,
+            small: RefCell::new(Scales::new(plan, Vec::new()).small_unknowns(unknowns)),
+            joint: RefCell::default(),
+            is_held: system
+                .loops
+                .iter()
+                .flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
+                .collect(),
+            work: RefCell::new(Work {
+                instant: None,
+                inputs: vec![0.0; inputs],
+                rates: vec![0.0; inputs],
+                unknowns: vec![0.0; unknowns],
+                solution: vec![0.0; unknowns],
+                kept: None,
+                latest: f64::NEG_INFINITY,
+                scratch: vec![0.0; needed],
+                residuals: vec![0.0; unknowns],
+                values: Vec::new(),
+                trial: vec![0.0; unknowns],
+                step: vec![0.0; unknowns],
+            }),
+            piece: Cell::new((f64::NEG_INFINITY, f64::INFINITY)),
+            fault: RefCell::new(None),
+            approaches: Cell::new((0, 0)),
+            evaluations: Cell::new(0),
+            jacobians: Cell::new(0),
+        };
+        match motion.mass_form() {
+            Ok(mass) => Ok(Motion { mass, ..motion }),
+            Err(Singular(column)) => Err(Failure {
+                blame: column.and_then(|column| Blame::state(system, column)).map(Box::new),
+                ..Failure::new(plan.start, FailureKind::SingularMass)
+            }),
+        }
+    }
+
+    fn mass_form(&self) -> Result<Mass, Singular> {
+        let (Some(mass), Some(matrix)) = (&self.kernels.mass, &self.system.mass_matrix) else {
+            return Ok(Mass::Identity);
+        };
+        let entries: Vec<ExprId> = matrix.rows.iter().flatten().map(|entry| entry.1).collect();
+        let system = self.system;
+        let exprs = &system.exprs;
+        let assigned: FxHashSet<SymbolId> = system.assignments.iter().map(|entry| entry.symbol).collect();
+        let changes = symbols_behind(self.system, &entries)
+            .into_iter()
+            .any(|symbol| exprs.symbol_info(symbol).kind != SymbolKind::Parameter && !assigned.contains(&symbol));
+        if changes {
+            return Ok(Mass::Changing);
+        }
+        let values = mass.values.values(&Arguments {
+            parameters: self.parameters,
+            ..Arguments::default()
+        });
+        let factor = Factor::new(&pattern(mass), &values)?;
+        Ok(Mass::Constant { values, factor })
+    }
+
+    /// The signals of the inputs.
+    pub fn signals(&self) -> &'a dyn Signals {
+        self.signals
+    }
+
+    /// From now on these sizes of the unknowns do not matter.
+    pub fn set_small(&self, small: Vec<f64>) {
+        self.small.replace(small);
+    }
+
+    /// From now on an implicit method solves for the unknowns together with the states, with these tolerances of the states; or none
+    /// does.
+    pub fn set_joint(&self, tolerances: Option<(Vec<f64>, f64)>) {
+        self.joint.replace(tolerances);
+    }
+
+    /// From now on the solver is between these corners.
+    pub fn set_piece(&self, from: f64, to: f64) {
+        self.piece.set((from, to));
+        self.work.borrow_mut().instant = None;
+        self.fault.replace(None);
+    }
+
+    /// The last point that could not be evaluated in this piece.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.borrow().clone()
+    }
+
+    /// What could not be evaluated was no part of the way.
+    pub fn forget_fault(&self) {
+        self.fault.replace(None);
+    }
+
+    /// The instant that is meant by a time of the solver, and the time at which `step` and its kin are evaluated.
+    fn instant(&self, time: f64) -> (f64, f64, Side) {
+        let (from, to) = self.piece.get();
+        if time >= to {
+            // Just before the corner, where the old branch still holds.
+            (to, to.next_down(), Side::Before)
+        } else {
+            (time.max(from), time.max(from), Side::After)
+        }
+    }
+
+    fn set_inputs(&self, work: &mut Work, time: f64) -> f64 {
+        let (time, inside, side) = self.instant(time);
+        if work.instant != Some((time, side)) {
+            self.signals.values(time, side, &mut work.inputs, &mut work.rates);
+            work.instant = Some((time, side));
+        }
+        inside
+    }
+
+    /// The inputs and their rates at a time.
+    pub fn inputs(&self, time: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut work = self.work.borrow_mut();
+        self.set_inputs(&mut work, time);
+        (work.inputs.clone(), work.rates.clone())
+    }
+
+    /// The unknowns of the loops as they were solved for last.
+    pub fn copy_unknowns(&self, to: &mut [f64]) {
+        to.copy_from_slice(&self.work.borrow().unknowns);
+    }
+
+    /// The unknowns of the loops as they were solved for last.
+    pub fn solution(&self) -> Vec<f64> {
+        self.work.borrow().unknowns.clone()
+    }
+
+    /// Which unknowns of the loops have first values, as the displacements of closed chains.
+    pub fn held_unknowns(&self) -> &[bool] {
+        &self.is_held
+    }
+
+    /// Where the next solution of the loops is looked for.
+    pub fn guess_unknowns(&self, from: &[f64]) {
+        self.work.borrow_mut().unknowns.copy_from_slice(from);
+    }
+
+    /// From now on every attempt at a step begins with these unknowns.
+    pub fn keep_unknowns(&self, from: &[f64]) {
+        let work = &mut *self.work.borrow_mut();
+        work.kept.get_or_insert_default().clear();
+        work.kept.get_or_insert_default().extend(from);
+        work.latest = f64::NEG_INFINITY;
+    }
+
+    /// The solution of the loops that Newton's iteration finds from a guess; what it does not find is no fault.
+    pub fn unknowns_near(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
+        let fault = self.fault.take();
+        {
+            let work = &mut *self.work.borrow_mut();
+            work.unknowns.copy_from_slice(guess);
+            work.solution.copy_from_slice(guess);
+        }
+        let is_solved = self.solve_loops_with(time, states, false);
+        self.fault.replace(fault);
+        is_solved.then(|| self.work.borrow().unknowns.clone())
+    }
+
+    /// The same on the way of a solver that has left its own unknowns as the last ones: these where the loops cannot tell the
+    /// two apart.
+    pub fn unknowns_on_way(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
+        let own = self.joint.borrow().is_some().then(|| self.solution());
+        let mut near = self.unknowns_near(guess, time, states);
+        let Some(own) = own else { return near };
+        let is_own = self.with_newton(time, states, true, |newton, at, _, _| {
+            newton.prefers(at, &own, near.as_deref_mut())
+        });
+        if is_own { Some(own) } else { near }
+    }
+
+    /// The size of an unknown below which its value does not matter.
+    pub fn small_unknown(&self, at: usize) -> f64 {
+        self.small.borrow()[at]
+    }
+
+    /// `x' = f(t, x)`, loops and mass matrix resolved. Where there is no value, `to` is filled with [`BEYOND`] and the
+    /// fault is kept.
+    pub fn rates(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        if let Some(kept) = work.kept.as_ref().filter(|_| time < work.latest) {
+            work.unknowns.copy_from_slice(kept);
+        }
+        work.latest = time;
+        let done = self.evaluate(work, inside, states, None, to);
+        self.settle(time, states, done, to)
+    }
+
+    /// The same with other rates of the inputs, in place of those of the signals; inputs may be set to zero.
+    pub fn rates_with(
+        &self,
+        time: f64,
+        states: &[f64],
+        inputs: Option<&[f64]>,
+        input_rates: &[f64],
+        to: &mut [f64],
+    ) -> bool {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let done = self.evaluate(work, inside, states, Some((inputs, input_rates)), to);
+        self.settle(time, states, done, to)
+    }
+
+    fn settle(&self, time: f64, states: &[f64], done: Result<(), FaultKind>, to: &mut [f64]) -> bool {
+        self.evaluations.set(self.evaluations.get() + 1);
+        let finite = all_finite(to);
+        let done = match done {
+            Ok(()) if finite => return true,
+            Ok(()) => FaultKind::Domain,
+            Err(fault) => fault,
+        };
+        for value in to.iter_mut() {
+            if !value.is_finite() || done != FaultKind::Domain {
+                *value = BEYOND;
+            }
+        }
+        self.note(time, states, done);
+        false
+    }
+
+    fn note(&self, time: f64, states: &[f64], kind: FaultKind) {
+        self.fault.replace(Some(Fault {
+            time: self.instant(time).0,
+            states: states.to_vec(),
+            kind,
+        }));
+    }
+
+    #[allow(clippy::type_complexity)] // The pair is what replaces inputs and their rates.
+    fn evaluate(
+        &self,
+        work: &mut Work,
+        time: f64,
+        states: &[f64],
+        replaced: Option<(Option<&[f64]>, &[f64])>,
+        to: &mut [f64],
+    ) -> Result<(), FaultKind> {
+        let Work {
+            inputs,
+            rates,
+            unknowns,
+            solution,
+            scratch,
+            residuals,
+            values,
+            trial,
+            step,
+            ..
+        } = work;
+        let (inputs, rates) = match replaced {
+            Some((other, rates)) => (other.unwrap_or(inputs), rates),
+            None => (inputs.as_slice(), rates.as_slice()),
+        };
+        let at = Arguments {
+            time,
+            parameters: self.parameters,
+            states,
+            inputs,
+            rates,
+            unknowns: &[],
+        };
+        if self.unknowns > 0 {
+            let joint = self.joint.borrow();
+            let mut newton = Newton {
+                equations: &self.kernels.residuals,
+                matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
+                small: &self.small.borrow(),
+                scratch,
+                residuals,
+                values,
+                trial,
+                step,
+                is_held: &self.is_held,
+                may_approach: false,
+                joint: self.joint_with(&joint),
+            };
+            let mut found = newton.solve_from(&at, unknowns, solution);
+            if found.is_err() && !self.is_held.contains(&true) {
+                found = self.approach_now_and_then(&mut newton, &at, unknowns, solution, found);
+            }
+            found.map_err(FaultKind::Loop)?;
+        }
+        let at = Arguments { unknowns, ..at };
+        self.kernels.derivatives.call(&at, scratch, to);
+        match (&self.mass, &self.kernels.mass) {
+            (Mass::Constant { factor, .. }, _) => factor.solve(to),
+            (Mass::Changing, Some(mass)) => {
+                let mut entries = vec![0.0; mass.stored()];
+                mass.values.call(&at, scratch, &mut entries);
+                match Factor::new(&pattern(mass), &entries) {
+                    Ok(factor) => factor.solve(to),
+                    Err(Singular(column)) => return Err(FaultKind::Mass(column)),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Trial points beyond what laws have values for are many where a run comes near to it: the long way to a solution is taken the less
+    /// often the more often in a row it led to none.
+    fn approach_now_and_then(
+        &self,
+        newton: &mut Newton<'_>,
+        at: &Arguments<'_>,
+        unknowns: &mut [f64],
+        solution: &mut [f64],
+        found: Result<(), usize>,
+    ) -> Result<(), usize> {
+        let (missed, skipped) = self.approaches.get();
+        if skipped + 1 < 1 << missed.min(8) {
+            self.approaches.set((missed, skipped + 1));
+            return found;
+        }
+        let found = newton.approach(at, unknowns);
+        match found {
+            Ok(()) => solution.copy_from_slice(unknowns),
+            Err(_) => unknowns.copy_from_slice(solution),
+        }
+        self.approaches
+            .set(if found.is_ok() { (0, 0) } else { (missed + 1, 0) });
+        found
+    }
+
+    /// The outputs at a time; false where one of them has no value, or a loop no solution.
+    pub fn outputs(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
+        self.outputs_with(time, states, None, to)
+    }
+
+    /// The same with other rates of the inputs.
+    pub fn outputs_with(&self, time: f64, states: &[f64], input_rates: Option<&[f64]>, to: &mut [f64]) -> bool {
+        if !self.solve_loops(time, states) {
+            return false;
+        }
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: input_rates.unwrap_or(&work.rates),
+            unknowns: &work.unknowns,
+        };
+        self.kernels.outputs.call(&at, &mut work.scratch, to);
+        let finite = all_finite(to);
+        if !finite {
+            self.note(time, states, FaultKind::Domain);
+        }
+        finite
+    }
+
+    /// Looks for a first solution of the algebraic loops, from zero and from other values where that fails. Where none is
+    /// found, what reads the unknowns next says so.
+    pub fn find_loops(&self, time: f64, states: &[f64]) {
+        for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
+            let guesses = self.system.first_unknowns(guess);
+            self.work.borrow_mut().unknowns.copy_from_slice(&guesses);
+            if self.solve_loops(time, states) {
+                return;
+            }
+        }
+        if let Some(found) = self.solution_elsewhere(time, states) {
+            self.guess_unknowns(&found);
+            self.solve_loops(time, states);
+        }
+    }
+
+    /// Solves the algebraic loops at a point, beginning with the last solution.
+    pub fn solve_loops(&self, time: f64, states: &[f64]) -> bool {
+        self.solve_loops_with(time, states, true)
+    }
+
+    fn solve_loops_with(&self, time: f64, states: &[f64], may_approach: bool) -> bool {
+        if self.unknowns == 0 {
+            return true;
+        }
+        let found = self.with_newton(time, states, may_approach, |newton, at, unknowns, solution| {
+            newton.solve_from(at, unknowns, solution)
+        });
+        match found {
+            Ok(()) => true,
+            Err(unknown) => {
+                self.note(time, states, FaultKind::Loop(unknown));
+                false
+            }
+        }
+    }
+
+    /// Whether unknowns solve the loops but for what is allowed of the states, where an implicit method solves for both together.
+    pub fn holds_nearly(&self, time: f64, states: &[f64], unknowns: &[f64]) -> bool {
+        self.with_newton(time, states, true, |newton, at, _, _| newton.holds_nearly(at, unknowns))
+    }
+
+    /// Newton's iteration at a point, which is given the last unknowns and the last solution beside it. Where it may not take the long
+    /// way, it takes nothing but a solution either.
+    fn with_newton<R>(
+        &self,
+        time: f64,
+        states: &[f64],
+        may_approach: bool,
+        then: impl FnOnce(&mut Newton<'_>, &Arguments<'_>, &mut [f64], &mut [f64]) -> R,
+    ) -> R {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: &work.rates,
+            unknowns: &[],
+        };
+        let joint = self.joint.borrow();
+        let mut newton = Newton {
+            equations: &self.kernels.residuals,
+            matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
+            small: &self.small.borrow(),
+            scratch: &mut work.scratch,
+            residuals: &mut work.residuals,
+            values: &mut work.values,
+            trial: &mut work.trial,
+            step: &mut work.step,
+            is_held: &self.is_held,
+            may_approach,
+            joint: self.joint_with(&joint).filter(|_| may_approach),
+        };
+        then(&mut newton, &at, &mut work.unknowns, &mut work.solution)
+    }
+
+    fn joint_with<'j>(&'j self, tolerances: &'j Option<(Vec<f64>, f64)>) -> Option<Joint<'j>> {
+        let (absolute, relative) = tolerances.as_ref()?;
+        Some(Joint {
+            by_states: &self.kernels.jacobians(self.system).residuals_by_states,
+            absolute,
+            relative: *relative,
+        })
+    }
+
+    /// Calls a kernel with given unknowns; other rates of the inputs may stand in place of those of the signals.
+    pub fn call(
+        &self,
+        kernel: &Kernel,
+        time: f64,
+        states: &[f64],
+        unknowns: &[f64],
+        input_rates: Option<&[f64]>,
+        to: &mut [f64],
+    ) {
+        let work = &mut *self.work.borrow_mut();
+        let inside = self.set_inputs(work, time);
+        if work.scratch.len() < kernel.scratch() {
+            work.scratch.resize(kernel.scratch(), 0.0);
+        }
+        let at = Arguments {
+            time: inside,
+            parameters: self.parameters,
+            states,
+            inputs: &work.inputs,
+            rates: input_rates.unwrap_or(&work.rates),
+            unknowns,
+        };
+        kernel.call(&at, &mut work.scratch, to);
+    }
+
+    /// Keeps a fault that an implicit evaluation met.
+    pub fn note_domain(&self, time: f64, states: &[f64]) {
+        self.note(time, states, FaultKind::Domain);
+    }
+}

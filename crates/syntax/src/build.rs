@@ -1,0 +1,586 @@
+//! What the grammar's actions call: they put the tree together and refuse, in words, what the grammar reads more
+//! widely than the language allows.
+
+use super::ast::*;
+use super::symbols;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What one run of the generated parser returns.
+#[derive(Debug)]
+pub enum Parsed {
+    /// The items of a file.
+    File(Vec<Item>),
+    /// One expression.
+    Expression(Expr),
+    /// A part that was read only to learn whether it is right.
+    Checked,
+}
+
+/// An entry of a domain body.
+#[derive(Debug)]
+pub enum DomainEntry {
+    /// `across v [V];`
+    Variable(Name, DomainVariable, Span),
+    /// `effort = across;`
+    Setting(Name, Name, Span),
+    /// `pseudo;`
+    Word(Name, Span),
+}
+
+/// An entry of an element or modal body.
+#[derive(Debug)]
+pub enum LawEntry {
+    /// `port a, b;`
+    Ports(Vec<PortDecl>, Span),
+    /// `mode i;`, `drive across;`
+    Words(Name, Name, Span),
+    /// `through = C*der(across);`
+    Equation(Equation),
+}
+
+/// A part of what follows the parentheses of an instance.
+#[derive(Debug)]
+pub enum TailPart {
+    /// `a -> b`
+    Branch(Expr, Expr),
+    /// `start = 1`
+    Attribute(Attribute),
+}
+
+/// The sign in front of a part of a unit.
+#[derive(Clone, Copy, Debug)]
+pub enum UnitJoint {
+    /// None: the first part.
+    First,
+    /// `.`
+    Times(Span),
+    /// `/`
+    Over,
+    /// `*`, which is refused.
+    Star(Span),
+}
+
+/// The parts of a unit with the sign in front of each.
+pub type UnitList = Vec<(UnitJoint, Vec<UnitFactor>)>;
+
+/// What the actions of one parse share.
+pub struct Context<'a> {
+    source: SourceId,
+    text: &'a str,
+    docs: FxHashMap<usize, Arc<str>>,
+    /// Names that the text declares; a unit symbol among them is no sign of a misplaced unit.
+    declared: FxHashSet<&'a str>,
+    /// Every text once, however often it is written.
+    texts: RefCell<FxHashSet<Arc<str>>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+impl<'a> Context<'a> {
+    /// For one text, with its doc comments by the place of the token after them.
+    pub fn new(
+        source: SourceId,
+        text: &'a str,
+        docs: &[(usize, Arc<str>)],
+        declared: FxHashSet<&'a str>,
+    ) -> Context<'a> {
+        Context {
+            source,
+            text,
+            docs: docs.iter().cloned().collect(),
+            declared,
+            texts: RefCell::default(),
+            diagnostics: RefCell::default(),
+        }
+    }
+
+    /// The faults that the actions found since this was last called.
+    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
+    }
+
+    fn report(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+
+    /// The place `start..end`.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.source, start, end)
+    }
+
+    /// The words at a place.
+    pub fn words(&self, span: Span) -> &'a str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// A shared copy of a text.
+    pub fn text(&self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.borrow().get(text) {
+            return known.clone();
+        }
+        let new: Arc<str> = text.into();
+        self.texts.borrow_mut().insert(new.clone());
+        new
+    }
+
+    /// A string without its quotes.
+    pub fn unquoted(&self, text: &str) -> Arc<str> {
+        self.text(text.trim_matches(['"', '\'']))
+    }
+
+    /// The name written at `start`.
+    pub fn name(&self, start: usize, text: &str) -> Name {
+        Name {
+            text: self.text(text),
+            span: self.span(start, start + text.len()),
+        }
+    }
+
+    /// The `///` lines in front of the token at `start`.
+    pub fn doc(&self, start: usize) -> Option<Arc<str>> {
+        self.docs.get(&start).cloned()
+    }
+
+    // ---- Items ---------------------------------------------------------------------------------------------------
+
+    /// `domain d { .. }`
+    pub fn domain(&self, start: usize, name: Name, entries: Vec<DomainEntry>, end: usize) -> Item {
+        let mut domain = Domain {
+            doc: self.doc(start),
+            name,
+            across: None,
+            through: None,
+            effort: None,
+            pseudo: None,
+            unknown: Vec::new(),
+            span: self.span(start, end),
+        };
+        for entry in entries {
+            match entry {
+                DomainEntry::Variable(word, variable, span) => {
+                    let place = match &*word.text {
+                        "across" => &mut domain.across,
+                        "through" => &mut domain.through,
+                        _ => {
+                            domain.unknown.push(span);
+                            continue;
+                        }
+                    };
+                    self.once(&domain.name, &word, place.as_ref().map(|first| first.name.span));
+                    place.get_or_insert(variable);
+                }
+                DomainEntry::Setting(word, value, span) => {
+                    if &*word.text != "effort" {
+                        domain.unknown.push(span);
+                        continue;
+                    }
+                    self.once(&domain.name, &word, domain.effort.as_ref().map(|first| first.span));
+                    if !matches!(&*value.text, "across" | "through") {
+                        self.report(
+                            Diagnostic::error("LGM0040", format!("`{}` cannot be the effort", value.text))
+                                .label(value.span, "expected `across` or `through`")
+                                .help("write `effort = across;` or `effort = through;`"),
+                        );
+                        continue;
+                    }
+                    domain.effort.get_or_insert(value);
+                }
+                DomainEntry::Word(word, span) => match &*word.text {
+                    "pseudo" => domain.pseudo = Some(word.span),
+                    _ => domain.unknown.push(span),
+                },
+            }
+        }
+        Item::Domain(domain)
+    }
+
+    fn once(&self, owner: &Name, word: &Name, first: Option<Span>) {
+        if let Some(first) = first {
+            self.report(
+                Diagnostic::error("LGM0041", format!("`{}` is given twice in `{}`", word.text, owner.text))
+                    .label(word.span, "the second one")
+                    .label(first, "the first one")
+                    .help("keep one of them"),
+            );
+        }
+    }
+
+    /// `element E(..) : d { .. }`
+    pub fn element(
+        &self,
+        start: usize,
+        head: (Name, Vec<Formal>, Option<Name>),
+        entries: Vec<LawEntry>,
+        end: usize,
+    ) -> Item {
+        let (name, formals, domain) = head;
+        let mut ports = Vec::new();
+        let mut equations = Vec::new();
+        for entry in entries {
+            match entry {
+                LawEntry::Ports(more, _) => ports.extend(more),
+                LawEntry::Equation(equation) => equations.push(equation),
+                LawEntry::Words(_, _, span) => self.report(
+                    Diagnostic::error("LGM0042", format!("`{}` cannot stand in an element", self.words(span)))
+                        .label(span, "expected `port` or an equation")
+                        .help("an element holds `port a, b;` and equations such as `through = R*across;`"),
+                ),
+            }
+        }
+        Item::Element(Element {
+            doc: self.doc(start),
+            name,
+            formals,
+            domain,
+            ports,
+            equations,
+            span: self.span(start, end),
+        })
+    }
+
+    /// `modal B(..) : d { .. }`
+    pub fn modal(
+        &self,
+        start: usize,
+        head: (Name, Vec<Formal>, Option<Name>),
+        entries: Vec<LawEntry>,
+        end: usize,
+    ) -> Item {
+        let (name, formals, domain) = head;
+        let (mut mode, mut drive) = (None, None);
+        let mut equations = Vec::new();
+        for entry in entries {
+            let refused = match entry {
+                LawEntry::Equation(equation) => {
+                    equations.push(equation);
+                    continue;
+                }
+                LawEntry::Words(word, value, span) => {
+                    let place = match &*word.text {
+                        "mode" => Some(&mut mode),
+                        "drive" => Some(&mut drive),
+                        _ => None,
+                    };
+                    match place {
+                        None => span,
+                        Some(place) => {
+                            self.once(&name, &word, place.as_ref().map(|first: &Name| first.span));
+                            place.get_or_insert(value);
+                            continue;
+                        }
+                    }
+                }
+                LawEntry::Ports(_, span) => span,
+            };
+            self.report(
+                Diagnostic::error("LGM0042", format!("`{}` cannot stand in a modal block", self.words(refused)))
+                    .label(refused, "expected `mode`, `drive` or an assignment")
+                    .help("a modal block holds `mode i;`, `drive across;` and assignments such as `mass = ..;`; its ports come from `at`"),
+            );
+        }
+        Item::Modal(Modal {
+            doc: self.doc(start),
+            name,
+            formals,
+            domain,
+            mode,
+            drive,
+            equations,
+            span: self.span(start, end),
+        })
+    }
+
+    // ---- Statements ----------------------------------------------------------------------------------------------
+
+    /// `name[i] : Kind(args) (bindings) a -> b, start = 1`
+    pub fn instance(
+        &self,
+        target: Expr,
+        kind: Name,
+        groups: (Vec<Argument>, Option<Vec<Attribute>>),
+        tail: Vec<TailPart>,
+    ) -> StatementKind {
+        let (mut branches, mut attributes) = (Vec::new(), Vec::new());
+        for part in tail {
+            match part {
+                TailPart::Branch(from, to) => branches.push((from, to)),
+                TailPart::Attribute(attribute) => attributes.push(attribute),
+            }
+        }
+        StatementKind::Instance(Box::new(Instance {
+            declared: self.declared_as(target),
+            kind,
+            arguments: groups.0,
+            bindings: groups.1,
+            branches,
+            attributes,
+        }))
+    }
+
+    /// The left side of an instance was read as a reference, because a chain of bonds starts in the same way.
+    fn declared_as(&self, target: Expr) -> Declared {
+        let span = target.span;
+        let mut brackets = Vec::new();
+        let mut rest = target;
+        loop {
+            match rest.kind {
+                ExprKind::Index(base, indices) => {
+                    brackets.push(indices);
+                    rest = *base;
+                }
+                ExprKind::Member(base, member) => {
+                    self.report(
+                        Diagnostic::error("LGM0043", "a declared name has no dots")
+                            .label(span, format!("`{}` is a member of something else", member.text))
+                            .help(format!("declare a plain name, such as `{}`", member.text)),
+                    );
+                    rest = *base;
+                }
+                ExprKind::Name(name) => {
+                    brackets.reverse();
+                    return Declared {
+                        name,
+                        brackets,
+                        vector: None,
+                        span,
+                    };
+                }
+                _ => unreachable!("invariant: a reference is a name with members and indices"),
+            }
+        }
+    }
+
+    // ---- Expressions ---------------------------------------------------------------------------------------------
+
+    /// An expression over `start..end`.
+    pub fn expr(&self, start: usize, kind: ExprKind, end: usize) -> Expr {
+        Expr {
+            kind,
+            span: self.span(start, end),
+        }
+    }
+
+    /// A name as an expression.
+    pub fn name_expr(&self, name: Name) -> Expr {
+        Expr {
+            span: name.span,
+            kind: ExprKind::Name(name),
+        }
+    }
+
+    /// `base[i, j]`, unless the brackets hold a unit, which binds to literals only.
+    pub fn index(&self, start: usize, base: Expr, brackets: (usize, Vec<Expr>), end: usize) -> Expr {
+        let (open, indices) = brackets;
+        let spaced = base.span.end as usize != open;
+        if let [only] = &indices[..]
+            && spaced
+            && self.reads_as_unit(only)
+        {
+            let unit = &self.text[open..end];
+            let words = self.words(base.span);
+            let words = match base.kind {
+                ExprKind::Name(_) | ExprKind::Call(..) | ExprKind::Member(..) | ExprKind::Index(..) => {
+                    words.to_string()
+                }
+                _ if words.starts_with('(') => words.to_string(),
+                _ => format!("({words})"),
+            };
+            self.report(
+                Diagnostic::error(
+                    "LGM0020",
+                    "a unit binds to a number or a `[..]` literal, not to an expression",
+                )
+                .label(self.span(open, end), "this unit has no literal in front of it")
+                .help(format!("write it as a factor: `{words}*1 {unit}`")),
+            );
+            return base;
+        }
+        self.expr(start, ExprKind::Index(Box::new(base), indices), end)
+    }
+
+    /// Whether an index looks like a unit: only known symbols, none of them declared in this text, or signs between
+    /// them that make no sense in an index.
+    fn reads_as_unit(&self, index: &Expr) -> bool {
+        let known = |name: &Name| symbols::is_unit(&name.text) && !self.declared.contains(&*name.text);
+        let factor = |expr: &Expr| match &expr.kind {
+            ExprKind::Name(name) => known(name),
+            ExprKind::Number(text, None) => &**text == "1",
+            ExprKind::Power(parts) => matches!(&parts[0].kind, ExprKind::Name(name) if known(name)),
+            ExprKind::Member(..) => {
+                let mut inner = expr;
+                while let ExprKind::Member(base, member) = &inner.kind {
+                    if !known(member) {
+                        return false;
+                    }
+                    inner = base;
+                }
+                matches!(&inner.kind, ExprKind::Name(name) if known(name))
+            }
+            _ => false,
+        };
+        match &index.kind {
+            ExprKind::Number(..) => false,
+            ExprKind::Product(factors) => factors.iter().all(|(_, part)| factor(part)),
+            _ => factor(index),
+        }
+    }
+
+    /// `a < b`; more of them in a row are refused.
+    pub fn compare(&self, first: Expr, rest: Vec<(usize, Comparison, Expr)>) -> Expr {
+        let mut rest = rest.into_iter();
+        let (_, comparison, second) = rest
+            .next()
+            .expect("invariant: the grammar reads at least one comparison");
+        if let Some((at, _, third)) = rest.next() {
+            let sign = self.text[at..].chars().take_while(|c| "<>=!".contains(*c)).count();
+            let middle = self.words(second.span);
+            self.report(
+                Diagnostic::error("LGM0021", "comparisons do not chain")
+                    .label(self.span(at, at + sign), "a second comparison")
+                    .help(format!(
+                        "write `{} and {middle} {}`",
+                        self.words(first.span.to(second.span)),
+                        self.words(self.span(at, third.span.end as usize)),
+                    )),
+            );
+        }
+        Expr {
+            span: first.span.to(second.span),
+            kind: ExprKind::Compare(comparison, Box::new(first), Box::new(second)),
+        }
+    }
+
+    /// `a ^ b ^ c`
+    pub fn power(&self, start: usize, mut bases: Vec<Expr>, last: Expr, end: usize) -> Expr {
+        bases.push(last);
+        self.expr(start, ExprKind::Power(bases), end)
+    }
+
+    /// `sum(i in a:b, body)`, `root(z in a:b, body)`
+    pub fn over(&self, start: usize, over: Over, end: usize) -> Expr {
+        if !matches!(&*over.function.text, "sum" | "root" | "list") {
+            self.report(
+                Diagnostic::error("LGM0022", format!("`{}` takes no range", over.function.text))
+                    .label(over.function.span, "only `sum`, `list` and `root` do")
+                    .help("write `sum(i in 1:N, ..)`, `list(i in 1:N, ..)` or `root(z in a:b, ..)`"),
+            );
+            return self.expr(start, ExprKind::Missing, end);
+        }
+        self.expr(start, ExprKind::Over(Box::new(over)), end)
+    }
+
+    // ---- Units ---------------------------------------------------------------------------------------------------
+
+    /// `[N.s/m]`
+    pub fn unit(&self, start: usize, list: UnitList, end: usize) -> UnitExpr {
+        UnitExpr {
+            factors: self.unit_group(list, (1, 1)),
+            span: self.span(start, end),
+        }
+    }
+
+    /// `(kg.K)^exponent`: the factors with their final exponents.
+    pub fn unit_group(&self, list: UnitList, exponent: (i32, i32)) -> Vec<UnitFactor> {
+        let mut factors = Vec::new();
+        let mut divided = false;
+        for (joint, part) in list {
+            let mut sign = 1;
+            match joint {
+                UnitJoint::First => {}
+                UnitJoint::Over => {
+                    divided = true;
+                    sign = -1;
+                }
+                UnitJoint::Times(span) if divided => self.report(
+                    Diagnostic::error("LGM0023", "after a `/` in a unit a further `.` needs parentheses")
+                        .label(span, "does this belong above or below the line?")
+                        .help("write `[J/(kg.K)]`, or put the factors above the line first: `[J.K/kg]`"),
+                ),
+                UnitJoint::Times(_) => {}
+                UnitJoint::Star(span) => self.report(
+                    Diagnostic::error("LGM0024", "units are multiplied with `.`")
+                        .label(span, "not with `*`")
+                        .help("write a dot, as in `[N.m]`"),
+                ),
+            }
+            for factor in part {
+                let (numerator, denominator) = factor.exponent;
+                let numerator = i64::from(numerator) * i64::from(exponent.0) * sign;
+                let denominator = i64::from(denominator) * i64::from(exponent.1);
+                factors.push(UnitFactor {
+                    exponent: self.lowest_terms(factor.name.span, numerator, denominator),
+                    name: factor.name,
+                });
+            }
+        }
+        factors
+    }
+
+    fn lowest_terms(&self, place: Span, numerator: i64, denominator: i64) -> (i32, i32) {
+        let divisor = num_integer::gcd(numerator, denominator).max(1);
+        let limit = 1000;
+        let (numerator, denominator) = (numerator / divisor, denominator / divisor);
+        if numerator.abs() > limit || denominator > limit {
+            self.report(
+                Diagnostic::error("LGM0025", "the exponent of this unit is out of range")
+                    .label(place, "raised too high")
+                    .help("use an exponent between -1000 and 1000"),
+            );
+            return (1, 1);
+        }
+        (numerator as i32, denominator as i32)
+    }
+
+    /// The number in a unit: only `1`, as in `[1/s]`.
+    pub fn unit_one(&self, start: usize, text: &str) -> Name {
+        let name = self.name(start, text);
+        if text != "1" {
+            let bare = self.text[..start].trim_end().ends_with('[')
+                && self.text[start + text.len()..].trim_start().starts_with(']');
+            let diagnostic = Diagnostic::error("LGM0026", format!("`{text}` is not a unit"))
+                .label(name.span, "expected a unit such as `kg`");
+            self.report(match bare {
+                true => diagnostic.help("brackets after a literal, or after the name in this declaration, hold a unit, such as `[m/s]`; to index a literal, give it a name first"),
+                false => diagnostic.help("an exponent is written with `^`, as in `[m^2]` or `[m^(1/2)]`; the only number in a unit is `1`, as in `[1/s]`"),
+            });
+            return Name {
+                text: self.text("1"),
+                ..name
+            };
+        }
+        name
+    }
+
+    /// An exponent of a unit.
+    pub fn integer(&self, start: usize, text: &str) -> i32 {
+        match text.parse::<i32>() {
+            Ok(value) if value <= 1000 => value,
+            _ => {
+                self.report(
+                    Diagnostic::error(
+                        "LGM0025",
+                        "the exponent of a unit is a whole number or a fraction of whole numbers",
+                    )
+                    .label(
+                        self.span(start, start + text.len()),
+                        "expected a whole number up to 1000",
+                    )
+                    .help("write `m^2` or `m^(1/2)`"),
+                );
+                1
+            }
+        }
+    }
+
+    /// `numerator/denominator` as an exponent of a unit.
+    pub fn rational(&self, numerator: i32, denominator: i32) -> (i32, i32) {
+        match denominator.signum() {
+            1 => (numerator, denominator),
+            -1 => (-numerator, -denominator),
+            _ => (numerator, 1),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Says in a user's words why the parser stopped.
+//!
+//! Common slips have texts of their own (slips.rs); the rest gets the general sentence, with a few things that could stand there instead.
+
+use super::build::Context;
+use super::driver::Stop;
+use super::token::{Spanned, Token};
+use lgm_source::Span;
+use lgm_source::diagnostic::Diagnostic;
+
+/// Which part of a file was being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The head of an item or a block, up to its brace.
+    Header,
+    /// An import.
+    Import,
+    /// A statement of a model or component.
+    Statement,
+    /// An entry of an element or modal body.
+    Law,
+    /// An entry of a domain body.
+    Domain,
+    /// An entry of an experiment.
+    Setting,
+    /// A whole text that should be one expression.
+    Expression,
+}
+
+/// A part of the token stream that the parser could not read.
+pub struct Fault<'a, 't> {
+    /// For places and words.
+    pub context: &'a Context<'t>,
+    /// What it is a part of.
+    pub part: Part,
+    /// Its tokens.
+    pub tokens: &'a [Spanned<'t>],
+    /// The token after it, if any.
+    pub next: Option<Spanned<'t>>,
+    /// Where the parser stopped.
+    pub stop: &'a Stop,
+}
+
+/// Why a text is not an expression. `None` where the lexer has said it already.
+pub fn expression(context: &Context<'_>, tokens: &[Spanned<'_>], stop: &Stop) -> Option<Diagnostic> {
+    Fault {
+        context,
+        part: Part::Expression,
+        tokens,
+        next: None,
+        stop,
+    }
+    .explain()
+}
+
+/// `;` is missing after `tokens`.
+pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Diagnostic {
+    let end = tokens.last().map_or(0, |token| token.2);
+    let what = description(context, part, tokens);
+    Diagnostic::error("LGM0030", format!("expected `;` after {what}"))
+        .label(context.span(end, end), "`;` is missing here")
+        .help("write `;` at its end")
+}
+
+/// What a part declares or is, for a sentence.
+fn description(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> String {
+    let first = tokens.first().map(|token| token.1);
+    let name = tokens.iter().take(2).find_map(|(start, token, end)| match token {
+        Token::Name(_) | Token::In | Token::Vector => Some(context.words(context.span(*start, *end))),
+        _ => None,
+    });
+    match (part, first, name) {
+        (Part::Import, ..) => "this import".to_string(),
+        (Part::Law, Some(Token::Port), Some(name)) => format!("the port `{name}`"),
+        (Part::Law, ..) => "this equation".to_string(),
+        (Part::Domain, ..) => "this entry of the domain".to_string(),
+        (Part::Setting, _, Some(name)) => format!("the setting `{name}`"),
+        (Part::Statement, Some(Token::Name(_) | Token::In | Token::Vector), Some(name)) => {
+            match tokens
+                .iter()
+                .find(|token| matches!(token.1, Token::Colon | Token::Arrow))
+            {
+                Some((_, Token::Colon, _)) => format!("the instance `{name}`"),
+                _ => "this chain of bonds".to_string(),
+            }
+        }
+        (Part::Statement, Some(first), Some(name)) if first.begins_statement() => {
+            format!("the declaration of `{name}`")
+        }
+        _ => "this".to_string(),
+    }
+}
+
+impl<'t> Fault<'_, 't> {
+    /// Why the parser stopped; `None` where the lexer has said it already.
+    pub fn explain(&self) -> Option<Diagnostic> {
+        // What was no part of the language has been reported; its consequences are not worth a word.
+        if self.tokens.iter().any(|token| token.1 == Token::Error) {
+            return None;
+        }
+        Some(self.slip().unwrap_or_else(|| self.general()))
+    }
+
+    pub(super) fn found(&self) -> Option<Spanned<'t>> {
+        self.tokens.get(self.stop.index).copied().or(self.next)
+    }
+
+    pub(super) fn previous(&self) -> Option<Spanned<'t>> {
+        self.stop
+            .index
+            .checked_sub(1)
+            .and_then(|index| self.tokens.get(index))
+            .copied()
+    }
+
+    pub(super) fn previous_token(&self) -> Option<Token<'t>> {
+        self.previous().map(|token| token.1)
+    }
+
+    pub(super) fn is(&self, token: Token<'_>) -> bool {
+        self.found().is_some_and(|found| found.1 == token)
+    }
+
+    pub(super) fn span(&self, token: Spanned<'_>) -> Span {
+        self.context.span(token.0, token.2)
+    }
+
+    pub(super) fn words(&self, token: Spanned<'_>) -> &'t str {
+        self.context.words(self.span(token))
+    }
+
+    /// The place where the parser stopped, at least one character wide where there is one.
+    pub(super) fn place(&self) -> Span {
+        match (self.found(), self.previous()) {
+            (Some(found), _) => self.span(found),
+            (None, Some(previous)) => self.context.span(previous.2, previous.2),
+            (None, None) => self.context.span(0, 0),
+        }
+    }
+
+    pub(super) fn found_words(&self) -> String {
+        match self.found() {
+            Some(found) => format!("`{}`", self.words(found)),
+            None if self.part == Part::Expression => "the end".to_string(),
+            None => "the end of the file".to_string(),
+        }
+    }
+
+    /// Brackets that are open where the parser stopped, outermost first.
+    pub(super) fn open(&self) -> Vec<Spanned<'t>> {
+        let mut open = Vec::new();
+        for token in self.tokens.iter().take(self.stop.index) {
+            match token.1 {
+                Token::ParenOpen | Token::BracketOpen => open.push(*token),
+                Token::ParenClose | Token::BracketClose => {
+                    open.pop();
+                }
+                _ => {}
+            }
+        }
+        open
+    }
+
+    // ---- Everything else -------------------------------------------------------------------------------------------
+
+    fn general(&self) -> Diagnostic {
+        let expected = self.expected_words();
+        let after = match self.previous() {
+            Some(previous) => format!(" after `{}`", self.words(previous)),
+            None => String::new(),
+        };
+        let message = match expected.is_empty() {
+            true => format!("{} cannot stand here", capital(&self.found_words())),
+            false => format!("expected {expected}{after}, found {}", self.found_words()),
+        };
+        let label = match expected.is_empty() {
+            true => "not expected here".to_string(),
+            false => format!("expected {expected}"),
+        };
+        Diagnostic::error("LGM0046", message)
+            .label(self.place(), label)
+            .help(self.example())
+    }
+
+    /// At most three things that could stand where the parser stopped.
+    fn expected_words(&self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        if self.stop.expects_operand() {
+            words.push("an expression".to_string());
+        } else if self.stop.expects("name") {
+            words.push("a name".to_string());
+        }
+        if self.stop.expects("string") && !self.stop.expects_operand() {
+            words.push("a path in quotes".to_string());
+        }
+        for sign in [")", "]", "=", ":", "->", "{", "in", "then", "else", ",", ";", "}"] {
+            // `in` is a name too.
+            if self.stop.expects(sign) && !(sign == "in" && self.stop.expects("name")) {
+                words.push(format!("`{sign}`"));
+            }
+        }
+        words.truncate(3);
+        match words.pop() {
+            None => String::new(),
+            Some(last) if words.is_empty() => last,
+            Some(last) => format!("{} or {last}", words.join(", ")),
+        }
+    }
+
+    /// A right example of the part, for the help line.
+    pub(super) fn example(&self) -> &'static str {
+        use Token::*;
+        let first = self.tokens.first().map(|token| token.1);
+        if self.is(Colon) && self.part != Part::Header && self.stop.index > 1 {
+            return "a range `a:b` stands only in `for i in a:b`, `sum(i in a:b, ..)` and `root(z in a:b, ..)`";
+        }
+        if self.stop.expects("then") || self.stop.expects("else") {
+            return "write `if condition then value else value`";
+        }
+        let before = self.tokens.get(..self.stop.index).unwrap_or(self.tokens);
+        if before.iter().any(|token| token.1 == In) && !self.open().is_empty() {
+            return "write `sum(i in 1:N, expression)` or `root(z in a:b, expression)`";
+        }
+        match (self.part, first) {
+            (Part::Import, _) => "write `import \"path.lgm\";` for a file, `import name;` for a library module",
+            (Part::Header, Some(Model)) if self.is(ParenOpen) => {
+                "a model takes no arguments: declare `param R = ..;` in its body"
+            }
+            (Part::Statement, Some(Signal)) => "write `signal e = expression;`",
+            (Part::Header, Some(Model)) => "a model starts with `model Name {`",
+            (Part::Header, Some(Component)) => "a component starts with `component Name(R [ohm], const N) {`",
+            (Part::Header, Some(Element)) => "an element starts with `element Name(m [kg]) : domain {`",
+            (Part::Header, Some(Modal)) => "a modal block starts with `modal Name(rho, E) : domain {`",
+            (Part::Header, Some(Domain)) => "a domain starts with `domain name {`",
+            (_, Some(For)) => "write `for i in 1:N { .. }`",
+            (_, Some(If)) => "write `if N > 1 { .. } else { .. }`",
+            (_, Some(Experiment)) => "write `experiment { stop = 5 [s]; points = 501; }`",
+            (Part::Domain, _) => {
+                "a domain holds `across v [V];`, `through i [A];`, `effort = across;` and, where it is, `pseudo;`"
+            }
+            (Part::Law, Some(Port)) => "write `port a, b;`",
+            (Part::Law, _) => "write an equation, such as `through = C*der(across);` or `mass = rho*A*L;`",
+            (Part::Setting, _) => "an experiment holds settings, such as `stop = 5 [s];`",
+            (Part::Statement, Some(Node | Zero | One)) => "write `node a, b[3] : electrical;`",
+            (Part::Statement, Some(Port)) => {
+                "write `port p, n : electrical;`; an instance cannot be named `port`, which is a reserved word"
+            }
+            (Part::Statement, Some(Param | Const)) => "write `param m = 2 [kg];`",
+            (Part::Statement, Some(Input)) => "write `input F [N] = 1;`",
+            (Part::Statement, Some(Output)) => "write `output v = across(mass);`",
+            (Part::Statement, Some(State)) => "write `state z = int(expr), start = 0;`",
+            (Part::Statement, Some(Name(_) | In | Vector)) if self.is(Arrow) && self.stop.expects(",") => {
+                "a port stands on one branch `a -> b`; the next port's branch follows after a comma: `a -> b, c -> d`"
+            }
+            (Part::Statement, Some(Name(_) | In | Vector)) if self.begins_attribute() => {
+                "an attribute follows after a comma, such as `mass : Mass(m) a -> b, start = 1;`"
+            }
+            (Part::Statement, Some(Name(_) | In | Vector)) => {
+                "write `name : Kind(value) a -> b;` for an element, `A -> B -> C;` for bonds"
+            }
+            (Part::Statement, _) => {
+                "a statement is a declaration such as `param m = 2;`, an element `name : Kind(value) a -> b;` or a chain `A -> B;`"
+            }
+            (Part::Expression, _) => "write one expression, such as `2 [kg]`, `[1, 2]` or `sin(2*pi*time)`",
+            (Part::Header, _) => "write `{` and the body",
+        }
+    }
+
+    /// Whether `name = ..` stands where a comma was expected.
+    fn begins_attribute(&self) -> bool {
+        let at = |index: usize| self.tokens.get(index).map(|token| token.1);
+        self.stop.expects(",")
+            && matches!(at(self.stop.index), Some(Token::Name(_)))
+            && at(self.stop.index + 1) == Some(Token::Equals)
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,142 @@
+//! Refuses deep nesting before a tree is built, so that building, walking and dropping the tree cannot exhaust a stack.
+
+use super::token::{Spanned, Token};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, Span};
+
+/// How many brackets, prefix signs and member or index steps may lie within each other.
+const LEVELS: u32 = 256;
+
+/// How deep the tree may become: between two brackets lie up to eight kinds of operators.
+const TREE_LEVELS: u32 = 1024;
+
+/// One open bracket, and the part of it since the last separator.
+#[derive(Default)]
+struct Level {
+    open: usize,
+    /// `[` after an operand: an index, which nests what is in front of it.
+    is_index: bool,
+    /// Prefix signs and steps (`.a`, `[i]`) that nest at this place.
+    run: u32,
+    /// The longest such run in this part.
+    longest_run: u32,
+    /// Which kinds of operators occur in this part, one bit each.
+    kinds: u32,
+    /// The deepest bracket in this part.
+    inner: u32,
+    /// The deepest part before it.
+    deepest: u32,
+}
+
+impl Level {
+    fn depth(&self) -> u32 {
+        self.deepest
+            .max(self.inner + self.longest_run + self.kinds.count_ones())
+    }
+
+    fn separate(&mut self) {
+        self.deepest = self.depth();
+        (self.run, self.longest_run, self.kinds, self.inner) = (0, 0, 0, 0);
+    }
+
+    fn step(&mut self) {
+        self.run += 1;
+        self.longest_run = self.longest_run.max(self.run);
+    }
+}
+
+/// The first place that is nested too deep, if any.
+pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
+    use Token::*;
+    let mut levels = vec![Level::default()];
+    // Brackets plus runs on the way to the current place.
+    let mut depth = 0;
+    // Whether the token before could end an operand, so that `-` is binary and `[` is an index.
+    let mut after_operand = false;
+    for (index, (_, token, _)) in tokens.iter().enumerate() {
+        let level = levels
+            .last_mut()
+            .expect("invariant: the outermost level is never closed");
+        let run_before = level.run;
+        let mut operand = false;
+        match token {
+            ParenOpen | BracketOpen | BraceOpen => {
+                if *token == BraceOpen {
+                    level.separate();
+                }
+                depth = depth + level.run - run_before;
+                if depth + 1 > LEVELS {
+                    return Some(refusal(source, tokens, index, &levels));
+                }
+                depth += 1;
+                levels.push(Level {
+                    open: index,
+                    is_index: *token == BracketOpen && after_operand,
+                    ..Level::default()
+                });
+                after_operand = false;
+                continue;
+            }
+            ParenClose | BracketClose | BraceClose => {
+                if levels.len() > 1 {
+                    let closed = levels.pop().expect("invariant: more than one level");
+                    depth -= 1 + closed.run;
+                    let level = levels
+                        .last_mut()
+                        .expect("invariant: the outermost level is never closed");
+                    level.inner = level.inner.max(closed.depth() + 1);
+                    if closed.is_index {
+                        level.step();
+                        depth += 1;
+                    }
+                    if level.depth() > TREE_LEVELS || depth > LEVELS {
+                        return Some(refusal(source, tokens, closed.open, &levels));
+                    }
+                    if *token == BraceClose {
+                        depth -= level.run;
+                        level.separate();
+                    }
+                }
+                after_operand = *token != BraceClose;
+                continue;
+            }
+            Minus | Not if !after_operand => level.step(),
+            Dot => level.step(),
+            Plus | Minus => bump(level, 0),
+            Star | Slash => bump(level, 1),
+            Less | LessEqual | Greater | GreaterEqual | EqualEqual | NotEqual => bump(level, 2),
+            And => bump(level, 3),
+            Or => bump(level, 4),
+            If | Then | Else => bump(level, 5),
+            Caret => level.kinds |= 1 << 6,
+            Arrow => bump(level, 7),
+            Semicolon | Comma | Equals | Colon => level.separate(),
+            _ => operand = true,
+        }
+        depth = depth + level.run - run_before;
+        if depth > LEVELS {
+            return Some(refusal(source, tokens, index, &levels));
+        }
+        after_operand = operand;
+    }
+    None
+}
+
+/// A binary operator of one kind: what was nested under a prefix sign ends here.
+fn bump(level: &mut Level, kind: u32) {
+    level.kinds |= 1 << kind;
+    level.run = 0;
+}
+
+fn refusal(source: SourceId, tokens: &[Spanned<'_>], index: usize, levels: &[Level]) -> Diagnostic {
+    let span = |at: usize| Span::new(source, tokens[at].0, tokens[at].2);
+    let mut diagnostic = Diagnostic::error("LGM0010", format!("this is nested more than {LEVELS} levels deep"))
+        .label(span(index), "too deep from here on")
+        .help("name a part of it, with `signal` or `param`, and use the name");
+    if let Some(first) = levels.get(1)
+        && first.open != index
+    {
+        diagnostic = diagnostic.label(span(first.open), "the nesting starts here");
+    }
+    diagnostic
+}

@@ -1,0 +1,583 @@
+//! Reads a faulty text part by part.
+//!
+//! Statements end with `;`, blocks are held together by braces, and the words that open items and most statements are
+//! reserved: so the parts can be told apart without understanding them. Each part is parsed alone. A faulty one is
+//! reported once and left out, or mended where the mending is sure (a missing `;` or `}`); then the grammar builds
+//! each item from what is left. The work is linear in the length of the text, however many faults there are.
+
+use super::ast::Item;
+use super::build::{Context, Parsed};
+use super::driver::{self, Stop};
+use super::explain::{self, Fault, Part};
+use super::token::{Spanned, Token};
+use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
+
+/// Reads all items that can be read; reports the faults of the others. `stop` is where the whole text stopped.
+pub fn file<'t>(
+    context: &Context<'t>,
+    tokens: &[Spanned<'t>],
+    stop: Stop,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    let mut recovery = Recovery {
+        context,
+        all: tokens,
+        position: 0,
+        kept: Vec::new(),
+        surplus: 0,
+        split_end: 0,
+        diagnostics,
+        items: Vec::new(),
+    };
+    recovery.run();
+    let items = recovery.items;
+    if diagnostics.is_empty() {
+        // Every part is right alone, and yet the whole is not. Say where it stopped rather than nothing.
+        let fault = Fault {
+            context,
+            part: Part::Statement,
+            tokens,
+            next: None,
+            stop: &stop,
+        };
+        diagnostics.extend(fault.explain());
+    }
+    items
+}
+
+/// What a pair of braces holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    Statements,
+    Laws,
+    Domain,
+    Settings,
+}
+
+struct Recovery<'a, 't> {
+    context: &'a Context<'t>,
+    all: &'a [Spanned<'t>],
+    position: usize,
+    /// Tokens of the current item that are in order.
+    kept: Vec<Spanned<'t>>,
+    /// Opening minus closing braces from the current item to the next one.
+    surplus: i64,
+    /// Where the entry ends that was split last; the rest of it ends there too.
+    split_end: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    items: Vec<Item>,
+}
+
+impl<'t> Recovery<'_, 't> {
+    fn run(&mut self) {
+        while let Some(token) = self.peek().filter(|_| self.is_looking()) {
+            if token == Token::Semicolon {
+                self.position += 1;
+            } else if token.begins_item() {
+                self.item();
+            } else {
+                self.outside();
+            }
+        }
+    }
+
+    /// Whether further faults are looked for.
+    fn is_looking(&self) -> bool {
+        self.diagnostics.len() < MOST_FAULTS
+    }
+
+    fn peek(&self) -> Option<Token<'t>> {
+        self.at(self.position)
+    }
+
+    fn at(&self, index: usize) -> Option<Token<'t>> {
+        self.all.get(index).map(|token| token.1)
+    }
+
+    /// Whether a line break lies in front of a token.
+    fn first_on_line(&self, index: usize) -> bool {
+        let before = index
+            .checked_sub(1)
+            .and_then(|before| self.all.get(before))
+            .map_or(0, |token| token.2);
+        let start = self.all.get(index).map_or(before, |token| token.0);
+        index == 0 || self.context.words(self.context.span(before, start)).contains('\n')
+    }
+
+    /// Whether an item starts at a token: its word is reserved and stands where a statement could.
+    fn item_starts(&self, index: usize) -> bool {
+        self.at(index).is_some_and(|token| token.begins_item())
+            && (self.first_on_line(index)
+                || matches!(
+                    self.at(index - 1),
+                    Some(Token::Semicolon | Token::BraceOpen | Token::BraceClose)
+                ))
+    }
+
+    /// Whether a statement certainly starts at a token that is first on its line.
+    fn statement_starts(&self, index: usize) -> bool {
+        if !self.first_on_line(index) {
+            return false;
+        }
+        match self.at(index) {
+            // `if` also continues an expression that the line before leaves open.
+            Some(Token::If) => matches!(
+                self.at(index.saturating_sub(1)),
+                Some(Token::Name(_) | Token::Number(_) | Token::Text(_) | Token::ParenClose | Token::BracketClose)
+            ),
+            Some(token) if token.begins_statement() => self.at(index.saturating_sub(1)) != Some(Token::Dot),
+            _ => false,
+        }
+    }
+
+    /// Whether tokens read `name :`, `name[..] :` or `name ->`, as an instance or a chain starts.
+    fn looks_like_instance(&self, index: usize) -> bool {
+        if !matches!(self.at(index), Some(Token::Name(_))) {
+            return false;
+        }
+        let mut next = index + 1;
+        while self.at(next) == Some(Token::BracketOpen) {
+            let limit = next + 64;
+            let mut level = 0;
+            while next < limit {
+                match self.at(next) {
+                    Some(Token::BracketOpen) => level += 1,
+                    Some(Token::BracketClose) => level -= 1,
+                    Some(Token::Semicolon | Token::BraceOpen | Token::BraceClose) | None => return false,
+                    _ => {}
+                }
+                next += 1;
+                if level == 0 {
+                    break;
+                }
+            }
+            if level != 0 {
+                return false;
+            }
+        }
+        matches!(self.at(next), Some(Token::Colon | Token::Arrow))
+    }
+
+    fn keep(&mut self, from: usize, to: usize) {
+        self.kept.extend_from_slice(&self.all[from..to]);
+    }
+
+    /// Adds a token that the text lacks.
+    fn keep_made(&mut self, token: Token<'t>) {
+        let end = self.kept.last().map_or(0, |token| token.2);
+        self.kept.push((end, token, end));
+    }
+
+    fn explain(&mut self, part: Part, from: usize, to: usize, stop: &Stop) {
+        let fault = Fault {
+            context: self.context,
+            part,
+            tokens: &self.all[from..to],
+            next: self.all.get(to).copied(),
+            stop,
+        };
+        self.diagnostics.extend(fault.explain());
+    }
+
+    fn check(&self, start: Token<'t>, from: usize, to: usize) -> Result<(), Stop> {
+        let result = driver::run(self.context, start, &self.all[from..to]);
+        // What the actions report of this part, they report again when the item is built.
+        self.context.take_diagnostics();
+        result.map(|_| ())
+    }
+
+    // ---- Items -------------------------------------------------------------------------------------------------
+
+    /// Tokens outside of any item, up to the next item.
+    fn outside(&mut self) {
+        let start = self.position;
+        while self.position < self.all.len() && !self.item_starts(self.position) {
+            self.position += 1;
+        }
+        // A reserved word in the middle of such a run is no item.
+        let (first, token, end) = self.all[start];
+        let span = self.context.span(first, end);
+        let words = self.context.words(span);
+        let diagnostic = match token {
+            Token::Error => return,
+            Token::BraceClose => Diagnostic::error("LGM0035", "this `}` closes nothing")
+                .label(span, "every `{` before it is closed already")
+                .help("remove it, or look for a `}` too many above"),
+            _ if token.begins_statement() || matches!(token, Token::Name(_)) => Diagnostic::error(
+                "LGM0044",
+                format!("`{words}` stands outside of any model or component"),
+            )
+            .label(span, "statements belong between the braces of a model")
+            .help("write `model Name { .. }` around the statements; if there is one, look for a `}` too many above"),
+            _ => Diagnostic::error("LGM0044", format!("expected a model or another item, found `{words}`"))
+                .label(span, "no item starts like this")
+                .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
+        };
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn item(&mut self) {
+        let start = self.position;
+        self.kept.clear();
+        self.measure_surplus();
+        let keyword = self.at(start);
+        if keyword == Some(Token::Import) {
+            self.import();
+            return;
+        }
+        let body = match keyword {
+            Some(Token::Domain) => Body::Domain,
+            Some(Token::Element | Token::Modal) => Body::Laws,
+            _ => Body::Statements,
+        };
+        if !self.item_head(start) {
+            return;
+        }
+        let mark = self.position;
+        self.body(body, start, mark);
+        self.build();
+    }
+
+    /// Counts the braces up to the next item, to know whether one is missing or too many.
+    fn measure_surplus(&mut self) {
+        self.surplus = 0;
+        for index in self.position..self.all.len() {
+            if index > self.position && self.item_starts(index) {
+                break;
+            }
+            match self.at(index) {
+                Some(Token::BraceOpen) => self.surplus += 1,
+                Some(Token::BraceClose) => self.surplus -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn build(&mut self) {
+        match driver::run(self.context, Token::StartItem, &self.kept) {
+            Ok(Parsed::File(items)) => self.items.extend(items),
+            Ok(_) => {}
+            // The parts are right alone, and should fit together. Were they not to, it must not pass in silence.
+            Err(stop) => {
+                let fault = Fault {
+                    context: self.context,
+                    part: Part::Statement,
+                    tokens: &self.kept,
+                    next: None,
+                    stop: &stop,
+                };
+                self.diagnostics.extend(fault.explain());
+            }
+        }
+        // Before the checks of the next item discard what the actions found in this one.
+        self.diagnostics.extend(self.context.take_diagnostics());
+    }
+
+    fn import(&mut self) {
+        let start = self.position;
+        let mut end = start + 1;
+        while end < self.all.len() && !self.item_starts(end) {
+            end += 1;
+            if self.at(end - 1) == Some(Token::Semicolon) {
+                break;
+            }
+        }
+        match self.check(Token::StartItem, start, end) {
+            Ok(()) => {
+                self.keep(start, end);
+                self.build();
+            }
+            Err(stop) if stop.expects(";") && (start + stop.index == end || self.first_on_line(start + stop.index)) => {
+                end = start + stop.index;
+                self.keep(start, end);
+                self.diagnostics
+                    .push(explain::missing_semicolon(self.context, Part::Import, &self.kept));
+                self.keep_made(Token::Semicolon);
+                self.build();
+            }
+            Err(stop) => self.explain(Part::Import, start, end, &stop),
+        }
+        self.position = end;
+    }
+
+    /// Reads `model Name {` and the like; `false` when the item has no body.
+    fn item_head(&mut self, start: usize) -> bool {
+        let mut end = start + 1;
+        loop {
+            match self.at(end) {
+                Some(Token::BraceOpen) => break,
+                None | Some(Token::Semicolon | Token::BraceClose) => break,
+                Some(_) if self.item_starts(end) || self.statement_starts(end) => break,
+                Some(_) => end += 1,
+            }
+        }
+        let has_brace = self.at(end) == Some(Token::BraceOpen);
+        let to = end + usize::from(has_brace);
+        let Err(stop) = self.check(Token::StartHeader, start, to) else {
+            self.keep(start, to);
+            self.position = to;
+            return true;
+        };
+        let stopped = start + stop.index;
+        let goes_on =
+            stopped < self.all.len() && !matches!(self.at(stopped), Some(Token::Semicolon | Token::BraceClose));
+        if stop.expects("{") && goes_on && self.first_on_line(stopped) && !self.item_starts(stopped) {
+            // `model M` and then the statements, without a brace.
+            self.keep(start, stopped);
+            let end = self.all[stopped - 1].2;
+            let place = self.context.span(end, end);
+            let words = self
+                .context
+                .words(self.context.span(self.all[start].0, end))
+                .to_string();
+            self.diagnostics.push(
+                Diagnostic::error("LGM0049", format!("expected `{{` after `{words}`"))
+                    .label(place, "`{` is missing here")
+                    .help("write the body between `{` and `}`"),
+            );
+            self.keep_made(Token::BraceOpen);
+            self.surplus += 1;
+            self.position = stopped;
+            return true;
+        }
+        self.explain(Part::Header, start, to, &stop);
+        self.position = to;
+        if !has_brace {
+            if self.at(end) == Some(Token::Semicolon) {
+                self.position = end + 1;
+            }
+            return false;
+        }
+        // Go on with what of the head is sure: its word and its name.
+        self.keep(start, start + 1);
+        match self.at(start + 1) {
+            Some(Token::Name(_)) => self.keep(start + 1, start + 2),
+            _ => self.keep_made(Token::Name("")),
+        }
+        self.kept.push(self.all[end]);
+        true
+    }
+
+    // ---- Bodies ------------------------------------------------------------------------------------------------
+
+    /// Reads entries up to and with the closing brace. `opener` is the first token of the head, `after` the token
+    /// behind the opening brace.
+    fn body(&mut self, body: Body, opener: usize, after: usize) {
+        loop {
+            if !self.is_looking() {
+                self.keep_made(Token::BraceClose);
+                return;
+            }
+            match self.peek() {
+                Some(Token::BraceClose) => {
+                    let first = self.first_on_line(self.position);
+                    if first && self.surplus > 0 && self.column(self.position) < self.line_column(opener) {
+                        // It belongs to a block further out.
+                        self.unclosed(after);
+                        return;
+                    }
+                    if first && self.surplus < 0 && self.column(self.position) > self.line_column(opener) {
+                        let (start, _, end) = self.all[self.position];
+                        self.diagnostics.push(
+                            Diagnostic::error("LGM0035", "this `}` closes nothing")
+                                .label(self.context.span(start, end), "there is one `}` too many")
+                                .help("remove it"),
+                        );
+                        self.surplus += 1;
+                        self.position += 1;
+                        continue;
+                    }
+                    self.keep(self.position, self.position + 1);
+                    self.position += 1;
+                    return;
+                }
+                Some(Token::Semicolon) => self.position += 1,
+                Some(_) if !self.item_starts(self.position) => self.entry(body),
+                _ => {
+                    self.unclosed(after);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Column of a token, in bytes.
+    fn column(&self, index: usize) -> usize {
+        let start = self.all[index].0;
+        let before = self.context.words(self.context.span(0, start));
+        start - before.rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    /// Column of the first token on the line of a token.
+    fn line_column(&self, index: usize) -> usize {
+        let mut first = index;
+        while !self.first_on_line(first) {
+            first -= 1;
+        }
+        self.column(first)
+    }
+
+    fn unclosed(&mut self, after: usize) {
+        self.surplus -= 1;
+        let end = self.kept.last().map_or(0, |token| token.2);
+        let mut diagnostic = Diagnostic::error("LGM0034", "this `{` is never closed");
+        if let Some((start, Token::BraceOpen, brace)) = self.all.get(after.wrapping_sub(1)) {
+            diagnostic = diagnostic.label(self.context.span(*start, *brace), "opened here");
+        }
+        self.diagnostics.push(
+            diagnostic
+                .label(self.context.span(end, end), "expected `}` after this")
+                .help("write `}` where the block ends"),
+        );
+        self.keep_made(Token::BraceClose);
+    }
+
+    fn entry(&mut self, body: Body) {
+        let start = self.position;
+        if body == Body::Statements
+            && let Some(Token::For | Token::If | Token::Experiment) = self.peek()
+            && let Some(brace) = self.block_brace(start)
+        {
+            self.block(brace);
+            return;
+        }
+        let (part, word) = match body {
+            Body::Statements => (Part::Statement, Token::StartStatement),
+            Body::Laws => (Part::Law, Token::StartLaw),
+            Body::Domain => (Part::Domain, Token::StartDomain),
+            Body::Settings => (Part::Setting, Token::StartSetting),
+        };
+        let end = if start < self.split_end {
+            self.split_end
+        } else {
+            self.entry_end(start)
+        };
+        let Err(stop) = self.check(word, start, end) else {
+            self.keep(start, end);
+            self.position = end;
+            return;
+        };
+        let stopped = start + stop.index;
+        let next_starts = stopped == end
+            || self.first_on_line(stopped)
+            || self.at(stopped).is_some_and(|token| token.begins_statement())
+            || self.looks_like_instance(stopped);
+        if stop.index > 0 && stop.expects(";") && next_starts {
+            let kept = self.kept.len();
+            self.keep(start, stopped);
+            self.diagnostics
+                .push(explain::missing_semicolon(self.context, part, &self.kept[kept..]));
+            self.keep_made(Token::Semicolon);
+            self.position = stopped;
+            self.split_end = end;
+            return;
+        }
+        // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
+        self.position = (stopped.max(start + 1)..end)
+            .find(|&index| self.first_on_line(index) && self.looks_like_instance(index))
+            .unwrap_or(end);
+        let braces = self.all[start..self.position]
+            .iter()
+            .any(|token| token.1 == Token::BraceOpen);
+        self.split_end = if braces { 0 } else { end };
+        self.explain(part, start, self.position, &stop);
+        if part == Part::Statement {
+            self.keep_declaration(start, stopped);
+        }
+    }
+
+    /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
+    /// so that its uses are not reported as well.
+    fn keep_declaration(&mut self, start: usize, stopped: usize) {
+        let word = matches!(
+            self.at(start),
+            Some(Token::Param | Token::Const | Token::Input | Token::Signal | Token::State | Token::Output)
+        );
+        if word && stopped >= start + 2 && matches!(self.at(start + 1), Some(Token::Name(_))) {
+            self.keep(start, start + 2);
+            self.keep_made(Token::Equals);
+            self.keep_made(Token::Missing);
+            self.keep_made(Token::Semicolon);
+        }
+    }
+
+    /// One past the last token of the entry that starts at `start`.
+    fn entry_end(&self, start: usize) -> usize {
+        let mut braces = 0;
+        for index in start..self.all.len() {
+            if index > start && (self.item_starts(index) || braces == 0 && self.statement_starts(index)) {
+                return index;
+            }
+            match self.at(index) {
+                Some(Token::Semicolon) if braces == 0 => return index + 1,
+                Some(Token::BraceOpen) => braces += 1,
+                Some(Token::BraceClose) if braces == 0 => return index.max(start + 1),
+                Some(Token::BraceClose) => {
+                    braces -= 1;
+                    if braces == 0 {
+                        return index + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.all.len()
+    }
+
+    // ---- Blocks ------------------------------------------------------------------------------------------------
+
+    /// The opening brace of the block whose head starts at `start`, unless the head ends before.
+    fn block_brace(&self, start: usize) -> Option<usize> {
+        for index in start + 1..self.all.len() {
+            match self.at(index) {
+                Some(Token::BraceOpen) => return Some(index),
+                Some(Token::Semicolon | Token::BraceClose) => return None,
+                _ if self.item_starts(index) || self.statement_starts(index) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// `for ..`, `if .. else ..`, `experiment ..`, whose first brace is at `brace`.
+    fn block(&mut self, brace: usize) {
+        let mark = self.kept.len();
+        let start = self.position;
+        let is_if = self.peek() == Some(Token::If);
+        let body = match self.peek() {
+            Some(Token::Experiment) => Body::Settings,
+            _ => Body::Statements,
+        };
+        let mut right = self.head(start, start, brace);
+        self.body(body, start, brace + 1);
+        while is_if && self.peek() == Some(Token::Else) {
+            let at = self.position;
+            let Some(brace) = self.block_brace(at) else { break };
+            // `else if c {` is checked from its `if` on, `else {` as it stands.
+            let from = at + usize::from(self.at(at + 1) == Some(Token::If));
+            right &= self.head(at, from, brace);
+            self.body(body, at, brace + 1);
+            if from == at {
+                // A second plain `else` belongs to nothing.
+                break;
+            }
+        }
+        if !right {
+            self.kept.truncate(mark);
+        }
+    }
+
+    /// Reads a head up to its brace; whether it is right.
+    fn head(&mut self, start: usize, from: usize, brace: usize) -> bool {
+        let result = self.check(Token::StartHeader, from, brace + 1);
+        self.keep(start, brace + 1);
+        self.position = brace + 1;
+        match result {
+            Ok(()) => true,
+            Err(stop) => {
+                self.explain(Part::Header, from, brace + 1, &stop);
+                false
+            }
+        }
+    }
+}

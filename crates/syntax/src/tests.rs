@@ -1,0 +1,460 @@
+//! The tree that the parser builds, and its behaviour on texts that nobody would write. Rendered diagnostics are in
+//! tests/syntax_errors.rs.
+
+use super::ast::*;
+use super::*;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::time::{Duration, Instant};
+
+fn units(unit: &Option<UnitExpr>) -> String {
+    let Some(unit) = unit else { return String::new() };
+    let factors = unit.factors.iter().map(|factor| match factor.exponent {
+        (1, 1) => factor.name.text.to_string(),
+        (n, 1) => format!("{}^{n}", factor.name.text),
+        (n, d) => format!("{}^({n}/{d})", factor.name.text),
+    });
+    format!(" [{}]", factors.collect::<Vec<_>>().join(" "))
+}
+
+/// An expression with every operation in parentheses, its name in front.
+fn shape(expr: &Expr) -> String {
+    let all = |list: &[Expr]| list.iter().map(shape).collect::<Vec<_>>().join(" ");
+    let signed = |list: &[(bool, Expr)], sign: &str| {
+        let parts = list.iter().map(|(marked, part)| match marked {
+            true => format!("{sign}{}", shape(part)),
+            false => shape(part),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    };
+    match &expr.kind {
+        ExprKind::Number(text, unit) => format!("{text}{}", units(unit)),
+        ExprKind::Text(text) => format!("{text:?}"),
+        ExprKind::Name(name) => name.text.to_string(),
+        ExprKind::Member(base, member) => format!("{}.{}", shape(base), member.text),
+        ExprKind::Index(base, indices) => format!("{}[{}]", shape(base), all(indices)),
+        ExprKind::Call(function, arguments) => {
+            let arguments = arguments.iter().map(|argument| match &argument.name {
+                Some(name) => format!(" {}={}", name.text, shape(&argument.value)),
+                None => format!(" {}", shape(&argument.value)),
+            });
+            format!("({}{})", function.text, arguments.collect::<String>())
+        }
+        ExprKind::Over(over) => format!(
+            "({} {} {} {} {})",
+            over.function.text,
+            over.index.text,
+            shape(&over.from),
+            shape(&over.to),
+            shape(&over.body)
+        ),
+        ExprKind::List(entries, unit) => format!("[{}]{}", all(entries), units(unit)),
+        ExprKind::Sum(terms) => format!("(+ {})", signed(terms, "-")),
+        ExprKind::Product(factors) => format!("(* {})", signed(factors, "/")),
+        ExprKind::Power(parts) => format!("(^ {})", all(parts)),
+        ExprKind::Negate(inner) => format!("(neg {})", shape(inner)),
+        ExprKind::Not(inner) => format!("(not {})", shape(inner)),
+        ExprKind::And(terms) => format!("(and {})", all(terms)),
+        ExprKind::Or(terms) => format!("(or {})", all(terms)),
+        ExprKind::Compare(comparison, left, right) => format!("({comparison:?} {} {})", shape(left), shape(right)),
+        ExprKind::If(branches, otherwise) => {
+            let branches = branches.iter().map(|(c, v)| format!(" {}: {};", shape(c), shape(v)));
+            format!("(if{} else: {})", branches.collect::<String>(), shape(otherwise))
+        }
+        ExprKind::Bond(from, to) => format!("({} -> {})", shape(from), shape(to)),
+        ExprKind::Missing => "missing".to_string(),
+    }
+}
+
+fn shape_of(text: &str) -> String {
+    let (expr, diagnostics) = parse_expression(SourceId(0), text);
+    assert!(diagnostics.is_empty(), "{text}: {diagnostics:#?}");
+    assert_eq!(
+        (expr.span.start as usize, expr.span.end as usize),
+        (0, text.len()),
+        "{text}"
+    );
+    shape(&expr)
+}
+
+#[test]
+fn expressions_bind_as_the_language_says() {
+    let cases = [
+        ("a + b - c + 1e9", "(+ a b -c 1e9)"),
+        ("a*b/c*d", "(* a b /c d)"),
+        ("a + b*c^d", "(+ a (* b (^ c d)))"),
+        ("-a^2", "(neg (^ a 2))"),
+        ("-a*b", "(* (neg a) b)"),
+        ("a*-b", "(* a (neg b))"),
+        ("a - -b", "(+ a -(neg b))"),
+        ("2^-1", "(^ 2 (neg 1))"),
+        ("a^b^c", "(^ a b c)"),
+        ("a^-b^c*d", "(* (^ a (neg (^ b c))) d)"),
+        (
+            "not a < b and c or d and not e",
+            "(or (and (not (Less a b)) c) (and d (not e)))",
+        ),
+        ("a + 1 >= b*2", "(GreaterEqual (+ a 1) (* b 2))"),
+        (
+            "if a then b else if c then d else e + 1",
+            "(if a: b; c: d; else: (+ e 1))",
+        ),
+        ("1/2 [kg]", "(* 1 /2 [kg])"),
+        ("2*pi*1 [rad/s]", "(* 2 pi 1 [rad s^-1])"),
+        ("[0, -m*g] [N]", "[0 (* (neg m) g)] [N]"),
+        ("[[a, b], [c, d]]", "[[a b] [c d]]"),
+        ("K[i + 1, j].x[2]", "K[(+ i 1) j].x[2]"),
+        ("across(cell[2].c)[2]", "(across cell[2].c)[2]"),
+        ("flow(J -> R1[2])", "(flow (J -> R1[2]))"),
+        ("sum(i in 1:N, x[i]^2)", "(sum i 1 N (^ x[i] 2))"),
+        ("root(in in a:b, in)", "(root in a b in)"),
+        ("f(x, y = 2, vector)", "(f x y=2 vector)"),
+        ("effort(T.in) + bar.port[1]", "(+ (effort T.in) bar.port[1])"),
+        ("5 [N.m.s/rad]", "5 [N m s rad^-1]"),
+        ("5 [J/(kg.K)^2]", "5 [J kg^-2 K^-2]"),
+        ("5 [m^2.s^-1]", "5 [m^2 s^-1]"),
+        ("5 [V/m^(1/2)/s]", "5 [V m^(-1/2) s^-1]"),
+        ("5 [1/s]", "5 [1 s^-1]"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(shape_of(text), expected, "{text}");
+    }
+    // Parentheses leave no node of their own, but they end a chain.
+    assert_eq!(shape(&parse_expression(SourceId(0), "(a + b) + c").0), "(+ (+ a b) c)");
+}
+
+#[test]
+fn every_snippet_of_the_language_parses() {
+    let page = include_str!("../../../docs/language.md");
+    let mut count = 0;
+    for part in page.split("```lgm\n").skip(1) {
+        let snippet = part.split("```").next().unwrap();
+        let (tree, diagnostics) = parse(SourceId(0), snippet);
+        assert!(diagnostics.is_empty(), "{snippet}\n{diagnostics:#?}");
+        assert!(!tree.items.is_empty());
+        count += 1;
+    }
+    assert!(count >= 8, "only {count} snippets found");
+}
+
+/// What section 9 and the prose of the others show in passing.
+#[test]
+fn the_fine_print_parses() {
+    let text = "
+        import \"parts.lgm\"; import name;
+        element HardC(k1, k3) : bond { effort = k1*int(flow) + k3*int(flow)^3; }
+        component Ladder(const N, R [ohm] = 5) { port p[N], q[2] vector, n : electrical; state s = int(1); }
+        modal Pipe(rho) : fluid { mode i; drive across; a_type = rho; t_loss = 0; wave = root(z in i*pi:(i + 1)*pi, cos(z)); shape(x) = cos(x); }
+        model M {
+          zero J; one A : translational; one q[2] vector : translational; node a, b[3] : electrical, floating;
+          node g[N][2] vector : translational; node v[N, 2] : electrical;
+          param K = [[5, -1], [-1, 4]] [N/m]; param unset; param R [ohm]; input u = [0, 0] [N];
+          R : R(R); output theta = theta; mass : Mass(m) x -> gnd, start = 1;
+          beam : Cantilever(rho = 1, at = [0.4, 1.0]) a -> gnd, b -> gnd;
+          arm : Transformer([[1], [2]]) w -> gnd, p -> gnd, start = 2, k = 3;
+          bare : Se; a[i, j] : R(1) v[i, j] -> gnd;
+          c : Filter() (p = a, n = gnd); SE -> A -> I1; cell[1].J -> A;
+          if N > 1 { one B; } else if N == 1 { one C; } else { for k in 1:N { one D[k]; } }
+          experiment { stop = 5 [s]; points = 501; plot = [v, y]; method = \"bdf\"; }
+        }";
+    let (tree, diagnostics) = parse(SourceId(0), text);
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}");
+    let Some(Item::Model(model)) = tree.items.last() else {
+        panic!("the model is the last item")
+    };
+    let arm = model.body.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Instance(instance) if &*instance.declared.name.text == "arm" => Some(instance),
+        _ => None,
+    });
+    let arm = arm.expect("the transformer is in the tree");
+    assert_eq!((arm.branches.len(), arm.attributes.len()), (2, 2));
+    let brackets = model.body.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Instance(instance) if &*instance.declared.name.text == "a" => Some(&instance.declared.brackets),
+        _ => None,
+    });
+    assert_eq!(brackets.expect("the array is in the tree")[0].len(), 2);
+}
+
+#[test]
+fn doc_comments_belong_to_what_follows() {
+    let text = "/// One.\n///\n///  Two.\n//// plain\nmodel M {\n  param a = 1; /// of b\n  /// and more\n  param b = 2;\n  /// of nothing\n}";
+    let (tree, diagnostics) = parse(SourceId(0), text);
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}");
+    let Item::Model(model) = &tree.items[0] else { panic!() };
+    assert_eq!(model.doc.as_deref(), Some("One.\n\n Two."));
+    assert_eq!(model.body[0].doc, None);
+    assert_eq!(model.body[1].doc.as_deref(), Some("of b\nand more"));
+}
+
+#[test]
+fn all_names_that_are_not_reserved_can_be_declared() {
+    for word in "across start mass in vector floating mode drive through effort flow bond at modes port1".split(' ') {
+        let text = format!(
+            "model {word} {{ param {word} = {word}; node {word}[2] vector : {word}; {word} : {word}({word} = {word}) {word} -> {word}; for {word} in {word}:{word} {{ one {word}; }} }}"
+        );
+        let (_, diagnostics) = parse(SourceId(0), &text);
+        assert!(diagnostics.is_empty(), "{text}\n{diagnostics:#?}");
+    }
+}
+
+/// Parses and drops on a small stack, in reasonable time.
+fn survives(text: String) -> usize {
+    let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(move || {
+        let started = Instant::now();
+        let (tree, diagnostics) = parse(SourceId(0), &text);
+        drop(tree);
+        let (expr, _) = parse_expression(SourceId(0), &text);
+        drop(expr);
+        assert!(
+            started.elapsed() < Duration::from_secs(8),
+            "{:?} for {} bytes",
+            started.elapsed(),
+            text.len()
+        );
+        diagnostics.len()
+    });
+    thread.unwrap().join().expect("no panic and no overflow")
+}
+
+#[test]
+fn deep_nesting_is_refused_before_a_tree_is_built() {
+    let deep = 200_000;
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("-", ""),
+        ("not ", ""),
+        ("2^-", ""),
+        ("sin(", ")"),
+        ("", ".a"),
+        ("", "[1]"),
+        ("a[", "]"),
+        ("(if a then b else ", ")"),
+        ("-(", ")"),
+        ("1 [(", ")"),
+        ("if a { ", "}"),
+        ("for i in 1:2 {", "}"),
+        ("model M {", "}"),
+    ] {
+        for text in [
+            format!("model M {{ param a = {}1{}; }}", open.repeat(deep), close.repeat(deep)),
+            format!("model M {{ {}one A;{} }}", open.repeat(deep), close.repeat(deep)),
+            format!("x{}", close.repeat(deep)),
+            format!("model M {{ output a = x{}; }}", close.repeat(deep)),
+            open.repeat(deep),
+        ] {
+            survives(text);
+        }
+    }
+    let nested = |levels: usize| {
+        format!(
+            "model M {{ param a = {}1{}; }}",
+            "(1 + ".repeat(levels),
+            ")".repeat(levels)
+        )
+    };
+    assert_eq!(survives(nested(254)), 0);
+    assert_eq!(survives(nested(256)), 1);
+    // The depth of a tree, not the length of a text, is what counts.
+    let wide = format!(
+        "model M {{ param a = [{}0]; }}",
+        "-a.b[-1]^-2, not -a < -b, ".repeat(2000)
+    );
+    assert_eq!(survives(wide), 0);
+}
+
+#[test]
+fn long_lines_are_flat_and_fast() {
+    let chain = |sign: &str| format!("model M {{ param a = a{}; }}", format!(" {sign} a").repeat(250_000));
+    for sign in ["+", "-", "*", "/", "^", "and", "or", ","] {
+        survives(chain(sign));
+    }
+    let (tree, diagnostics) = parse(SourceId(0), &chain("+"));
+    assert!(diagnostics.is_empty());
+    let Item::Model(model) = &tree.items[0] else { panic!() };
+    let StatementKind::Param(param) = &model.body[0].kind else {
+        panic!()
+    };
+    assert!(matches!(&param.value.as_ref().unwrap().kind, ExprKind::Sum(terms) if terms.len() == 250_001));
+    assert_eq!(survives(format!("model M {{ {} }}", "param a = 1; ".repeat(80_000))), 0);
+    assert_eq!(survives(format!("model M {{ a{}; }}", " -> a".repeat(200_000))), 0);
+    let branches = " else if a then b".repeat(50_000);
+    assert_eq!(
+        survives(format!("model M {{ param a = if a then b{branches} else c; }}")),
+        0
+    );
+    let blocks = " else if a { one B; }".repeat(50_000);
+    assert_eq!(survives(format!("model M {{ if a {{ }}{blocks} else {{ }} }}")), 0);
+}
+
+#[test]
+fn many_faults_take_linear_time() {
+    for part in [
+        "param a = ; ",
+        "x ",
+        "a b ",
+        "( ",
+        ") ",
+        "} ",
+        "{ ",
+        "model ",
+        "if { ",
+        "else ",
+        "for ",
+        "[ ",
+        "\n}\n",
+        "\nmodel\n",
+        "\na : b",
+        "\nmodel A {\n",
+        "\n  for i in 1:2 {\n",
+        "\n a[1 ",
+        "\" ",
+        "/* ",
+        "\u{e9} ",
+        "5. ",
+        "; ",
+        "import x ",
+        "\nif a {",
+        "\nelse {",
+        "param a = 1\n",
+        "\na : b(",
+        "one A ",
+        "if a { one B; } ",
+        "if a {\n} ",
+        "sum(i in ",
+        "a = b ",
+        "a[[[[[[\n",
+    ] {
+        survives(format!("model M {{ {} }}", part.repeat(30_000)));
+        survives(format!("model M {{ + ; {} }}", part.repeat(30_000)));
+        survives(part.repeat(30_000));
+    }
+}
+
+const WORDS: &[&str] = &[
+    "import",
+    "domain",
+    "element",
+    "component",
+    "modal",
+    "model",
+    "node",
+    "zero",
+    "one",
+    "param",
+    "const",
+    "input",
+    "output",
+    "signal",
+    "state",
+    "port",
+    "experiment",
+    "for",
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "in",
+    "vector",
+    "a",
+    "b",
+    "mode",
+    "kg",
+    "1",
+    "2.5",
+    ".5",
+    "5.",
+    "\"x\"",
+    "\"",
+    "'",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "=",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    "->",
+    ".",
+    ",",
+    ":",
+    ";",
+    ";",
+    ";",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\n",
+    "///",
+    "//",
+    "/*",
+    "*/",
+    "\u{3c9}",
+    "$",
+    ":=",
+    "&&",
+];
+
+/// Every place that a parse reports or builds lies in the text, at the boundary of a character.
+fn in_bounds(text: &str) {
+    let (tree, diagnostics) = parse(SourceId(0), text);
+    for diagnostic in &diagnostics {
+        for label in &diagnostic.labels {
+            let range = label.span.start as usize..label.span.end as usize;
+            assert!(text.get(range.clone()).is_some(), "{range:?} in {text:?}");
+            assert!(!label.message.is_empty(), "{diagnostic:?}");
+        }
+        assert!(diagnostic.help.is_some(), "{diagnostic:?}");
+    }
+    // Dropping part of the text is never silent.
+    if tree.items.is_empty() && diagnostics.is_empty() {
+        let lexed = token::lex(SourceId(0), text);
+        assert!(
+            lexed.tokens.iter().all(|(_, token, _)| *token == Token::Semicolon),
+            "{text:?}"
+        );
+    }
+    parse_expression(SourceId(0), text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        // The same texts in every run.
+        rng_seed: RngSeed::Fixed(20_261_121),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_text_is_parsed_without_panic(text in any::<String>()) {
+        in_bounds(&text);
+    }
+
+    #[test]
+    fn any_words_are_parsed_without_panic(words in prop::collection::vec(prop::sample::select(WORDS), 0..120)) {
+        in_bounds(&words.join(" "));
+        in_bounds(&words.concat());
+        in_bounds(&format!("model M {{ {} }}", words.join(" ")));
+        in_bounds(&format!("element M {{ {} }}", words.join(" ")));
+    }
+
+    /// One character less, one word more: what people do while they type.
+    #[test]
+    fn a_damaged_model_is_parsed_without_panic(at in 0..1000usize, length in 0..6usize, word in prop::sample::select(WORDS)) {
+        let page = include_str!("../../../docs/language.md");
+        let good: String = page.split("```lgm\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+        let start = at * (good.len() - 10) / 1000;
+        if good.is_char_boundary(start) && good.is_char_boundary(start + length) {
+            in_bounds(&format!("{} {word} {}", &good[..start], &good[start + length..]));
+        }
+    }
+}

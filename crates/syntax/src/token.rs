@@ -1,0 +1,523 @@
+//! Text to tokens. Every text lexes: what is no word or sign of the language is reported here, and either mended
+//! (`.5` counts as `0.5`) or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
+
+use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
+use lgm_source::{SourceId, Span};
+use logos::Logos;
+use std::sync::Arc;
+
+/// A word or sign of the language.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
+pub enum Token<'t> {
+    // These six never reach the grammar: the lexer below turns them into comments, errors or other tokens.
+    /// `// ..`, `/// ..`
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    LineComment(&'t str),
+    /// `/* .. */`
+    #[token("/*", block_comment)]
+    BlockComment(bool),
+    /// A string that its line does not end.
+    #[regex(r#""[^"\n]*"#)]
+    OpenText(&'t str),
+    /// A string in single quotes.
+    #[regex(r"'[^'\n]*'")]
+    SingleQuoted(&'t str),
+    /// `.5`
+    #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
+    LeadingDot(&'t str),
+    /// A sign of another language: `:=`, `&&`, `**`.
+    #[regex(r":=|&&|\|\||\*\*|!|<>|~=|=>|=<")]
+    Foreign(&'t str),
+    /// Something that is no part of the language and has been reported.
+    Error,
+
+    // Put in front of the tokens by the driver to say what is to be parsed.
+    /// A whole file follows.
+    StartFile,
+    /// One item follows.
+    StartItem,
+    /// The head of an item or a block, up to its brace, follows.
+    StartHeader,
+    /// One statement follows.
+    StartStatement,
+    /// One entry of an element or modal body follows.
+    StartLaw,
+    /// One entry of a domain body follows.
+    StartDomain,
+    /// One entry of an experiment follows.
+    StartSetting,
+    /// An expression follows.
+    StartExpression,
+    /// Put by recovery where a declaration has a faulty value.
+    Missing,
+
+    /// A plain name.
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Name(&'t str),
+    /// A decimal number.
+    #[regex(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")]
+    Number(&'t str),
+    /// A string with its quotes.
+    #[regex(r#""[^"\n]*""#)]
+    Text(&'t str),
+
+    /// `import`
+    #[token("import")]
+    Import,
+    /// `domain`
+    #[token("domain")]
+    Domain,
+    /// `element`
+    #[token("element")]
+    Element,
+    /// `component`
+    #[token("component")]
+    Component,
+    /// `modal`
+    #[token("modal")]
+    Modal,
+    /// `model`
+    #[token("model")]
+    Model,
+    /// `node`
+    #[token("node")]
+    Node,
+    /// `zero`
+    #[token("zero")]
+    Zero,
+    /// `one`
+    #[token("one")]
+    One,
+    /// `param`
+    #[token("param")]
+    Param,
+    /// `const`
+    #[token("const")]
+    Const,
+    /// `input`
+    #[token("input")]
+    Input,
+    /// `output`
+    #[token("output")]
+    Output,
+    /// `signal`
+    #[token("signal")]
+    Signal,
+    /// `state`
+    #[token("state")]
+    State,
+    /// `port`
+    #[token("port")]
+    Port,
+    /// `experiment`
+    #[token("experiment")]
+    Experiment,
+    /// `for`
+    #[token("for")]
+    For,
+    /// `if`
+    #[token("if")]
+    If,
+    /// `then`
+    #[token("then")]
+    Then,
+    /// `else`
+    #[token("else")]
+    Else,
+    /// `and`
+    #[token("and")]
+    And,
+    /// `or`
+    #[token("or")]
+    Or,
+    /// `not`
+    #[token("not")]
+    Not,
+    /// `in`, a plain name everywhere but in a range.
+    #[token("in")]
+    In,
+    /// `vector`, a plain name everywhere but after a declared name.
+    #[token("vector")]
+    Vector,
+
+    /// `+`
+    #[token("+")]
+    Plus,
+    /// `-`
+    #[token("-")]
+    Minus,
+    /// `*`
+    #[token("*")]
+    Star,
+    /// `/`
+    #[token("/")]
+    Slash,
+    /// `^`
+    #[token("^")]
+    Caret,
+    /// `=`
+    #[token("=")]
+    Equals,
+    /// `==`
+    #[token("==")]
+    EqualEqual,
+    /// `!=`
+    #[token("!=")]
+    NotEqual,
+    /// `<`
+    #[token("<")]
+    Less,
+    /// `<=`
+    #[token("<=")]
+    LessEqual,
+    /// `>`
+    #[token(">")]
+    Greater,
+    /// `>=`
+    #[token(">=")]
+    GreaterEqual,
+    /// `->`
+    #[token("->")]
+    Arrow,
+    /// `.`
+    #[token(".")]
+    Dot,
+    /// `,`
+    #[token(",")]
+    Comma,
+    /// `:`
+    #[token(":")]
+    Colon,
+    /// `;`
+    #[token(";")]
+    Semicolon,
+    /// `(`
+    #[token("(")]
+    ParenOpen,
+    /// `)`
+    #[token(")")]
+    ParenClose,
+    /// `[`
+    #[token("[")]
+    BracketOpen,
+    /// `]`
+    #[token("]")]
+    BracketClose,
+    /// `{`
+    #[token("{")]
+    BraceOpen,
+    /// `}`
+    #[token("}")]
+    BraceClose,
+}
+
+/// Consumes a block comment; `false` when the text ends before it does.
+fn block_comment<'t>(lexer: &mut logos::Lexer<'t, Token<'t>>) -> bool {
+    let rest = lexer.remainder();
+    match rest.find("*/") {
+        Some(at) => lexer.bump(at + 2),
+        None => lexer.bump(rest.len()),
+    }
+    rest.contains("*/")
+}
+
+impl Token<'_> {
+    /// Whether it is a reserved word.
+    pub fn is_reserved(&self) -> bool {
+        use Token::*;
+        self.begins_item() || self.begins_statement() || matches!(self, Then | Else | And | Or | Not)
+    }
+
+    /// Whether it is a reserved word that opens an item.
+    pub fn begins_item(&self) -> bool {
+        use Token::*;
+        matches!(self, Import | Domain | Element | Component | Modal | Model)
+    }
+
+    /// Whether it is a reserved word that opens a statement.
+    pub fn begins_statement(&self) -> bool {
+        use Token::*;
+        matches!(
+            self,
+            Node | Zero | One | Param | Const | Input | Output | Signal | State | Port | Experiment | For | If
+        )
+    }
+
+    /// Whether a word: a name or a reserved one.
+    pub fn is_word(&self) -> bool {
+        matches!(self, Token::Name(_) | Token::In | Token::Vector) || self.is_reserved()
+    }
+}
+
+/// A token with the bytes it covers, as the grammar reads it.
+pub type Spanned<'t> = (usize, Token<'t>, usize);
+
+/// What lexing finds in a text.
+#[derive(Debug, Default)]
+pub struct Lexed<'t> {
+    /// Words and signs in order, with their byte ranges. Neither comments nor spaces.
+    pub tokens: Vec<Spanned<'t>>,
+    /// `///` comments, joined, each with the start of the token that follows it; in order.
+    pub docs: Vec<(usize, Arc<str>)>,
+    /// Faults: each is an `LGM0001..LGM0019`.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Lexed<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MOST_FAULTS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// Splits a text into tokens.
+pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
+    let mut lexed = Lexed::default();
+    let mut doc: Vec<&str> = Vec::new();
+    let mut lexer = Token::lexer(text);
+    while let Some(result) = lexer.next() {
+        let start = lexer.span().start;
+        let mut end = lexer.span().end;
+        let place = |end: usize| Span::new(source, start, end);
+        let token = match result {
+            Ok(Token::LineComment(comment)) => {
+                if let Some(line) = comment.strip_prefix("///").filter(|line| !line.starts_with('/')) {
+                    let line = line.trim_end();
+                    doc.push(line.strip_prefix(' ').unwrap_or(line));
+                }
+                continue;
+            }
+            Ok(Token::BlockComment(closed)) => {
+                if !closed {
+                    lexed.report(
+                        Diagnostic::error("LGM0001", "this comment is never closed")
+                            .label(place(start + 2), "it starts here and runs to the end of the file")
+                            .help("write `*/` where the comment ends"),
+                    );
+                }
+                continue;
+            }
+            Ok(Token::OpenText(open)) => {
+                let shown = open.trim_end();
+                end = start + shown.len();
+                lexed.report(
+                    Diagnostic::error("LGM0002", "this string has no closing quote")
+                        .label(place(end), "the line ends before the string does")
+                        .help("write `\"` at its end"),
+                );
+                Token::Error
+            }
+            Ok(Token::SingleQuoted(quoted)) => {
+                lexed.report(
+                    Diagnostic::error("LGM0002", "a string stands in double quotes")
+                        .label(place(end), "single quotes")
+                        .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
+                );
+                Token::Text(quoted)
+            }
+            Ok(Token::LeadingDot(_))
+                if text[..start].ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) =>
+            {
+                lexed.report(
+                    Diagnostic::error("LGM0003", "a port or a member is reached by its name, not by a number")
+                        .label(place(end), "no name")
+                        .help("write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`"),
+                );
+                Token::Error
+            }
+            Ok(Token::LeadingDot(digits)) => {
+                lexed.report(
+                    Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
+                        .label(place(end), "no digit before the dot")
+                        .help(format!("write `0{digits}`")),
+                );
+                // Its value no longer matters; without the dot it is a number.
+                Token::Number(&digits[1..])
+            }
+            Ok(Token::Number(digits)) => match trailing_dot(text, end) {
+                None => Token::Number(digits),
+                Some(length) => {
+                    lexer.bump(length);
+                    end += length;
+                    lexed.report(
+                        Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
+                            .label(place(end), "no digit after the dot")
+                            .help(format!("write `{digits}.0{}`", &text[start + digits.len() + 1..end])),
+                    );
+                    Token::Number(digits)
+                }
+            },
+            Ok(Token::Foreign(sign)) => {
+                let (token, right) = foreign(sign);
+                lexed.report(
+                    Diagnostic::error("LGM0004", format!("`{sign}` is not a sign of this language"))
+                        .label(place(end), format!("in this language: `{right}`"))
+                        .help(format!("write `{right}`")),
+                );
+                token
+            }
+            Ok(token) => token,
+            Err(()) => {
+                let (length, token) = stranger(&mut lexed, source, text, start);
+                let extra = (start + length).saturating_sub(end);
+                lexer.bump(extra);
+                end = end.max(start + length);
+                token
+            }
+        };
+        // A foreign letter within a word takes the letters before it along.
+        let start = match (token, lexed.tokens.last()) {
+            (Token::Name(word), Some((_, _, _))) if word.len() > end - start => {
+                let (first, _, _) = lexed.tokens.pop().expect("invariant: just looked at");
+                first
+            }
+            _ => start,
+        };
+        if !doc.is_empty() {
+            lexed.docs.push((start, doc.join("\n").into()));
+            doc.clear();
+        }
+        lexed.tokens.push((start, token, end));
+    }
+    lexed
+}
+
+/// The length of a dot (and an exponent) after the digits that end at `end`, when no digit follows the dot and it is
+/// not the dot of a product of units such as `m^2.s`.
+fn trailing_dot(text: &str, end: usize) -> Option<usize> {
+    let rest = text[end..].strip_prefix('.')?;
+    let mut letters = rest.chars();
+    match letters.next() {
+        Some('e' | 'E') => {
+            let digits = rest[1..].trim_start_matches(['+', '-']);
+            let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let signs = rest.len() - 1 - digits.len();
+            let stops = !digits[length..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            (length > 0 && signs <= 1 && stops).then_some(2 + signs + length)
+        }
+        Some(letter) if letter.is_alphanumeric() || letter == '_' || letter == '(' => None,
+        _ => Some(1),
+    }
+}
+
+/// What a sign of another language stands for here: the token to go on with, and what to write.
+fn foreign(sign: &str) -> (Token<'static>, &'static str) {
+    match sign {
+        ":=" => (Token::Equals, "="),
+        "&&" => (Token::And, "and"),
+        "||" => (Token::Or, "or"),
+        "**" => (Token::Caret, "^"),
+        "!" => (Token::Not, "not"),
+        "=>" => (Token::GreaterEqual, ">="),
+        "=<" => (Token::LessEqual, "<="),
+        _ => (Token::NotEqual, "!="),
+    }
+}
+
+/// Reports what starts at `start` and is no part of the language; its length, and the token to go on with.
+fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: usize) -> (usize, Token<'t>) {
+    let letter = text[start..].chars().next().unwrap_or(' ');
+    if !letter.is_alphanumeric() {
+        let shown = match letter.is_control() {
+            true => letter.escape_unicode().to_string(),
+            false => letter.to_string(),
+        };
+        let token = match letter {
+            '·' | '×' | '⋅' => Token::Star,
+            '−' | '–' => Token::Minus,
+            '→' => Token::Arrow,
+            '≤' => Token::LessEqual,
+            '≥' => Token::GreaterEqual,
+            '≠' => Token::NotEqual,
+            _ => Token::Error,
+        };
+        // A row of them is one fault.
+        let length = match token {
+            Token::Error => text[start..]
+                .find(|other| other != letter)
+                .unwrap_or(text.len() - start),
+            _ => letter.len_utf8(),
+        };
+        let mut diagnostic = Diagnostic::error("LGM0005", format!("`{shown}` is not a sign of this language"))
+            .label(Span::new(source, start, start + length), "not expected here");
+        if let Some(right) = likely_meaning(letter) {
+            diagnostic = diagnostic.help(format!("write `{right}`"));
+        } else {
+            diagnostic = diagnostic.help("remove it");
+        }
+        lexed.report(diagnostic);
+        return (length, token);
+    }
+    let rest = &text[start..];
+    let length = rest
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(rest.len());
+    // The letters before it, when they touch, belong to the same word.
+    let first = match lexed.tokens.last() {
+        Some((first, before, end)) if *end == start && before.is_word() => *first,
+        _ => start,
+    };
+    let word = &text[first..start + length];
+    let plain: String = word
+        .chars()
+        .map(|c| likely_meaning(c).map_or(c.to_string(), str::to_string))
+        .collect();
+    let mut diagnostic = Diagnostic::error(
+        "LGM0006",
+        format!("`{word}` is not a name: names are written in ASCII letters"),
+    )
+    .label(
+        Span::new(source, first, start + length),
+        format!("`{letter}` is not an ASCII letter"),
+    );
+    diagnostic = match plain.is_ascii() {
+        true => diagnostic.help(format!("write `{plain}`")),
+        false => diagnostic.help("use the letters a to z, A to Z, digits and `_`"),
+    };
+    lexed.report(diagnostic);
+    (length, Token::Name(word))
+}
+
+/// The ASCII words for letters and signs that engineers like to write or paste.
+fn likely_meaning(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        '\u{B5}' | '\u{3BC}' => "u",
+        '\u{2126}' | '\u{3A9}' => "ohm",
+        '°' => "deg",
+        'ω' => "omega",
+        'θ' | 'ϑ' => "theta",
+        'φ' | 'ϕ' => "phi",
+        'α' => "alpha",
+        'β' => "beta",
+        'γ' => "gamma",
+        'δ' => "delta",
+        'ζ' => "zeta",
+        'λ' => "lambda",
+        'π' => "pi",
+        'ρ' => "rho",
+        'σ' => "sigma",
+        'τ' => "tau",
+        '·' | '×' | '⋅' => "*",
+        '−' | '–' => "-",
+        '²' => "^2",
+        '³' => "^3",
+        '→' => "->",
+        '≤' => "<=",
+        '≥' => ">=",
+        '≠' => "!=",
+        '\'' | '“' | '”' | '‘' | '’' => "\"",
+        'а' => "a",
+        'е' => "e",
+        'о' => "o",
+        'р' => "p",
+        'с' => "c",
+        'х' => "x",
+        'ä' => "ae",
+        'ö' => "oe",
+        'ü' => "ue",
+        'ß' => "ss",
+        _ => return None,
+    })
+}
