@@ -18,6 +18,7 @@
 //! [`cli`] is the only room that touches the disk.
 
 pub mod cli;
+mod compilation;
 pub mod rendering;
 
 pub use lgm_algebra::{self as algebra, expr, units};
@@ -31,27 +32,17 @@ pub use lgm_simulate as simulate;
 pub use lgm_source::{self as source, codes, diagnostic};
 pub use lgm_syntax as syntax;
 
-use diagnostic::{Diagnostic, has_errors, in_source_order};
+pub use compilation::{Compilation, Request, Whole};
+
+use diagnostic::Diagnostic;
 use equations::StateSystem;
 use source::{SourceId, SourceMap, Sources};
 
-/// What is asked of one compilation.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// Which model, and the values of its parameters.
-    pub settings: elaborate::Settings,
-    /// Which states, and in which form the matrices are wanted.
-    pub equations: equations::Options,
-    /// Whether, and where, the equations are linearised.
-    pub linearize: Option<analysis::LinearizeRequest>,
-    /// Whether the equations are compared with the laws of the flat graph.
-    pub verify: bool,
-}
-
 /// Says what is wrong with a text; a text without a model may be without fault.
 pub fn check(files: &dyn Sources, map: &mut SourceMap, root: SourceId, request: &Request) -> Vec<Diagnostic> {
-    let (_, mut diagnostics) = run(files, map, root, request);
-    in_source_order(&mut diagnostics);
+    let compilation = Compilation::new(files, std::mem::take(map), root, request.clone());
+    let diagnostics = compilation.diagnostics();
+    *map = compilation.into_map();
     diagnostics
 }
 
@@ -62,102 +53,9 @@ pub fn compile(
     root: SourceId,
     request: &Request,
 ) -> (Option<StateSystem>, Vec<Diagnostic>) {
-    let (whole, diagnostics) = compile_whole(files, map, root, request);
+    let compilation = Compilation::new(files, std::mem::take(map), root, request.clone());
+    let diagnostics = compilation.diagnostics_of_model();
+    let (texts, whole) = compilation.into_parts();
+    *map = texts;
     (whole.map(|whole| whole.system), diagnostics)
-}
-
-/// A model with all that was made of it.
-#[derive(Clone, Debug)]
-pub struct Whole {
-    /// The flat model.
-    pub model: model::Model,
-    /// Its bond graph.
-    pub graph: bond::BondGraph,
-    /// Its equations.
-    pub system: StateSystem,
-    /// The storage elements that were to keep their states.
-    pub retained: Vec<model::ElementId>,
-}
-
-/// [`compile`], with the flat model and the graph that the equations were made from: what a run is verified against.
-pub fn compile_whole(
-    files: &dyn Sources,
-    map: &mut SourceMap,
-    root: SourceId,
-    request: &Request,
-) -> (Option<Whole>, Vec<Diagnostic>) {
-    let (system, mut diagnostics) = run(files, map, root, request);
-    in_source_order(&mut diagnostics);
-    if system.is_none() && !has_errors(&diagnostics) {
-        let name = &map.get(root).name;
-        let help =
-            "write `model Name { .. }`, or name the file that holds it; `lgm check` also takes a file of components";
-        diagnostics.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")).help(help));
-    }
-    (system, diagnostics)
-}
-
-/// How large the chosen model is, as a person counts it; nothing where a diagnostic is an error, or without a model.
-pub fn counts(
-    files: &dyn Sources,
-    map: &mut SourceMap,
-    root: SourceId,
-    settings: &elaborate::Settings,
-) -> Option<elaborate::Counts> {
-    let (program, diagnostics) = elaborate::load(files, map, root);
-    let (model, found) = elaborate::elaborate(&program, map, settings);
-    let sound = !has_errors(&diagnostics) && !has_errors(&found);
-    model.filter(|_| sound).map(|model| elaborate::counts(&model))
-}
-
-/// The stages in their order; each is given what the one before it returned.
-fn run(
-    files: &dyn Sources,
-    map: &mut SourceMap,
-    root: SourceId,
-    request: &Request,
-) -> (Option<Whole>, Vec<Diagnostic>) {
-    let (program, mut diagnostics) = elaborate::load(files, map, root);
-    let (model, found) = elaborate::elaborate(&program, map, &request.settings);
-    diagnostics.extend(found);
-    let Some(mut model) = model.filter(|_| !has_errors(&diagnostics)) else {
-        return (None, diagnostics);
-    };
-    let mut found = bond::split_singular_stiffness(&mut model);
-    found.extend(bond::hold_integrals(&mut model));
-    let graph = bond::lower(&model);
-    let (system, more) = equations::formulate_with_time(&mut model, &graph, &request.equations);
-    found.extend(more);
-    model.show_instances(&mut found);
-    diagnostics.extend(found);
-    let system = system.filter(|_| !has_errors(&diagnostics));
-    let retained = equations::retained(&model, &request.equations, &mut Vec::new());
-    if request.verify
-        && let Some(system) = &system
-    {
-        let verification = equations::verify(
-            &model,
-            &graph,
-            system,
-            &retained,
-            request.equations.states,
-            request.equations.symbolic,
-        );
-        diagnostics.extend(verification.into_diagnostics(&model));
-    }
-    let system = match (system, &request.linearize) {
-        (Some(system), Some(asked)) => {
-            let (system, found) = analysis::linearize(&model, &system, asked);
-            diagnostics.extend(found);
-            system
-        }
-        (system, _) => system,
-    };
-    let whole = system.map(|system| Whole {
-        model,
-        graph,
-        system,
-        retained,
-    });
-    (whole, diagnostics)
 }

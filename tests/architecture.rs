@@ -1,30 +1,43 @@
-//! The shape of the house: rooms import only from rooms above them, files stay small, faults are not unwrapped.
+//! The shape of the house: what the crates may depend on, how long files may be, and that nothing a user can cause is unwrapped. That
+//! data flows one way between the crates, the compiler holds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// The rooms from the top of the house to its floor. A room may use those before it, and itself.
-const ROOMS: [&str; 20] = [
+/// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
+const PURE: [&str; 7] = [
     "source",
-    "diagnostic",
-    "codes",
-    "units",
-    "expr",
-    "algebra",
     "syntax",
+    "algebra",
+    "model",
     "elaborate",
-    "bond",
-    "causality",
-    "reduce",
     "equations",
-    "analysis",
-    "kernels",
-    "simulate",
-    "emit",
     "import",
-    "ide",
-    "lsp",
-    "cli",
+];
+
+/// What the pure crates may not depend on, even through others.
+const FOREIGN: [&str; 9] = [
+    "ariadne",
+    "clap",
+    "ctrlc",
+    "diffsol",
+    "cranelift-jit",
+    "cranelift-codegen",
+    "parquet",
+    "terminal_size",
+    "zip",
+];
+
+/// What the texts of the pure crates may not hold.
+const OUTSIDE: [&str; 7] = [
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::env",
+    "std::time::Instant",
+    "thread_local!",
 ];
 
 /// No file may have more lines than this.
@@ -85,93 +98,72 @@ fn is_test_file(path: &Path) -> bool {
     shown.ends_with("/tests.rs") || shown.ends_with("_tests.rs") || shown.contains("/tests/")
 }
 
-/// The rooms that follow `crate::` in the code, with line numbers; understands `crate::{a::x, b}`.
-fn imported_rooms(code: &[(usize, String)]) -> Vec<(usize, String)> {
-    let mut text = String::new();
-    let mut line_starts = Vec::new();
-    for (number, line) in code {
-        line_starts.push((text.len(), *number));
-        text.push_str(line);
-        text.push('\n');
-    }
-    let line_at = |offset: usize| {
-        let after = line_starts.partition_point(|start| start.0 <= offset);
-        line_starts[after - 1].1
-    };
-    let name_at = |offset: usize| -> String {
-        let rest = text[offset..].trim_start();
-        let length = rest
-            .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-            .unwrap_or(rest.len());
-        rest[..length].to_string()
-    };
-    let mut found = Vec::new();
-    for (at, matched) in text.match_indices("crate::") {
-        let before = text[..at].chars().next_back();
-        if before.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$') {
-            continue;
-        }
-        let after = at + matched.len();
-        if !text[after..].starts_with('{') {
-            found.push((line_at(at), name_at(after)));
-            continue;
-        }
-        let mut depth = 0usize;
-        for (offset, letter) in text[after..].char_indices() {
-            match letter {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 1 && matches!(letter, '{' | ',') {
-                let name = name_at(after + offset + 1);
-                if !name.is_empty() {
-                    found.push((line_at(after + offset), name));
-                }
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-    }
-    found
+/// The folders of sources: the package's own, and one for each crate.
+fn source_folders() -> Vec<String> {
+    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
+    let names = crates.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut folders: Vec<String> = names.map(|name| format!("crates/{name}/src")).collect();
+    folders.push("src".to_string());
+    folders.sort();
+    folders
+}
+
+/// All files of the compiler.
+fn sources() -> Vec<PathBuf> {
+    source_folders().iter().flat_map(|folder| files_of(folder)).collect()
 }
 
 #[test]
-fn rooms_import_only_from_rooms_above_them() {
+fn pure_crates_depend_on_nothing_of_the_world() {
+    for name in PURE {
+        let package = format!("lgm-{name}");
+        let tree = Command::new(env!("CARGO"))
+            .args([
+                "tree",
+                "--offline",
+                "--edges",
+                "normal",
+                "--prefix",
+                "none",
+                "--package",
+                &package,
+            ])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        let listed = String::from_utf8(tree.stdout).unwrap();
+        let packages: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert!(packages.contains(&package.as_str()), "{listed}");
+        let foreign: Vec<_> = packages.iter().filter(|package| FOREIGN.contains(package)).collect();
+        assert!(foreign.is_empty(), "{package} depends on {foreign:?}");
+    }
+}
+
+#[test]
+fn pure_crates_hold_no_files_threads_or_clocks() {
     let mut faults = Vec::new();
-    for path in files_of("src") {
-        let name = shown(&path);
-        let inside = name.trim_start_matches("src/");
-        let room = inside.split('/').next().unwrap().trim_end_matches(".rs");
-        if room == "lib" || room == "main" || is_test_file(&path) {
+    for path in PURE.iter().flat_map(|name| files_of(&format!("crates/{name}/src"))) {
+        if is_test_file(&path) {
             continue;
         }
-        let Some(own) = ROOMS.iter().position(|entry| *entry == room) else {
-            faults.push(format!(
-                "{name}: `{room}` is no room of the house; give it a place in ROOMS"
-            ));
-            continue;
-        };
-        let text = fs::read_to_string(&path).unwrap();
-        for (line, used) in imported_rooms(&code_lines(&text)) {
-            // Only the command line may call the pipeline as a whole, which lib.rs composes.
-            let allowed = match ROOMS.iter().position(|entry| *entry == used) {
-                Some(place) => place <= own,
-                None => own >= ROOMS.len() - 3,
-            };
-            if !allowed {
-                faults.push(format!("{name}:{line}: `{room}` may not use `crate::{used}`"));
+        for (line, text) in code_lines(&fs::read_to_string(&path).unwrap()) {
+            for word in OUTSIDE.iter().filter(|word| text.contains(**word)) {
+                faults.push(format!("{}:{line}: {word}", shown(&path)));
             }
         }
     }
-    assert!(faults.is_empty(), "imports must point upward:\n{}", faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "the command line alone meets the world:\n{}",
+        faults.join("\n")
+    );
 }
 
 #[test]
 fn no_file_is_too_long() {
     let mut faults = Vec::new();
-    for path in files_of("src").into_iter().chain(files_of("tests")) {
+    for path in sources().into_iter().chain(files_of("tests")) {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         if lines > LINES {
             faults.push(format!("{} has {lines} lines", shown(&path)));
@@ -183,7 +175,7 @@ fn no_file_is_too_long() {
 #[test]
 fn nothing_is_unwrapped_outside_tests() {
     let mut faults = Vec::new();
-    for path in files_of("src").into_iter().filter(|path| !is_test_file(path)) {
+    for path in sources().into_iter().filter(|path| !is_test_file(path)) {
         for (line, text) in code_lines(&fs::read_to_string(&path).unwrap()) {
             if text.contains(".unwrap()") {
                 faults.push(format!("{}:{line}: {}", shown(&path), text.trim()));
@@ -195,14 +187,4 @@ fn nothing_is_unwrapped_outside_tests() {
         "say which invariant holds instead:\n{}",
         faults.join("\n")
     );
-}
-
-#[test]
-fn the_reader_of_imports_sees_what_it_should() {
-    let text = "use crate::expr::{ExprId, Exprs};\n// use crate::cli::x;\nuse crate::{\n    source::Span,\n    emit::{a, b},\n};\n\
-                let x = crate::units::parse();\n#[cfg(test)]\nmod tests {\n    use crate::cli::y;\n}\n";
-    let found = imported_rooms(&code_lines(text));
-    let rooms: Vec<&str> = found.iter().map(|entry| entry.1.as_str()).collect();
-    assert_eq!(rooms, ["expr", "source", "emit", "units"]);
-    assert_eq!(found[3].0, 7);
 }

@@ -68,7 +68,8 @@ fn quoted_codes(text: &str) -> impl Iterator<Item = &str> {
 fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     let mut files = Vec::new();
     files_below(&package().join("src"), &mut files);
-    files.retain(|path| !path.ends_with("src/codes.rs") && !path.ends_with("cli/explain.rs"));
+    files_below(&package().join("crates"), &mut files);
+    files.retain(|path| !path.ends_with("source/src/codes.rs") && !path.ends_with("cli/explain.rs"));
     let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let mut used: BTreeSet<&str> = texts.iter().flat_map(|text| quoted_codes(text)).collect();
     used.insert("LGM0906");
@@ -76,7 +77,7 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     let without: Vec<_> = used.difference(&paged).collect();
     assert!(
         without.is_empty(),
-        "write docs/codes/CODE.md for {without:?}, and name it in src/codes.rs"
+        "write docs/codes/CODE.md for {without:?}, and name it in crates/source/src/codes.rs"
     );
     let unused: Vec<_> = paged.difference(&used).collect();
     assert!(unused.is_empty(), "nothing says {unused:?} any more: delete the pages");

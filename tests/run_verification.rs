@@ -5,7 +5,7 @@ use lgm::equations::{self, FlatGraph, StateRequest};
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{Corner, Inputs, Plan, Report, Side, Signals, Silent, Sink, Stop, Verifier, simulate};
 use lgm::source::{NoFiles, SourceMap};
-use lgm::{Request, Whole, compile_whole};
+use lgm::{Compilation, Request, Whole};
 use std::path::Path;
 
 /// A model with all that was made of it.
@@ -19,9 +19,10 @@ fn whole(text: &str) -> Whole {
         },
         ..Request::default()
     };
-    let (whole, diagnostics) = compile_whole(&NoFiles, &mut map, root, &request);
+    let compilation = Compilation::new(&NoFiles, map, root, request);
+    let diagnostics = compilation.diagnostics();
     assert!(!has_errors(&diagnostics), "{diagnostics:#?}");
-    whole.unwrap()
+    compilation.into_parts().1.unwrap()
 }
 
 /// Changes rows on their way from the run to its verification.

@@ -1,5 +1,5 @@
 //! Lowest terms by the optional feature `symbolica`, against the records of known answers and plain arithmetic, never
-//! against `src/algebra`. Run by hand and in one thread, for without a licence key the library allows one instance, and a
+//! against `crates/algebra`. Run by hand and in one thread, for without a licence key the library allows one instance, and a
 //! second thread counts as a second one; so everything here is one test.
 //!
 //! `cargo test --features symbolica --test symbolica -- --test-threads=1`

@@ -41,8 +41,7 @@ fn compiled(text: &str) -> Compiled {
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");
     let (model, diagnostics) = elaborate::elaborate(&program, &map, &elaborate::Settings::default());
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");
-    let mut model = model.unwrap();
-    bond::split_singular_stiffness(&mut model);
+    let model = model.unwrap();
     let graph = bond::lower(&model);
     let (system, diagnostics) = formulate(&model, &graph, &equations::Options::default());
     assert!(!has_errors(&diagnostics), "{diagnostics:?}");

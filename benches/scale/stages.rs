@@ -43,10 +43,8 @@ pub fn stages(text: String) -> (u64, Vec<Stage>) {
     assert!(faults.is_empty(), "{faults:?}");
     note("read: tokens, grammar, tree", 0.0);
     let (model, _) = elaborate::elaborate(&program, &map, &Settings::default());
-    let mut model = model.expect("the model has no errors");
+    let model = model.expect("the model has no errors");
     note("elaborate", 0.0);
-    bond::split_singular_stiffness(&mut model);
-    bond::hold_integrals(&mut model);
     let graph = bond::lower(&model);
     note("lower to a bond graph", 0.0);
     let (decided, ..) = equations::decide(&model, &graph, &causality::Request::default());

@@ -1,11 +1,14 @@
 //! `lgm check`
 
 use super::disk::write_result;
-use super::request::{LinearizeArguments, ModelArguments, StateArguments};
+use super::request::ModelArguments;
 use super::{Outcome, report};
+use crate::Request;
 use clap::ValueEnum;
-use lgm_elaborate::{Count, Counts};
 use lgm_equations::Options;
+use lgm_model::counts::{Count, Counts};
+use lgm_model::system::StateSystem;
+use lgm_source::SourceMap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -35,20 +38,35 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let (map, diagnostics) = arguments.model.check(arguments.verify);
-    let outcome = report::outcome(&diagnostics);
-    let stats = match arguments.stats && outcome == Outcome::Success {
-        true => arguments
-            .model
-            .counts()
-            .map(|counts| (counts, reduced(&arguments.model))),
-        false => None,
+    let compilation = arguments
+        .model
+        .compilation(SourceMap::default(), |settings, _| Request {
+            settings,
+            // Numbers find every singular value; symbols are made only where they are to be verified, so that checking takes time in
+            // proportion to the model.
+            equations: Options {
+                symbolic: arguments.verify,
+                ..Options::default()
+            },
+            verify: arguments.verify,
+            ..Request::default()
+        });
+    let (map, diagnostics, stats) = match &compilation {
+        Err((map, diagnostics)) => (map, diagnostics.clone(), None),
+        Ok(compilation) => {
+            let diagnostics = compilation.diagnostics();
+            let wanted = arguments.stats && report::outcome(&diagnostics) == Outcome::Success;
+            let stats = compilation.model().filter(|_| wanted);
+            let stats = stats.map(|model| (model.counts, compilation.system().map(reduced)));
+            (compilation.map(), diagnostics, stats)
+        }
     };
+    let outcome = report::outcome(&diagnostics);
     match arguments.format {
         Format::Text if diagnostics.is_empty() => report::say_without_faults(),
-        Format::Text => report::print(&map, &diagnostics),
+        Format::Text => report::print(map, &diagnostics),
         Format::Json => {
-            let mut value = report::as_json(&map, &diagnostics);
+            let mut value = report::as_json(map, &diagnostics);
             if let Some((counts, reduced)) = &stats {
                 value["stats"] = stats_json(counts, reduced);
             }
@@ -56,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 serde_json::to_writer_pretty(&mut *out, &value)?;
                 out.write_all(b"\n")
             });
-            let writing = report::after_writing(&map, written);
+            let writing = report::after_writing(map, written);
             if writing != Outcome::Success {
                 return writing;
             }
@@ -64,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if let (Format::Text, Some((counts, reduced))) = (arguments.format, &stats) {
         let written = write_result(None, &mut |out| write_counts(counts, reduced, out));
-        return report::after_writing(&map, written);
+        return report::after_writing(map, written);
     }
     outcome
 }
@@ -78,19 +96,14 @@ struct Reduced {
     outputs: usize,
 }
 
-/// Counts what is left; nothing where the model has no equations.
-fn reduced(model: &ModelArguments) -> Option<Reduced> {
-    let wanted = Options {
-        symbolic: false,
-        ..Options::default()
-    };
-    let (_, system, _) = model.compile(&StateArguments::default(), &LinearizeArguments::default(), wanted);
-    system.map(|system| Reduced {
+/// Counts what is left.
+fn reduced(system: &StateSystem) -> Reduced {
+    Reduced {
         states: system.states.len(),
         dependent: system.dependent.len(),
         loops: system.loops.len(),
         outputs: system.outputs.len(),
-    })
+    }
 }
 
 fn stats_json(counts: &Counts, reduced: &Option<Reduced>) -> Value {

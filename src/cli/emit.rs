@@ -101,13 +101,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         numeric: false,
         ..Options::default()
     };
-    let (map, system, diagnostics) = arguments
+    let compiled = arguments
         .model
-        .compile(&arguments.states, &LinearizeArguments::default(), wanted);
-    report::print(&map, &diagnostics);
-    let outcome = report::outcome(&diagnostics);
-    let (Some(system), Outcome::Success) = (system, outcome) else {
-        return outcome;
+        .compiled(&arguments.states, &LinearizeArguments::default(), wanted);
+    let (map, system) = match compiled {
+        Ok(compiled) => compiled,
+        Err(outcome) => return outcome,
     };
     let options = CodeOptions {
         float: arguments.float,

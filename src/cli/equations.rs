@@ -57,11 +57,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         blocks: arguments.blocks,
         ..Options::default()
     };
-    let (map, system, diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);
-    report::print(&map, &diagnostics);
-    let outcome = report::outcome(&diagnostics);
-    let (Some(system), Outcome::Success) = (system, outcome) else {
-        return outcome;
+    let compiled = arguments
+        .model
+        .compiled(&arguments.states, &arguments.linearize, wanted);
+    let (map, system) = match compiled {
+        Ok(compiled) => compiled,
+        Err(outcome) => return outcome,
     };
     let system = match arguments.numeric && !system.linear {
         true => with_numbers(&system),

@@ -23,10 +23,8 @@ mod response;
 mod simulate;
 
 use clap::{Parser, Subcommand};
+use lgm_source::stack;
 use std::process::ExitCode;
-
-/// Deeply nested models are walked by recursion in places; this is far beyond what any of them needs.
-const STACK: usize = 256 << 20;
 
 /// Compiles linear graphs and bond graphs of physical systems to exact state equations.
 #[derive(Debug, Parser)]
@@ -90,31 +88,21 @@ pub fn main() -> ExitCode {
         }
         error.exit()
     });
-    let work = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || match arguments.command {
-            Command::New(arguments) => new::run(&arguments),
-            Command::Check(arguments) => check::run(&arguments),
-            Command::Equations(arguments) => equations::run(&arguments),
-            Command::Response(arguments) => response::run(&arguments),
-            Command::Modes(arguments) => modes::run(&arguments),
-            Command::Simulate(arguments) => simulate::run(&arguments),
-            Command::Emit(arguments) => emit::run(&arguments),
-            Command::Import(arguments) => import::run(&arguments),
-            Command::Fmt(arguments) => fmt::run(&arguments),
-            Command::Explain(arguments) => explain::run(&arguments),
-            Command::Completions(arguments) => completions::run(&arguments),
-            Command::Man(arguments) => man::run(&arguments),
-        });
-    match work.map(std::thread::JoinHandle::join) {
-        Ok(Ok(outcome)) => outcome.into(),
-        // The panic has printed its message; this is the code that Rust programs leave with then.
-        Ok(Err(_)) => ExitCode::from(101),
-        Err(error) => {
-            eprintln!("lgm: there is no memory for the work: {error}");
-            ExitCode::from(1)
-        }
-    }
+    let outcome = stack::deep(|| match arguments.command {
+        Command::New(arguments) => new::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Equations(arguments) => equations::run(&arguments),
+        Command::Response(arguments) => response::run(&arguments),
+        Command::Modes(arguments) => modes::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Emit(arguments) => emit::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+    });
+    outcome.into()
 }
 
 #[cfg(test)]

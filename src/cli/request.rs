@@ -1,7 +1,8 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
 use super::disk::{Disk, read_root};
-use crate::{Request, Whole};
+use super::{Outcome, report};
+use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
 use lgm_elaborate::Settings;
 use lgm_equations::analysis::LinearizeRequest;
@@ -121,35 +122,21 @@ impl ModelArguments {
         model
     }
 
-    /// Everything up to the equations, for the diagnostics alone.
-    pub(super) fn check(&self, verify: bool) -> (SourceMap, Vec<Diagnostic>) {
-        let mut map = SourceMap::default();
-        let diagnostics = match self.read(&mut map) {
-            Err(diagnostic) => vec![diagnostic],
+    /// The compilation that a command begins with: FILE and its options are read, and nothing has run yet. If FILE cannot be read,
+    /// the texts there are and what is wrong.
+    pub(super) fn compilation(
+        &self,
+        mut map: SourceMap,
+        request: impl FnOnce(Settings, &mut SourceMap) -> Request,
+    ) -> Result<Compilation, (SourceMap, Vec<Diagnostic>)> {
+        match self.read(&mut map) {
+            Err(diagnostic) => Err((map, vec![diagnostic])),
             Ok(root) => {
-                let request = Request {
-                    settings: self.settings(&mut map),
-                    // Numbers find every singular value; symbols are made only where they are to be verified, so
-                    // that checking takes time in proportion to the model.
-                    equations: Options {
-                        symbolic: verify,
-                        ..Options::default()
-                    },
-                    verify,
-                    linearize: None,
-                };
-                crate::check(&self.disk(), &mut map, root, &request)
+                let settings = self.settings(&mut map);
+                let request = request(settings, &mut map);
+                Ok(Compilation::new(&self.disk(), map, root, request))
             }
-        };
-        (map, diagnostics)
-    }
-
-    /// How large the model is, where it is without fault.
-    pub(super) fn counts(&self) -> Option<lgm_elaborate::Counts> {
-        let mut map = SourceMap::default();
-        let root = self.read(&mut map).ok()?;
-        let settings = self.settings(&mut map);
-        crate::counts(&self.disk(), &mut map, root, &settings)
+        }
     }
 
     /// The equations of the model, as `wanted` says and with the states that were asked for.
@@ -159,55 +146,58 @@ impl ModelArguments {
         linearize: &LinearizeArguments,
         wanted: Options,
     ) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
-        let mut map = SourceMap::default();
-        let (system, diagnostics) = self.compile_with(&mut map, states, linearize, wanted, Vec::new());
-        (map, system, diagnostics)
+        let (map, whole, diagnostics) = self.compile_whole(SourceMap::default(), states, linearize, wanted, Vec::new());
+        (map, whole.map(|whole| whole.system), diagnostics)
     }
 
-    /// The same with signals of inputs, each a text of the map.
-    pub(super) fn compile_with(
+    /// The same for a command that goes on only if all is well: diagnostics are printed, and errors are the outcome.
+    pub(super) fn compiled(
         &self,
-        map: &mut SourceMap,
         states: &StateArguments,
         linearize: &LinearizeArguments,
         wanted: Options,
-        inputs: Vec<(String, SourceId)>,
-    ) -> (Option<StateSystem>, Vec<Diagnostic>) {
-        let (whole, diagnostics) = self.compile_whole(map, states, linearize, wanted, inputs);
-        (whole.map(|whole| whole.system), diagnostics)
+    ) -> Result<(SourceMap, StateSystem), Outcome> {
+        let (map, system, diagnostics) = self.compile(states, linearize, wanted);
+        report::print(&map, &diagnostics);
+        match (system, report::outcome(&diagnostics)) {
+            (Some(system), Outcome::Success) => Ok((map, system)),
+            (_, outcome) => Err(outcome),
+        }
     }
 
-    /// The same with the model and the graph that the equations were made from.
+    /// The equations with signals of inputs, each a text of the map, and with the model and the graph that the equations were made from.
     pub(super) fn compile_whole(
         &self,
-        map: &mut SourceMap,
+        map: SourceMap,
         states: &StateArguments,
         linearize: &LinearizeArguments,
         wanted: Options,
         inputs: Vec<(String, SourceId)>,
-    ) -> (Option<Whole>, Vec<Diagnostic>) {
-        match self.read(map) {
-            Err(diagnostic) => (None, vec![diagnostic]),
-            Ok(root) => {
-                let asked = LinearizeRequest {
-                    equilibrium: linearize.equilibrium,
-                    symbolic: wanted.symbolic,
-                };
-                let request = Request {
-                    settings: Settings {
-                        inputs,
-                        point: linearize.point(map),
-                        ..self.settings(map)
-                    },
-                    equations: Options {
-                        states: states.request(),
-                        retain: states.retain.clone(),
-                        ..wanted
-                    },
-                    verify: false,
-                    linearize: linearize.is_asked_for().then_some(asked),
-                };
-                crate::compile_whole(&self.disk(), map, root, &request)
+    ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
+        let asked = LinearizeRequest {
+            equilibrium: linearize.equilibrium,
+            symbolic: wanted.symbolic,
+        };
+        let compilation = self.compilation(map, |settings, map| Request {
+            settings: Settings {
+                inputs,
+                point: linearize.point(map),
+                ..settings
+            },
+            equations: Options {
+                states: states.request(),
+                retain: states.retain.clone(),
+                ..wanted
+            },
+            linearize: linearize.is_asked_for().then_some(asked),
+            ..Request::default()
+        });
+        match compilation {
+            Err((map, diagnostics)) => (map, None, diagnostics),
+            Ok(compilation) => {
+                let diagnostics = compilation.diagnostics_of_model();
+                let (map, whole) = compilation.into_parts();
+                (map, whole, diagnostics)
             }
         }
     }

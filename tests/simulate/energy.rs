@@ -258,9 +258,7 @@ fn power_adds_up_to_zero_at_every_row() {
     let (mut checked, mut count, mut overall) = ([0; 2], [0; 2], [0.0_f64; 2]);
     for name in &names {
         let text = example(name);
-        let mut model = elaborated(name, &text);
-        bond::split_singular_stiffness(&mut model);
-        bond::hold_integrals(&mut model);
+        let model = elaborated(name, &text);
         let graph = bond::lower(&model);
         let (system, _) = equations::formulate(&model, &graph, &Options::default());
         let system = system.unwrap_or_else(|| panic!("{name}"));

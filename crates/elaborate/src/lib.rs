@@ -4,7 +4,8 @@
 //! [`load`] reads the texts; `names` checks what can be said of a definition by itself; `expand` makes the
 //! frames, nodes, elements and components of the model (bodies are walked in place, never copied); `bonds`
 //! joins the chains; `laws` classifies each element's equations, once for every definition and shape;
-//! `outputs` evaluates what is measured; `connect` checks the graph.
+//! `outputs` evaluates what is measured; `connect` checks the graph; `stiffness` and `integrals` bring the laws into
+//! the form that all later stages read.
 //!
 //! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`Model`].
 
@@ -27,6 +28,7 @@ mod functions;
 mod infer;
 mod input_settings;
 mod integers;
+mod integrals;
 mod junctions;
 mod law_faults;
 mod law_scope;
@@ -52,10 +54,10 @@ mod settings;
 mod starts;
 mod state;
 mod stdlib;
+mod stiffness;
 mod symmetry;
 mod values;
 
-pub use counts::{Count, Counts, counts};
 pub use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};
 pub use point_settings::dimension_of_text;
@@ -113,5 +115,12 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     }
     let mut model = model;
     model.exprs = arena.exprs;
-    (Some(model), diagnostics)
+    model.counts = counts::counts(&model);
+    let mut found = stiffness::split_singular_stiffness(&mut model);
+    found.extend(integrals::hold_integrals(&mut model));
+    model.show_instances(&mut found);
+    let failed = has_errors(&found);
+    diagnostics.extend(found);
+    in_source_order(&mut diagnostics);
+    (Some(model).filter(|_| !failed), diagnostics)
 }

@@ -300,6 +300,7 @@ impl<'a> Elaborator<'a> {
                 start_conditions: Vec::new(),
                 experiment: None,
                 point: Vec::new(),
+                counts: lgm_model::counts::Counts::default(),
             },
             domain_ids: FxHashMap::default(),
             records: Vec::new(),

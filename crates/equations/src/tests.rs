@@ -3,6 +3,7 @@
 use super::{Options, StateRequest, StateSystem, formulate, verify};
 use crate::bond;
 use lgm_algebra::expr::{Exprs, SymbolKind, text};
+use lgm_model::counts::Counts;
 use lgm_model::*;
 use lgm_source::{SourceId, Span};
 use num_rational::BigRational;
@@ -52,6 +53,7 @@ impl Builder {
                 start_conditions: Vec::new(),
                 experiment: None,
                 point: Vec::new(),
+                counts: Counts::default(),
             },
         }
     }

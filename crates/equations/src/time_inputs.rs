@@ -16,15 +16,20 @@ use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Formulates the state equations of a model; functions of time whose rates are needed are inputs of it afterwards.
+/// Formulates the state equations of a model. If functions of time are needed with their rates, a model with these as inputs is
+/// returned too: it is what the equations were made from.
 pub fn formulate_with_time(
-    model: &mut Model,
+    model: &Model,
     graph: &BondGraph,
     options: &Options,
-) -> (Option<StateSystem>, Vec<Diagnostic>) {
+) -> (Option<(StateSystem, Option<Model>)>, Vec<Diagnostic>) {
     let (all, given) = (TimeInputs::of(model), model.inputs.len());
+    let as_it_is = || {
+        let (system, found) = formulate(model, graph, options);
+        (system.map(|system| (system, None)), found)
+    };
     if all.model.inputs.len() == given {
-        return formulate(model, graph, options);
+        return as_it_is();
     }
     let mut kept: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
     loop {
@@ -43,12 +48,11 @@ pub fn formulate_with_time(
             _ => kept.iter().copied().filter(|at| all.jumps(*at)).collect(),
         };
         if needed == kept {
-            *model = tried;
-            return (system, found);
+            return (system.map(|system| (system, Some(tried))), found);
         }
         kept = needed;
         if kept.is_empty() {
-            return formulate(model, graph, options);
+            return as_it_is();
         }
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod blame;
 pub mod blocks;
+pub mod counts;
 pub mod instances;
 mod law;
 pub mod system;
@@ -70,6 +71,8 @@ pub struct Model {
     pub doc: Option<Arc<str>>,
     /// Where it is declared (its name).
     pub span: Span,
+    /// How large it is, as written: before later phases of elaboration bring its laws into other forms.
+    pub counts: counts::Counts,
     /// All expressions and symbols of the model.
     pub exprs: Exprs,
     /// The symbol of `time`.

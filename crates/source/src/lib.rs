@@ -3,10 +3,12 @@
 //! No other room touches the disk: the command line hands in an implementation of [`Sources`],
 //! tests and the language server hand in another.
 
+pub mod cancellation;
 pub mod codes;
 pub mod csv;
 pub mod diagnostic;
 pub mod nearest;
+pub mod stack;
 pub mod words;
 
 use std::path::{Path, PathBuf};

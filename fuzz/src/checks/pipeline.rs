@@ -45,7 +45,6 @@ pub fn pipeline(text: &str) {
     // The length of a text says which states are asked for, so that one text is always treated alike.
     let states = [StateRequest::Natural, StateRequest::Power, StateRequest::Energy][text.len() % 3];
     let request = Request {
-        linearize: None,
         settings: Settings {
             largest: LARGEST,
             ..Settings::default()
@@ -56,6 +55,7 @@ pub fn pipeline(text: &str) {
             ..Options::default()
         },
         verify: true,
+        ..Request::default()
     };
     let (system, found) = compile(&Files { root: text }, &mut map, root, &request);
     super::diagnostics(&map, &found);

@@ -164,8 +164,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         symbolic: arguments.batch.is_asked_for(),
         ..Options::default()
     };
-    let (whole, mut diagnostics) = arguments.model.compile_whole(
-        &mut map,
+    let (mut map, whole, mut diagnostics) = arguments.model.compile_whole(
+        map,
         &arguments.states,
         &LinearizeArguments::default(),
         wanted,

@@ -4,15 +4,11 @@
 //! exactly one bond, every bond has a junction at one end at least, and the reference node is gone: a branch to it
 //! lost that side. What may still be in the graph: junctions with two bonds, and bonds between junctions of one kind.
 
-mod integrals;
 mod lower;
-mod stiffness;
 
 use lgm_model::{BondId, JunctionKind, NodeId, PortId};
 
-pub use integrals::hold_integrals;
 pub use lower::lower;
-pub use stiffness::split_singular_stiffness;
 
 /// The flat bond graph of a model. Element laws stay in the model; ports have the ids they have there.
 #[derive(Clone, Debug)]

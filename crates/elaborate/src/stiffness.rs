@@ -16,7 +16,7 @@ use num_traits::{Signed, Zero};
 use std::sync::Arc;
 
 /// Replaces every stiffness field whose rank, with the values given, is below its width.
-pub fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
+pub(super) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let mut parts = Vec::new();
     for (index, element) in model.elements.iter().enumerate() {

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Puts the energy variables of storage in the places of integrals that these are, and returns remarks on other integrals of
 /// outputs that measure storage whose displacement, charge or momentum begins elsewhere than at 0.
-pub fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
+pub(super) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     for element in &model.elements {
         match &element.law {

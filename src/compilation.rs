@@ -1,0 +1,284 @@
+//! One compilation: the text and what each stage makes of it, computed when first asked for, and once.
+
+use crate::analysis::{LinearizeRequest, linearize};
+use crate::bond::{self, BondGraph};
+use crate::diagnostic::{Diagnostic, has_errors, in_source_order};
+use crate::elaborate::{self, Program, Settings};
+use crate::equations::{self, Options, StateSystem};
+use crate::model::{ElementId, Model};
+use crate::source::cancellation::Cancellation;
+use crate::source::{SourceId, SourceMap, Sources, stack};
+use std::sync::OnceLock;
+
+/// What is asked of one compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Which model, and the values of its parameters.
+    pub settings: Settings,
+    /// Which states, and in which form the matrices are wanted.
+    pub equations: Options,
+    /// Whether, and where, the equations are linearised.
+    pub linearize: Option<LinearizeRequest>,
+    /// Whether the equations are compared with the laws of the flat graph.
+    pub verify: bool,
+    /// Ends the work early; what was cut short is incomplete.
+    pub cancellation: Cancellation,
+}
+
+/// What a stage returned.
+#[derive(Debug)]
+struct Stage<T> {
+    /// None if there is an error in this stage or before it.
+    value: Option<T>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<T> Stage<T> {
+    /// A stage that was not reached.
+    fn skipped() -> Stage<T> {
+        Stage {
+            value: None,
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
+/// The equations, and the flat model that they were made from.
+#[derive(Debug)]
+struct Formulated {
+    /// The model, if functions of time became inputs of it; otherwise it is the elaborated one.
+    model: Option<Model>,
+    system: StateSystem,
+}
+
+/// One text, all that it imports, and what each stage makes of it.
+///
+/// Every face of the compiler (the command line, an editor, a library's user) asks this one object, and runs no stage by itself.
+/// Stages run when something is first asked that needs them, each at most once.
+#[derive(Debug)]
+pub struct Compilation {
+    map: SourceMap,
+    root: SourceId,
+    request: Request,
+    program: Program,
+    loading: Vec<Diagnostic>,
+    elaborated: OnceLock<Stage<Model>>,
+    graph: OnceLock<Option<BondGraph>>,
+    formulated: OnceLock<Stage<Formulated>>,
+    verified: OnceLock<Vec<Diagnostic>>,
+    linearized: OnceLock<Stage<StateSystem>>,
+}
+
+impl Compilation {
+    /// Reads and parses the root text and all that it imports; everything else waits until it is asked for.
+    ///
+    /// The map holds the root text, and the texts of options that `request` names.
+    pub fn new(files: &dyn Sources, mut map: SourceMap, root: SourceId, request: Request) -> Compilation {
+        let (program, loading) = stack::deep(|| elaborate::load(files, &mut map, root));
+        Compilation {
+            map,
+            root,
+            request,
+            program,
+            loading,
+            elaborated: OnceLock::new(),
+            graph: OnceLock::new(),
+            formulated: OnceLock::new(),
+            verified: OnceLock::new(),
+            linearized: OnceLock::new(),
+        }
+    }
+
+    /// All texts: the root, what it imports, the standard library, and options.
+    pub fn map(&self) -> &SourceMap {
+        &self.map
+    }
+
+    /// The texts alone, once nothing else is wanted any more.
+    pub fn into_map(self) -> SourceMap {
+        self.map
+    }
+
+    /// The root text.
+    pub fn root(&self) -> SourceId {
+        self.root
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// The parsed texts.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Everything that was found on the way to the equations, in the order of the source; this runs every stage that can run.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        // The last stage asks for all those before it.
+        let last = self.linearized_stage();
+        let mut all = self.loading.clone();
+        all.extend(self.elaborated_stage().diagnostics.iter().cloned());
+        all.extend(self.formulated_stage().diagnostics.iter().cloned());
+        all.extend(self.verification().iter().cloned());
+        all.extend(last.diagnostics.iter().cloned());
+        in_source_order(&mut all);
+        all
+    }
+
+    /// The same for a face that needs a model: that there is none is an error too.
+    pub fn diagnostics_of_model(&self) -> Vec<Diagnostic> {
+        let mut all = self.diagnostics();
+        if self.model().is_none() && !has_errors(&all) && !self.is_cancelled() {
+            let name = &self.map.get(self.root).name;
+            let help = "write `model Name { .. }`, or name the file that holds it; `lgm check` also takes a file of components";
+            all.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")).help(help));
+        }
+        all
+    }
+
+    /// The flat model; none if there is an error in the texts, or no model.
+    pub fn model(&self) -> Option<&Model> {
+        self.elaborated_stage().value.as_ref()
+    }
+
+    /// The flat bond graph.
+    pub fn bond_graph(&self) -> Option<&BondGraph> {
+        let graph = self
+            .graph
+            .get_or_init(|| self.model().map(|model| stack::deep(|| bond::lower(model))));
+        graph.as_ref()
+    }
+
+    /// The flat model that the equations were made from: that of [`Compilation::model`], or the same with functions of time as inputs.
+    pub fn formulated_model(&self) -> Option<&Model> {
+        let formulated = self.formulated_stage().value.as_ref()?;
+        formulated.model.as_ref().or_else(|| self.model())
+    }
+
+    /// The state equations, linearised if that was asked for.
+    pub fn system(&self) -> Option<&StateSystem> {
+        match self.request.linearize {
+            None => self
+                .formulated_stage()
+                .value
+                .as_ref()
+                .map(|formulated| &formulated.system),
+            Some(_) => self.linearized_stage().value.as_ref(),
+        }
+    }
+
+    /// The storage elements that were to keep their states.
+    pub fn retained(&self) -> Vec<ElementId> {
+        let retained = |model: &Model| equations::retained(model, &self.request.equations, &mut Vec::new());
+        self.formulated_model().map(retained).unwrap_or_default()
+    }
+
+    /// The texts, and the equations with the model and the graph that they were made from; no equations if there is an error.
+    pub fn into_parts(self) -> (SourceMap, Option<Whole>) {
+        if self.system().is_none() {
+            return (self.map, None);
+        }
+        let retained = self.retained();
+        let (elaborated, graph) = (self.elaborated.into_inner(), self.graph.into_inner());
+        let (formulated, linearized) = (self.formulated.into_inner(), self.linearized.into_inner());
+        let whole = || {
+            let formulated = formulated?.value?;
+            let system = match self.request.linearize {
+                None => formulated.system,
+                Some(_) => linearized?.value?,
+            };
+            Some(Whole {
+                model: formulated.model.or(elaborated?.value)?,
+                graph: graph??,
+                system,
+                retained,
+            })
+        };
+        (self.map, whole())
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.request.cancellation.is_cancelled()
+    }
+
+    fn elaborated_stage(&self) -> &Stage<Model> {
+        self.elaborated.get_or_init(|| {
+            if self.is_cancelled() {
+                return Stage::skipped();
+            }
+            let (value, diagnostics) =
+                stack::deep(|| elaborate::elaborate(&self.program, &self.map, &self.request.settings));
+            let failed = has_errors(&self.loading) || has_errors(&diagnostics);
+            Stage {
+                value: value.filter(|_| !failed),
+                diagnostics,
+            }
+        })
+    }
+
+    fn formulated_stage(&self) -> &Stage<Formulated> {
+        self.formulated.get_or_init(|| {
+            let (Some(model), Some(graph), false) = (self.model(), self.bond_graph(), self.is_cancelled()) else {
+                return Stage::skipped();
+            };
+            let (found, mut diagnostics) =
+                stack::deep(|| equations::formulate_with_time(model, graph, &self.request.equations));
+            model.show_instances(&mut diagnostics);
+            let failed = has_errors(&diagnostics);
+            let value = found
+                .filter(|_| !failed)
+                .map(|(system, model)| Formulated { model, system });
+            Stage { value, diagnostics }
+        })
+    }
+
+    /// What does not hold of the equations; empty if that was not asked for.
+    fn verification(&self) -> &[Diagnostic] {
+        self.verified.get_or_init(|| {
+            let (Some(model), Some(graph), Some(formulated), true, false) = (
+                self.formulated_model(),
+                self.bond_graph(),
+                &self.formulated_stage().value,
+                self.request.verify,
+                self.is_cancelled(),
+            ) else {
+                return Vec::new();
+            };
+            let Options { states, symbolic, .. } = self.request.equations;
+            let retained = self.retained();
+            let verification =
+                stack::deep(|| equations::verify(model, graph, &formulated.system, &retained, states, symbolic));
+            verification.into_diagnostics(model)
+        })
+    }
+
+    fn linearized_stage(&self) -> &Stage<StateSystem> {
+        self.linearized.get_or_init(|| {
+            let (Some(model), Some(formulated), Some(asked), false) = (
+                self.formulated_model(),
+                &self.formulated_stage().value,
+                &self.request.linearize,
+                self.is_cancelled(),
+            ) else {
+                return Stage::skipped();
+            };
+            let (value, diagnostics) = stack::deep(|| linearize(model, &formulated.system, asked));
+            Stage { value, diagnostics }
+        })
+    }
+}
+
+/// A model with all that was made of it.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// The flat model.
+    pub model: Model,
+    /// Its bond graph.
+    pub graph: BondGraph,
+    /// Its equations.
+    pub system: StateSystem,
+    /// The storage elements that were to keep their states.
+    pub retained: Vec<ElementId>,
+}
