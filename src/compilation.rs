@@ -1,13 +1,14 @@
 //! One compilation: the text and what each stage makes of it, computed when first asked for, and once.
 
-use crate::analysis::{LinearizeRequest, linearize};
-use crate::bond::{self, BondGraph};
-use crate::diagnostic::{Diagnostic, has_errors, in_source_order};
-use crate::elaborate::{self, Program, Settings};
-use crate::equations::{self, Options, StateSystem};
 use crate::model::{ElementId, Model};
-use crate::source::cancellation::Cancellation;
-use crate::source::{SourceId, SourceMap, Sources, stack};
+use lgm_elaborate::{self, Program, Settings};
+use lgm_equations::analysis::{LinearizeRequest, linearize};
+use lgm_equations::bond::{self, BondGraph};
+use lgm_equations::{self, Options, StateSystem};
+use lgm_source::cancellation::Cancellation;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
+use lgm_source::{SourceId, SourceMap, Sources, stack};
 use std::sync::OnceLock;
 
 /// What is asked of one compilation.
@@ -133,7 +134,7 @@ impl Compilation {
         if self.model().is_none() && !has_errors(&all) && !self.is_cancelled() {
             let name = &self.map.get(self.root).name;
             let help = "write `model Name { .. }`, or name the file that holds it; `lgm check` also takes a file of components";
-            all.push(Diagnostic::error("LGM0910", format!("there is no model in `{name}`")).help(help));
+            all.push(Diagnostic::error(Code::LGM0910, format!("there is no model in `{name}`")).help(help));
         }
         all
     }

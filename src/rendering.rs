@@ -137,7 +137,7 @@ fn render_one(cache: &mut RenderCache<'_>, diagnostic: &Diagnostic, color: bool,
     let range = |span: Span| (span.source, span.start as usize..span.end as usize);
     let mut report = Report::build(kind, range(first.span))
         .with_config(Config::default().with_color(color).with_index_type(IndexType::Byte))
-        .with_code(diagnostic.code)
+        .with_code(diagnostic.code.as_str())
         .with_message(shortened(&diagnostic.message));
     // The text of the fault first, and each text from its top to its end, so that no text is shown twice.
     let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();

@@ -55,12 +55,11 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every code that stands in quotes in a text.
-fn quoted_codes(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("\"LGM").filter_map(|(at, _)| {
-        let code = text.get(at + 1..at + 8)?;
-        let is_code = code[3..].bytes().all(|byte| byte.is_ascii_digit());
-        (is_code && text[at + 8..].starts_with('"')).then_some(code)
+/// Every code that is named in a text.
+fn codes_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("Code::LGM").filter_map(|(at, _)| {
+        let code = text.get(at + 6..at + 13)?;
+        code[3..].bytes().all(|byte| byte.is_ascii_digit()).then_some(code)
     })
 }
 
@@ -71,13 +70,13 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     files_below(&package().join("crates"), &mut files);
     files.retain(|path| !path.ends_with("source/src/codes.rs") && !path.ends_with("cli/explain.rs"));
     let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-    let mut used: BTreeSet<&str> = texts.iter().flat_map(|text| quoted_codes(text)).collect();
+    let mut used: BTreeSet<&str> = texts.iter().flat_map(|text| codes_in(text)).collect();
     used.insert("LGM0906");
-    let paged: BTreeSet<&str> = PAGES.iter().map(|page| page.code).collect();
+    let paged: BTreeSet<&str> = PAGES.iter().map(|page| page.code.as_str()).collect();
     let without: Vec<_> = used.difference(&paged).collect();
     assert!(
         without.is_empty(),
-        "write docs/codes/CODE.md for {without:?}, and name it in crates/source/src/codes.rs"
+        "write docs/codes/CODE.md for {without:?}, and rebuild"
     );
     let unused: Vec<_> = paged.difference(&used).collect();
     assert!(unused.is_empty(), "nothing says {unused:?} any more: delete the pages");
@@ -246,27 +245,27 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
     let mut faults = String::new();
     for page in PAGES {
         // Read anew, so that a page can be written without building the compiler.
-        let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code))).unwrap();
+        let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code.as_str()))).unwrap();
         let blocks = blocks(&text);
         let files = blocks.iter().filter_map(|(tag, text)| {
             let path = tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in "))?;
             Some((PathBuf::from(path), text.clone()))
         });
         let files = PageFiles(files.collect());
-        let mut found = faults_of_form(page.code, &text);
+        let mut found = faults_of_form(page.code.as_str(), &text);
         for (tag, text) in &blocks {
             found.extend(match tag.as_str() {
-                "lgm fails" => fault_of_model(page.code, text, &files, true),
-                "lgm" => fault_of_model(page.code, text, &files, false),
-                "console fails" => fault_of_console(page.code, text, &files, true),
-                "console" => fault_of_console(page.code, text, &files, false),
+                "lgm fails" => fault_of_model(page.code.as_str(), text, &files, true),
+                "lgm" => fault_of_model(page.code.as_str(), text, &files, false),
+                "console fails" => fault_of_console(page.code.as_str(), text, &files, true),
+                "console" => fault_of_console(page.code.as_str(), text, &files, false),
                 "text" => None,
                 tag if tag.starts_with("lgm in ") || tag.starts_with("csv in ") => None,
                 tag => Some(format!("nobody knows what to do with a block of `{tag}`")),
             });
         }
         for fault in found {
-            faults.push_str(&format!("==== {}: {fault}\n", page.code));
+            faults.push_str(&format!("==== {}: {fault}\n", page.code.as_str()));
         }
     }
     assert!(faults.is_empty(), "{faults}");
@@ -287,7 +286,7 @@ fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String>
     for label in &diagnostic.labels {
         let text = &map.get(label.span.source).text;
         let words = text.get(label.span.start as usize..label.span.end as usize);
-        let is_gap = words == Some("") && BETWEEN_WORDS.contains(&diagnostic.code);
+        let is_gap = words == Some("") && BETWEEN_WORDS.contains(&diagnostic.code.as_str());
         if !is_gap && words.is_none_or(|words| words.trim() != words || words.is_empty()) {
             faults.push(format!(
                 "the place of `{}` is not the exact words: {words:?}",
@@ -375,8 +374,8 @@ fn steady(line: &str) -> String {
 fn every_code_is_shown_with_its_place_and_a_help_that_says_what_to_write() {
     let mut faults = String::new();
     let mut cases = Vec::new();
-    for page in PAGES.iter().filter(|page| !has_no_failure(page.code)) {
-        cases.push((page.code, shown(page.code, page.text, &mut faults)));
+    for page in PAGES.iter().filter(|page| !has_no_failure(page.code.as_str())) {
+        cases.push((page.code.as_str(), shown(page.code.as_str(), page.text, &mut faults)));
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(cases.len() >= 80, "only {} error cases", cases.len());

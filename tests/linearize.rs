@@ -285,7 +285,7 @@ fn where_all_moves_on_there_is_no_equilibrium() {
 #[test]
 fn a_name_that_is_no_state_and_a_wrong_unit_are_told() {
     let (diagnostic, shown) = fault(&pendulum(), &["thета=1"], false);
-    assert!(diagnostic.code.starts_with("LGM09"), "{shown}");
+    assert!(diagnostic.code.as_str().starts_with("LGM09"), "{shown}");
     let (diagnostic, shown) = fault(&pendulum(), &["tetha=1"], false);
     assert_eq!(diagnostic.code, "LGM0929");
     assert!(shown.contains("did you mean `theta`?"), "{shown}");

@@ -273,6 +273,6 @@ fn a_loop_without_solution_is_not_verified() {
          model M { one a; m : I(1), start = -3; k : Square(1); a -> m; a -> k; output x = effort(k); }",
     );
     assert!(system.is_some(), "{shown}");
-    let codes: Vec<&str> = diagnostics.iter().map(|found| found.code).collect();
+    let codes: Vec<&str> = diagnostics.iter().map(|found| found.code.as_str()).collect();
     assert_eq!(codes, ["LGM0713"], "{shown}");
 }

@@ -18,7 +18,7 @@ fn equations(text: &str) -> (StateSystem, Vec<&'static str>) {
         ..Request::default()
     };
     let (system, diagnostics) = compile(&NoFiles, &mut map, root, &request);
-    let codes = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let codes = diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
     (system.expect("the model has equations"), codes)
 }
 
@@ -222,7 +222,7 @@ fn expressions_and_their_jacobian_grow_with_the_modes_and_not_with_their_square(
             ..Request::default()
         };
         let (system, diagnostics) = compile(&NoFiles, &mut map, root, &request);
-        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert_eq!(codes, ["LGM0503", "LGM0506", "LGM0712"]);
         let system = system.expect("the model has equations");
         assert!(system.linear && system.symbolic.is_none());

@@ -22,7 +22,7 @@ fn attempt(text: &str, states: StateRequest) -> (Result<StateSystem, Vec<&'stati
     let told = render(&map, &diagnostics, false);
     if has_errors(&diagnostics) {
         let errors = diagnostics.iter().filter(|each| each.severity == Severity::Error);
-        let mut codes: Vec<&'static str> = errors.map(|each| each.code).collect();
+        let mut codes: Vec<&'static str> = errors.map(|each| each.code.as_str()).collect();
         codes.sort_unstable();
         codes.dedup();
         return (Err(codes), told);

@@ -35,7 +35,9 @@ fn report_expression(source: &str) -> String {
 
 fn check_codes(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        let number: u32 = diagnostic.code["LGM".len()..].parse().expect("a numbered code");
+        let number: u32 = diagnostic.code.as_str()["LGM".len()..]
+            .parse()
+            .expect("a numbered code");
         assert!((1..100).contains(&number), "{} is not a syntax code", diagnostic.code);
         assert!(!diagnostic.labels.is_empty(), "{} has no place", diagnostic.message);
         // A label without words is not drawn, so the place would be lost.

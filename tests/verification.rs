@@ -64,7 +64,7 @@ fn said(text: &str, change: impl Fn(&mut StateSystem)) -> Vec<Diagnostic> {
 }
 
 fn codes(diagnostics: &[Diagnostic]) -> Vec<&str> {
-    diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
 /// Equations that are right until something happens at a set time and wrong afterwards are found wrong, also where that is later

@@ -35,7 +35,11 @@ fn silent(text: &str) {
 fn says(text: &str, severity: Severity, code: &str, words: &[&str]) {
     let (found, shown) = said(text);
     assert!(found.len() == 1, "{shown}\n{text}");
-    assert_eq!((found[0].severity, found[0].code), (severity, code), "{shown}\n{text}");
+    assert_eq!(
+        (found[0].severity, found[0].code.as_str()),
+        (severity, code),
+        "{shown}\n{text}"
+    );
     for word in words {
         assert!(shown.contains(word), "`{word}` is not said:\n{shown}\n{text}");
     }

@@ -1,6 +1,7 @@
 //! Reading models and writing results.
 
 use super::interrupt;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use std::fs::{self, File, OpenOptions};
@@ -73,7 +74,7 @@ pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Di
     };
     let bytes = read.map_err(|reason| {
         let help = unreadable_help(file);
-        Diagnostic::error("LGM0909", format!("cannot read `{}`: {reason}", file.display())).help(help)
+        Diagnostic::error(Code::LGM0909, format!("cannot read `{}`: {reason}", file.display())).help(help)
     })?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(map.add(name, text, path)),
@@ -84,7 +85,7 @@ pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Di
             let source = map.add(name, shown, path);
             // What stands in for the bytes begins where they began, since all before it is UTF-8.
             let place = Span::new(source, at, at + char::REPLACEMENT_CHARACTER.len_utf8());
-            Err(Diagnostic::error("LGM0007", "this is not text in UTF-8")
+            Err(Diagnostic::error(Code::LGM0007, "this is not text in UTF-8")
                 .label(place, format!("byte {byte:#04x} begins no character here"))
                 .help("save the file as UTF-8; an editor calls this its encoding"))
         }
@@ -186,7 +187,7 @@ pub(super) fn write_result(
             ErrorKind::StorageFull => "make room on the disk, or write the result to another one",
             _ => "write the result to a place where you may write",
         };
-        WriteFault::Failed(Diagnostic::error("LGM0908", format!("cannot write {name}: {reason}")).help(help))
+        WriteFault::Failed(Diagnostic::error(Code::LGM0908, format!("cannot write {name}: {reason}")).help(help))
     })
 }
 

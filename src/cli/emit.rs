@@ -9,6 +9,7 @@ use clap::builder::TypedValueParser;
 use lgm_emit::code::{self, CodeOptions, Origin, Target};
 use lgm_equations::Options;
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -85,7 +86,7 @@ fn foreign_option(arguments: &Arguments) -> Option<Diagnostic> {
         _ => "leave it out, or write `--target c`",
     };
     let message = format!("the target `{word}` has no `{option}`");
-    Some(Diagnostic::error("LGM0907", message).help(help))
+    Some(Diagnostic::error(Code::LGM0907, message).help(help))
 }
 
 /// Runs the command.

@@ -3,6 +3,7 @@
 use super::disk::write_result;
 use super::{Outcome, report};
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::codes::{self, PAGES};
 use lgm_source::diagnostic::Diagnostic;
 use std::io::{self, IsTerminal, Write};
@@ -47,7 +48,7 @@ fn unknown(code: &str) -> Diagnostic {
         .iter()
         .map(|page| format!("`{}` ({})", page.code, page.title()))
         .collect();
-    Diagnostic::error("LGM0906", format!("there is no diagnostic code `{code}`")).help(match near.is_empty() {
+    Diagnostic::error(Code::LGM0906, format!("there is no diagnostic code `{code}`")).help(match near.is_empty() {
         true => "a code is written like `LGM0301`; `lgm explain` alone lists them all".to_string(),
         false => format!("the nearest codes are {}", near.join(", ")),
     })

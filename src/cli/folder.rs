@@ -3,6 +3,7 @@
 use super::disk::{WriteFault, sentence, write_result};
 use super::interrupt;
 use lgm_emit::code::{CodeFile, archive};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -29,12 +30,12 @@ fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Dia
     let shown = path.display();
     if !force {
         let message = format!("`{shown}` is there already");
-        return Err(Diagnostic::error("LGM0928", message)
+        return Err(Diagnostic::error(Code::LGM0928, message)
             .help(format!("name another {what}, or replace this one with `--force`")));
     }
     if !is_ours {
         let message = format!("`{shown}` is no {what} that `lgm emit` has made");
-        return Err(Diagnostic::error("LGM0928", message).help(format!(
+        return Err(Diagnostic::error(Code::LGM0928, message).help(format!(
             "nothing else is replaced, so that nothing is lost; name another {what} or delete this one"
         )));
     }
@@ -54,7 +55,7 @@ pub(super) fn write_folder(folder: &Path, files: &[CodeFile], force: bool) -> Re
             ErrorKind::NotFound => "no such folder to make it in".to_string(),
             _ => sentence(&error),
         };
-        Diagnostic::error("LGM0908", format!("cannot write `{}`: {reason}", folder.display()))
+        Diagnostic::error(Code::LGM0908, format!("cannot write `{}`: {reason}", folder.display()))
             .help("write the result to a place where you may write")
     })
 }

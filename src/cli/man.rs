@@ -5,6 +5,7 @@ use super::{Outcome, report};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::fs;
 use std::io;
@@ -46,7 +47,7 @@ fn write_page(path: &Path, text: &[u8]) -> Result<(), WriteFault> {
 
 fn unwritten(folder: &Path, error: &io::Error) -> WriteFault {
     let message = format!("cannot write `{}`: {}", folder.display(), sentence(error));
-    WriteFault::Failed(Diagnostic::error("LGM0908", message).help("name a folder in which you may write"))
+    WriteFault::Failed(Diagnostic::error(Code::LGM0908, message).help("name a folder in which you may write"))
 }
 
 /// Every page with the name of its file.

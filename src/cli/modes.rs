@@ -6,6 +6,7 @@ use super::{Outcome, report};
 use lgm_emit::significant;
 use lgm_equations::analysis::{ResponseRequest, poles, response};
 use lgm_equations::{Options, StateSystem};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ fn poles_of(system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Option<V
     let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
     if found.is_none() {
         diagnostics.push(
-            Diagnostic::error("LGM0930", "the model has no poles")
+            Diagnostic::error(Code::LGM0930, "the model has no poles")
                 .note("poles belong to a linear model with constant coefficients whose values are finite")
                 .help("`--linearize` takes the small motions about a state; look at `lgm equations` for a value out of range"),
         );

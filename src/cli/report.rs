@@ -42,12 +42,7 @@ fn pointer(diagnostics: &[Diagnostic]) -> Option<String> {
 
 /// The exit code that diagnostics ask for.
 pub(super) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
-    let is_misuse = |diagnostic: &Diagnostic| {
-        diagnostic.is_error()
-            && ["LGM090", "LGM092"]
-                .iter()
-                .any(|kind| diagnostic.code.starts_with(kind))
-    };
+    let is_misuse = |diagnostic: &Diagnostic| diagnostic.is_error() && diagnostic.code.is_of_command_line();
     if diagnostics.iter().any(is_misuse) {
         Outcome::Misuse
     } else if has_errors(diagnostics) {
@@ -105,7 +100,7 @@ pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
                 .collect();
             // The place of the first label, so that a tool that shows one place need not look further.
             let mut value = place(map, diagnostic.labels.first().map(|label| label.span));
-            value["code"] = json!(diagnostic.code);
+            value["code"] = json!(diagnostic.code.as_str());
             value["severity"] = json!(severity);
             value["message"] = json!(diagnostic.message);
             value["labels"] = json!(labels);
@@ -120,11 +115,12 @@ pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lgm_source::codes::Code;
 
     #[test]
     fn the_pointer_names_the_first_error_and_stays_away_without_one() {
-        let warning = Diagnostic::warning("LGM0702", "a pole");
-        let error = Diagnostic::error("LGM0301", "two sources");
+        let warning = Diagnostic::warning(Code::LGM0702, "a pole");
+        let error = Diagnostic::error(Code::LGM0301, "two sources");
         assert_eq!(pointer(std::slice::from_ref(&warning)), None);
         assert_eq!(
             pointer(&[warning, error]).as_deref(),

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use lgm_elaborate::Settings;
 use lgm_equations::analysis::LinearizeRequest;
 use lgm_equations::{Options, StateRequest, StateSystem};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap};
 use std::path::PathBuf;
@@ -207,7 +208,7 @@ impl ModelArguments {
         match self.include.iter().find(|folder| !folder.is_dir()) {
             Some(folder) => {
                 let message = format!("`--include {}`: there is no such folder", folder.display());
-                Err(Diagnostic::error("LGM0909", message).help("name a folder that holds files to import"))
+                Err(Diagnostic::error(Code::LGM0909, message).help("name a folder that holds files to import"))
             }
             None => read_root(&self.file, map),
         }

@@ -8,6 +8,7 @@ use lgm_emit::{significant, write_json_number, write_json_string};
 use lgm_equations::Options;
 use lgm_equations::StateSystem;
 use lgm_equations::analysis::{Response, ResponseRequest, response};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use std::io::{self, Write};
@@ -113,7 +114,7 @@ fn chosen(
             Some(place) => places.push(place),
             None => {
                 let fault = Diagnostic::error(
-                    "LGM0905",
+                    Code::LGM0905,
                     format!("`{option} {name}`: the model has no {what} `{name}`"),
                 );
                 let help = did_you_mean(name, there.iter().map(|entry| &**entry));

@@ -295,7 +295,7 @@ fn states_have_the_dimension_of_what_they_integrate() {
         "output a = s - across(mass);",
     ] {
         let (_, diagnostics, _) = super::run(&text(wrong), &[]);
-        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert!(matches!(codes[..], ["LGM0201"] | ["LGM0203"]), "{wrong}: {codes:?}");
     }
 }

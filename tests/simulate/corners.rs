@@ -30,7 +30,7 @@ fn a_step_moves_states_at_the_start_and_later() {
     for (time, row) in rows.times.iter().zip(&rows.outputs) {
         assert!((row[0] - decay(*time)).abs() < 1e-9, "{time}: {}", row[0]);
     }
-    let notes: Vec<&str> = summary.notes.iter().map(|note| note.code).collect();
+    let notes: Vec<&str> = summary.notes.iter().map(|note| note.code.as_str()).collect();
     assert_eq!(notes, ["LGM1022"], "the current carries an impulse, told once");
     assert!(
         summary.notes[0]

@@ -7,6 +7,7 @@ use super::values::DimId;
 use lgm_algebra::expr::ExprId;
 use lgm_model::JunctionKind;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::words::article;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
@@ -33,7 +34,7 @@ impl<'a> Elaborator<'a> {
                     None if instance.bindings.is_none() && ports.contains(&&*name.text) => continue,
                     None => {
                         let mut diagnostic = Diagnostic::error(
-                            "LGM0131",
+                            Code::LGM0131,
                             format!("`{}` has no parameter `{}`", definition.text, name.text),
                         )
                         .label(name.span, "no such parameter")
@@ -56,10 +57,11 @@ impl<'a> Elaborator<'a> {
                 },
             };
             if position >= formals.len() {
-                let diagnostic = Diagnostic::error("LGM0132", format!("`{}` takes fewer arguments", definition.text))
-                    .label(argument.value.span, "one too many")
-                    .label(definition.span, "declared here")
-                    .help(format!("its parameters are `{}`", signature()));
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0132, format!("`{}` takes fewer arguments", definition.text))
+                        .label(argument.value.span, "one too many")
+                        .label(definition.span, "declared here")
+                        .help(format!("its parameters are `{}`", signature()));
                 self.report(diagnostic);
                 good = false;
                 break;
@@ -73,7 +75,7 @@ impl<'a> Elaborator<'a> {
                 });
             if let Some((_, other)) = earlier {
                 let name = &formals[position].name.text;
-                let diagnostic = Diagnostic::error("LGM0133", format!("the parameter `{name}` is given twice"))
+                let diagnostic = Diagnostic::error(Code::LGM0133, format!("the parameter `{name}` is given twice"))
                     .label(argument.value.span, "given again here")
                     .label(other.value.span, "first given here")
                     .help("leave one of the two out");
@@ -88,7 +90,7 @@ impl<'a> Elaborator<'a> {
                 && !is_given(&formal.name.text)
             {
                 let diagnostic = Diagnostic::error(
-                    "LGM0134",
+                    Code::LGM0134,
                     format!(
                         "`{}` needs a value for `{}`",
                         instance.declared.name.text, formal.name.text
@@ -111,7 +113,7 @@ impl<'a> Elaborator<'a> {
     pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
         if let Some((from, to)) = instance.branches.first() {
             let diagnostic = Diagnostic::error(
-                "LGM0316",
+                Code::LGM0316,
                 format!("the component `{}` is not a branch", component.name.text),
             )
             .label(from.span.to(to.span), "a branch is written here")
@@ -132,7 +134,7 @@ impl<'a> Elaborator<'a> {
             let names = port_names(component);
             if !names.contains(&&*binding.name.text) {
                 let mut diagnostic = Diagnostic::error(
-                    "LGM0135",
+                    Code::LGM0135,
                     format!("`{}` has no port `{}`", component.name.text, binding.name.text),
                 )
                 .label(binding.name.span, "no such port")
@@ -142,9 +144,10 @@ impl<'a> Elaborator<'a> {
             }
         }
         if let Some(attribute) = instance.attributes.first() {
-            let diagnostic = Diagnostic::error("LGM0136", format!("a component takes no `{}`", attribute.name.text))
-                .label(attribute.name.span, "this belongs to a storage element")
-                .help("give the component a parameter for it, and hand that on inside");
+            let diagnostic =
+                Diagnostic::error(Code::LGM0136, format!("a component takes no `{}`", attribute.name.text))
+                    .label(attribute.name.span, "this belongs to a storage element")
+                    .help("give the component a parameter for it, and hand that on inside");
             self.report(diagnostic);
         }
     }
@@ -188,10 +191,11 @@ impl<'a> Elaborator<'a> {
         match first {
             Some(binding) => {
                 if let Some(again) = second {
-                    let diagnostic = Diagnostic::error("LGM0133", format!("the port `{}` is bound twice", name.text))
-                        .label(again.0.span, "bound again here")
-                        .label(binding.0.span, "first bound here")
-                        .help("leave one of the two out");
+                    let diagnostic =
+                        Diagnostic::error(Code::LGM0133, format!("the port `{}` is bound twice", name.text))
+                            .label(again.0.span, "bound again here")
+                            .label(binding.0.span, "first bound here")
+                            .help("leave one of the two out");
                     self.report(diagnostic);
                 }
                 self.bound(binding.1, port, shape, domain, outer)
@@ -200,7 +204,7 @@ impl<'a> Elaborator<'a> {
             None if !instance.branches.is_empty() => Thing::Failed,
             None => {
                 let diagnostic = Diagnostic::error(
-                    "LGM0302",
+                    Code::LGM0302,
                     format!(
                         "the port `{}` of `{}` is not connected",
                         name.text, instance.declared.name.text
@@ -264,7 +268,7 @@ impl<'a> Elaborator<'a> {
             Thing::Nodes(view) => view,
             Thing::Failed | Thing::Absent => return Thing::Failed,
             _ => {
-                let diagnostic = Diagnostic::error("LGM0118", "a port is bound to a node")
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a port is bound to a node")
                     .label(bound.span, "this is not a node")
                     .label(port.declared.span, "the port is declared here")
                     .help("bind it to a node of this model, to a node inside an instance (`cell.m`), or to `gnd`");
@@ -313,7 +317,7 @@ impl<'a> Elaborator<'a> {
             _ => format!("a list of {count} nodes"),
         };
         let wanted = shape_words(shape);
-        let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
+        let diagnostic = Diagnostic::error(Code::LGM0202, format!("{given} is bound to {wanted}"))
             .label(bound.span, format!("this is {given}"))
             .label(port.declared.span, format!("the port is {wanted}"))
             .help(match shape.sizes[..] {
@@ -339,7 +343,7 @@ impl<'a> Elaborator<'a> {
         let given = &self.shapes[view.shape as usize];
         if given.width != shape.width || given.sizes != shape.sizes {
             let (given, wanted) = (shape_words(given), shape_words(shape));
-            let diagnostic = Diagnostic::error("LGM0202", format!("{given} is bound to {wanted}"))
+            let diagnostic = Diagnostic::error(Code::LGM0202, format!("{given} is bound to {wanted}"))
                 .label(bound.span, format!("this is {given}"))
                 .label(port.declared.span, format!("the port is {wanted}"))
                 .help("bind a node of the shape of the port; one entry of an array or a vector node is `v[1]`");
@@ -353,7 +357,7 @@ impl<'a> Elaborator<'a> {
             let name = |id: lgm_model::DomainId| self.model.domains[id.index()].name.clone();
             let (found, wanted) = (name(found), name(wanted));
             let diagnostic = Diagnostic::error(
-                "LGM0303",
+                Code::LGM0303,
                 format!("{} node is bound to {} port", article(&found), article(&wanted)),
             )
             .label(bound.span, format!("this is {found}"))

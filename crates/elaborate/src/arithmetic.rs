@@ -6,6 +6,7 @@ use super::state::{Elaborator, Place};
 use super::values::{Agreement, DimId, Scalar, Value};
 use lgm_algebra::units::Unit;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Expr;
 use num_traits::{One, ToPrimitive};
@@ -23,7 +24,7 @@ impl<'a> Elaborator<'a> {
         }
         let (left, right) = (self.dims.text(a.dim), self.dims.text(b.dim));
         let diagnostic = Diagnostic::error(
-            "LGM0201",
+            Code::LGM0201,
             format!("quantities of different dimension are {how}: {right} and {left}"),
         )
         .label(b.span, format!("this is in {right}"))
@@ -39,7 +40,7 @@ impl<'a> Elaborator<'a> {
     /// Reports two widths that do not go together.
     pub fn width_mismatch(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
         let diagnostic = Diagnostic::error(
-            "LGM0202",
+            Code::LGM0202,
             format!("{} and {} do not go together", a.shape_text(), b.shape_text()),
         )
         .label(a_span, format!("this is {}", a.shape_text()))
@@ -170,7 +171,7 @@ impl<'a> Elaborator<'a> {
         if !self.arena.exprs.is_zero(scalar.expr) {
             return false;
         }
-        let diagnostic = Diagnostic::error("LGM0404", "division by zero")
+        let diagnostic = Diagnostic::error(Code::LGM0404, "division by zero")
             .label(span, "this is 0")
             .help("give it another value, or leave out the element that divides by it");
         self.report(diagnostic);
@@ -179,7 +180,7 @@ impl<'a> Elaborator<'a> {
 
     fn divide(&mut self, a: &Value, b: &Value, b_span: Span) -> Value {
         let Value::Scalar(divisor) = b else {
-            let diagnostic = Diagnostic::error("LGM0208", "only a scalar can divide")
+            let diagnostic = Diagnostic::error(Code::LGM0208, "only a scalar can divide")
                 .label(b_span, format!("this is {}", b.shape_text()))
                 .help("write the law the other way round, with the matrix as a factor");
             self.report(diagnostic);
@@ -227,7 +228,7 @@ impl<'a> Elaborator<'a> {
         let ((rows, inner), (inner_b, columns)) = (a.shape(), b.shape());
         if inner != inner_b {
             let mut diagnostic = Diagnostic::error(
-                "LGM0202",
+                Code::LGM0202,
                 format!("{} cannot multiply {}", a.shape_text(), b.shape_text()),
             )
             .label(a_span, format!("this is {}", a.shape_text()))
@@ -296,7 +297,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn product_too_large(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
-        let diagnostic = Diagnostic::error("LGM0125", "this product of matrices has too many terms")
+        let diagnostic = Diagnostic::error(Code::LGM0125, "this product of matrices has too many terms")
             .label(a_span, format!("this is {}", a.shape_text()))
             .label(b_span, format!("this is {}", b.shape_text()))
             .help("at most a million terms are written out; describe the system by its elements instead");
@@ -328,7 +329,7 @@ impl<'a> Elaborator<'a> {
     fn power_of(&mut self, base: Scalar, base_span: Span, exponent: Scalar, exponent_span: Span) -> Option<Scalar> {
         if exponent.dim.agreement(DimId::NONE) != Agreement::Yes {
             let shown = self.dims.text(exponent.dim);
-            let diagnostic = Diagnostic::error("LGM0203", "an exponent must be a pure number")
+            let diagnostic = Diagnostic::error(Code::LGM0203, "an exponent must be a pure number")
                 .label(exponent_span, format!("this is in {shown}"))
                 .help(format!("divide it by a quantity in {shown}"));
             if !self.disagree(diagnostic, &[Claim::pure(exponent.dim, None)]) {
@@ -347,7 +348,7 @@ impl<'a> Elaborator<'a> {
             None => {
                 let shown = self.dims.text(base.dim);
                 let diagnostic =
-                    Diagnostic::error("LGM0203", "the exponent of a quantity with a unit must be a number")
+                    Diagnostic::error(Code::LGM0203, "the exponent of a quantity with a unit must be a number")
                         .label(exponent_span, "the dimension of the power would not be fixed")
                         .label(base_span, format!("this is in {shown}"))
                         .help(format!(

@@ -3,6 +3,7 @@
 use super::state::{Elaborator, NodeView, Place, Progress, Thing};
 use lgm_model::{Bond, BondEnd, BondId, Connection, ElementId, NodeId, Port, PortId};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Item, Name, Statement, StatementKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -164,7 +165,7 @@ impl<'a> Elaborator<'a> {
         }
         match self.thing(expr, place) {
             Thing::Nodes(view) if view.is_ground() => {
-                let diagnostic = Diagnostic::error("LGM0308", "a bond cannot end at `gnd`")
+                let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at `gnd`")
                     .label(expr.span, "the reference is no junction")
                     .help("leave this bond out: what is bonded to a junction acts against the reference");
                 self.report(diagnostic);
@@ -174,7 +175,7 @@ impl<'a> Elaborator<'a> {
                 let shape = &self.shapes[view.shape as usize];
                 if !shape.sizes.is_empty() {
                     let words = super::arguments::shape_words(shape);
-                    let diagnostic = Diagnostic::error("LGM0115", "one junction is needed here")
+                    let diagnostic = Diagnostic::error(Code::LGM0115, "one junction is needed here")
                         .label(expr.span, format!("this is {words}"))
                         .help("write its index, such as `[1]` behind it");
                     self.report(diagnostic);
@@ -185,14 +186,14 @@ impl<'a> Elaborator<'a> {
             Thing::Element(id) => self.bond_element(id, expr, None),
             Thing::Modal(..) => {
                 let diagnostic =
-                    Diagnostic::error("LGM0308", "a bond ends at junctions, nodes and bond graph elements")
+                    Diagnostic::error(Code::LGM0308, "a bond ends at junctions, nodes and bond graph elements")
                         .label(expr.span, "this is a modal block")
                         .help("give it branches to nodes, and bond to these");
                 self.report(diagnostic);
                 None
             }
             Thing::Component(_) => {
-                let diagnostic = Diagnostic::error("LGM0308", "a bond cannot end at a component")
+                let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at a component")
                     .label(expr.span, "this is a component")
                     .help("name a junction inside it, `sub.J`, or bind one of its ports to a node");
                 self.report(diagnostic);
@@ -208,10 +209,11 @@ impl<'a> Elaborator<'a> {
             return None;
         };
         if element.domain.as_ref().is_none_or(|domain| &*domain.text != "bond") {
-            let diagnostic = Diagnostic::error("LGM0308", "a bond ends at junctions, nodes and bond graph elements")
-                .label(expr.span, "this is an element of a linear graph")
-                .label(element.name.span, "declared here")
-                .help("bond to the node that it is connected to");
+            let diagnostic =
+                Diagnostic::error(Code::LGM0308, "a bond ends at junctions, nodes and bond graph elements")
+                    .label(expr.span, "this is an element of a linear graph")
+                    .label(element.name.span, "declared here")
+                    .help("bond to the node that it is connected to");
             self.report(diagnostic);
             return None;
         }
@@ -222,7 +224,7 @@ impl<'a> Elaborator<'a> {
                 .any(|declared| declared.declared.name.text == port.text)
         {
             let mut diagnostic = Diagnostic::error(
-                "LGM0135",
+                Code::LGM0135,
                 format!("`{}` has no port `{}`", element.name.text, port.text),
             )
             .label(port.span, "no such port")
@@ -238,7 +240,7 @@ impl<'a> Elaborator<'a> {
 
     fn arrow(&mut self, tail: End<'a>, head: End<'a>, tail_span: Span, head_span: Span) -> Option<Arrow<'a>> {
         if tail.key() == head.key() {
-            let diagnostic = Diagnostic::error("LGM0308", "a bond joins two different parts")
+            let diagnostic = Diagnostic::error(Code::LGM0308, "a bond joins two different parts")
                 .label(tail_span.to(head_span), "this bond starts and ends at the same one")
                 .help("draw it to another junction or element, or leave it out");
             self.report(diagnostic);
@@ -252,7 +254,7 @@ impl<'a> Elaborator<'a> {
         if let (Some(a), Some(b)) = (a, b)
             && a != b
         {
-            let diagnostic = Diagnostic::error("LGM0202", format!("a bond joins junctions of width {a} and {b}"))
+            let diagnostic = Diagnostic::error(Code::LGM0202, format!("a bond joins junctions of width {a} and {b}"))
                 .label(tail_span, format!("this has width {a}"))
                 .label(head_span, format!("this has width {b}"))
                 .help("junctions of different width are joined by a `TF` or `GY` with a matrix");
@@ -266,7 +268,7 @@ impl<'a> Elaborator<'a> {
             {
                 let name = |id: lgm_model::DomainId| self.model.domains[id.index()].name.to_string();
                 let (a, b) = (name(a), name(b));
-                let diagnostic = Diagnostic::error("LGM0303", format!("a bond joins the domains {a} and {b}"))
+                let diagnostic = Diagnostic::error(Code::LGM0303, format!("a bond joins the domains {a} and {b}"))
                     .label(tail_span, format!("this is {a}"))
                     .label(head_span, format!("this is {b}"))
                     .help("domains are coupled by `TF` or `GY`");
@@ -388,7 +390,7 @@ impl<'a> Elaborator<'a> {
         }
         let name = self.model.element_name(id);
         let list: Vec<String> = names.iter().map(|port| format!("`{port}`")).collect();
-        let mut diagnostic = Diagnostic::error("LGM0309", format!("a bond to `{name}` must name its port"));
+        let mut diagnostic = Diagnostic::error(Code::LGM0309, format!("a bond to `{name}` must name its port"));
         for span in unnamed.into_iter().take(4) {
             diagnostic = diagnostic.label(span, "which port?");
         }
@@ -440,7 +442,7 @@ impl<'a> Elaborator<'a> {
                 format!("draw it: `A -> {name}.{port};`"),
             ),
         };
-        let mut diagnostic = Diagnostic::error("LGM0309", message).label(instance.declared.span, count);
+        let mut diagnostic = Diagnostic::error(Code::LGM0309, message).label(instance.declared.span, count);
         for (at, is_tail) in uses.iter().take(4) {
             let arrow = &arrows[*at];
             let span = if *is_tail { arrow.tail_span } else { arrow.head_span };

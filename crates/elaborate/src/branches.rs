@@ -4,6 +4,7 @@ use super::arguments::shape_words;
 use super::state::{Elaborator, NodeView, Place, Thing};
 use lgm_model::{Connection, DomainId, ElementId, NodeId, Port};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::words::article;
 use lgm_syntax::ast::{self, Expr, Instance, Name};
@@ -85,13 +86,14 @@ impl<'a> Elaborator<'a> {
     pub fn expect_no_branches(&mut self, instance: &'a Instance) -> bool {
         if let Some((from, to)) = instance.branches.first() {
             let name = &instance.declared.name.text;
-            let diagnostic = Diagnostic::error("LGM0304", format!("`{name}` is a bond graph element, not a branch"))
-                .label(from.span.to(to.span), "a branch is written here")
-                .label(instance.kind.span, "this is a bond graph element")
-                .help(format!(
-                    "declare `{name} : {}(..);` alone, and draw its bond: `J -> {name};`",
-                    instance.kind.text
-                ));
+            let diagnostic =
+                Diagnostic::error(Code::LGM0304, format!("`{name}` is a bond graph element, not a branch"))
+                    .label(from.span.to(to.span), "a branch is written here")
+                    .label(instance.kind.span, "this is a bond graph element")
+                    .help(format!(
+                        "declare `{name} : {}(..);` alone, and draw its bond: `J -> {name};`",
+                        instance.kind.text
+                    ));
             self.report(diagnostic);
             return false;
         }
@@ -105,7 +107,7 @@ impl<'a> Elaborator<'a> {
         let span = bindings
             .first()
             .map_or(instance.declared.span, |binding| binding.name.span);
-        let diagnostic = Diagnostic::error("LGM0316", "an element has branches, not named ports")
+        let diagnostic = Diagnostic::error(Code::LGM0316, "an element has branches, not named ports")
             .label(span, "ports are bound here")
             .label(instance.kind.span, "this is an element")
             .help(format!(
@@ -181,7 +183,7 @@ impl<'a> Elaborator<'a> {
             count => format!("{count} branches"),
         };
         let diagnostic = Diagnostic::error(
-            "LGM0305",
+            Code::LGM0305,
             format!(
                 "`{name}` has {}, but `{}` needs {}",
                 plural(given),
@@ -209,7 +211,7 @@ impl<'a> Elaborator<'a> {
             Thing::Nodes(view) => view,
             Thing::Failed | Thing::Absent | Thing::Indexed(_) => return None,
             Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) => {
-                let diagnostic = Diagnostic::error("LGM0306", "a branch ends at nodes")
+                let diagnostic = Diagnostic::error(Code::LGM0306, "a branch ends at nodes")
                     .label(expr.span, "this is an instance")
                     .help("declare a node and connect both to it: `node x : electrical;`");
                 self.report(diagnostic);
@@ -228,7 +230,7 @@ impl<'a> Elaborator<'a> {
         let shape = &self.shapes[view.shape as usize];
         if !shape.sizes.is_empty() {
             let words = shape_words(shape);
-            let diagnostic = Diagnostic::error("LGM0115", "one node is needed here")
+            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is needed here")
                 .label(expr.span, format!("this is {words}"))
                 .help("write its index, such as `[1]` behind it");
             self.report(diagnostic);
@@ -242,7 +244,7 @@ impl<'a> Elaborator<'a> {
         }
         if !node.is_graph_node {
             let kind = super::arguments::junction_words(node.kind);
-            let diagnostic = Diagnostic::error("LGM0306", "a branch ends at nodes")
+            let diagnostic = Diagnostic::error(Code::LGM0306, "a branch ends at nodes")
                 .label(expr.span, format!("this is {kind}"))
                 .help("declare it with `node`, or draw a bond to the element instead");
             self.report(diagnostic);
@@ -279,7 +281,7 @@ impl<'a> Elaborator<'a> {
                 "the same node"
             };
             let diagnostic = Diagnostic::error(
-                "LGM0307",
+                Code::LGM0307,
                 format!("both ends of `{}` are {what}", instance.declared.name.text),
             )
             .label(span, "this branch joins nothing")
@@ -292,7 +294,7 @@ impl<'a> Elaborator<'a> {
         {
             let (a, b) = (self.domain_name(a), self.domain_name(b));
             let diagnostic = Diagnostic::error(
-                "LGM0303",
+                Code::LGM0303,
                 format!("a branch joins {} and {} node", article(&a), article(&b)),
             )
             .label(tail.span, format!("this is {a}"))
@@ -307,14 +309,16 @@ impl<'a> Elaborator<'a> {
         {
             let (found, wanted) = (self.domain_name(found), self.domain_name(wanted));
             let node = if tail.domain.is_some() { tail.span } else { head.span };
-            let diagnostic =
-                Diagnostic::error("LGM0303", format!("{} element joins {} nodes", article(&wanted), found))
-                    .label(node, format!("this node is {found}"))
-                    .label(instance.kind.span, format!("`{}` is {wanted}", instance.kind.text))
-                    .label(declared.span, "declared here")
-                    .help(format!(
-                        "use an element of the domain {found}, or change the node's domain"
-                    ));
+            let diagnostic = Diagnostic::error(
+                Code::LGM0303,
+                format!("{} element joins {} nodes", article(&wanted), found),
+            )
+            .label(node, format!("this node is {found}"))
+            .label(instance.kind.span, format!("`{}` is {wanted}", instance.kind.text))
+            .label(declared.span, "declared here")
+            .help(format!(
+                "use an element of the domain {found}, or change the node's domain"
+            ));
             self.report(diagnostic);
             return false;
         }
@@ -325,7 +329,7 @@ impl<'a> Elaborator<'a> {
                 false => "a scalar node".to_string(),
             };
             let (a, b) = (words(&tail), words(&head));
-            let diagnostic = Diagnostic::error("LGM0202", format!("a branch joins {a} and {b}"))
+            let diagnostic = Diagnostic::error(Code::LGM0202, format!("a branch joins {a} and {b}"))
                 .label(tail.span, format!("this is {a}"))
                 .label(head.span, format!("this is {b}"))
                 .help("both ends of a branch have the same width; one entry of a vector node is `q[1]`");

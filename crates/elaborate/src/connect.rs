@@ -3,6 +3,7 @@
 use super::state::Elaborator;
 use lgm_model::NodeId;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -64,10 +65,10 @@ impl<'a> Elaborator<'a> {
         self.here = self.place_of(node.path);
         let name = self.model.path_name(node.path);
         let diagnostic = match node.is_graph_node {
-            true => Diagnostic::error("LGM0312", format!("nothing is connected to the node `{name}`"))
+            true => Diagnostic::error(Code::LGM0312, format!("nothing is connected to the node `{name}`"))
                 .label(self.node_span(id), "no branch ends here")
                 .help("connect an element to it, or leave it out"),
-            false => Diagnostic::error("LGM0312", format!("no bond ends at the junction `{name}`"))
+            false => Diagnostic::error(Code::LGM0312, format!("no bond ends at the junction `{name}`"))
                 .label(self.node_span(id), "declared here, and never bonded")
                 .help("draw its bonds, or leave it out"),
         };
@@ -90,7 +91,7 @@ impl<'a> Elaborator<'a> {
         let first = self.node_name(list[0]);
         self.here = self.place_of(self.model.nodes[list[0].index()].path);
         let mut diagnostic = Diagnostic::error(
-            "LGM0313",
+            Code::LGM0313,
             match list.len() {
                 1 => format!("the{domain} node {} has no path to `gnd`", names[0]),
                 _ => format!("the{domain} nodes {} have no path to `gnd`", names.join(", ")),

@@ -14,6 +14,7 @@ use lgm_algebra::expr::print::brief;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{Doubles, Field, FromExpression, PrimeField, Sampled};
 use lgm_model::{ElementId, NonlinearLaw, Variable};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast;
 use num_rational::BigRational;
@@ -363,7 +364,7 @@ impl<'a> Elaborator<'a> {
         };
         let name = self.model.element_name(id);
         let words = [a, b].map(|port| self.stored_variable(id, law, port));
-        let diagnostic = Diagnostic::error("LGM0413", format!("the law of `{name}` has no energy"));
+        let diagnostic = Diagnostic::error(Code::LGM0413, format!("the law of `{name}` has no energy"));
         let whole = match (element.equations.first(), element.equations.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
             _ => element.name.span,

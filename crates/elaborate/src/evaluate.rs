@@ -6,6 +6,7 @@ use super::state::{Elaborator, Env, EnvId, Place, Thing, ValueSlot};
 use super::values::{DimId, LARGEST_EXPONENT, LONGEST_LITERAL, Scalar, Value, decimal};
 use lgm_algebra::expr::Relation;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
 
@@ -55,14 +56,14 @@ impl<'a> Elaborator<'a> {
             ExprKind::Compare(comparison, a, b) => self.compare(*comparison, a, b, place),
             ExprKind::If(branches, otherwise) => self.conditional(branches, otherwise, place),
             ExprKind::Bond(..) => {
-                let diagnostic = Diagnostic::error("LGM0124", "a bond is not a value")
+                let diagnostic = Diagnostic::error(Code::LGM0124, "a bond is not a value")
                     .label(expr.span, "this names a bond")
                     .help("write what is measured of it: `flow(J -> R1)` or `effort(J -> R1)`");
                 self.report(diagnostic);
                 Value::Error
             }
             ExprKind::Text(_) => {
-                let diagnostic = Diagnostic::error("LGM0124", "a text is not a value")
+                let diagnostic = Diagnostic::error(Code::LGM0124, "a text is not a value")
                     .label(expr.span, "a number is needed here")
                     .help("write a number, or a name without quotes");
                 self.report(diagnostic);
@@ -78,7 +79,7 @@ impl<'a> Elaborator<'a> {
             Value::Scalar(scalar) => Some(scalar),
             Value::Error => None,
             value => {
-                let diagnostic = Diagnostic::error("LGM0206", "a scalar is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is needed here")
                     .label(expr.span, format!("this is {}", value.shape_text()))
                     .help("write one entry of it, such as `[1]` behind it");
                 self.report(diagnostic);
@@ -92,7 +93,7 @@ impl<'a> Elaborator<'a> {
             return Value::Scalar(*scalar);
         }
         let Some(number) = decimal(text) else {
-            let diagnostic = Diagnostic::error("LGM0403", "this number is out of range")
+            let diagnostic = Diagnostic::error(Code::LGM0403, "this number is out of range")
                 .label(
                     span,
                     format!(
@@ -122,7 +123,7 @@ impl<'a> Elaborator<'a> {
 
     fn list(&mut self, items: &'a [Expr], unit: Option<&'a UnitExpr>, place: Place, span: Span) -> Value {
         if items.len() > LARGEST_LIST {
-            let diagnostic = Diagnostic::error("LGM0207", "this list is too long")
+            let diagnostic = Diagnostic::error(Code::LGM0207, "this list is too long")
                 .label(span, format!("it has {} entries", items.len()))
                 .help(format!("a vector or a matrix has at most {LARGEST_LIST} entries"));
             self.report(diagnostic);
@@ -140,7 +141,7 @@ impl<'a> Elaborator<'a> {
         let value = if nested {
             let width = rows[0].entries().len();
             if width * rows.len() > LARGEST_LIST {
-                let diagnostic = Diagnostic::error("LGM0207", "this matrix is too large")
+                let diagnostic = Diagnostic::error(Code::LGM0207, "this matrix is too large")
                     .label(span, format!("it has {} entries", width * rows.len()))
                     .help(format!("a vector or a matrix has at most {LARGEST_LIST} entries"));
                 self.report(diagnostic);
@@ -148,7 +149,7 @@ impl<'a> Elaborator<'a> {
             }
             for (row, item) in rows.iter().zip(items) {
                 if row.entries().len() != width || row.shape().1 != 1 {
-                    let diagnostic = Diagnostic::error("LGM0207", "the rows of this matrix differ in length")
+                    let diagnostic = Diagnostic::error(Code::LGM0207, "the rows of this matrix differ in length")
                         .label(item.span, format!("this row has {}", entries_text(row.entries().len())))
                         .label(items[0].span, format!("the first row has {}", entries_text(width)))
                         .help("write as many entries in every row; where nothing is, write 0");
@@ -164,7 +165,7 @@ impl<'a> Elaborator<'a> {
                 match row {
                     Value::Scalar(scalar) => entries.push(*scalar),
                     _ => {
-                        let diagnostic = Diagnostic::error("LGM0207", "an entry of this list is not a scalar")
+                        let diagnostic = Diagnostic::error(Code::LGM0207, "an entry of this list is not a scalar")
                             .label(item.span, format!("this is {}", row.shape_text()))
                             .help("a matrix is written by its rows: `[[a, b], [c, d]]`");
                         self.report(diagnostic);
@@ -175,7 +176,7 @@ impl<'a> Elaborator<'a> {
             Value::array(entries.len(), 1, false, entries)
         };
         if value.entries().is_empty() {
-            let diagnostic = Diagnostic::error("LGM0207", "this list has no entries")
+            let diagnostic = Diagnostic::error(Code::LGM0207, "this list has no entries")
                 .label(span, "empty")
                 .help("write its entries: `[1, 2]`");
             self.report(diagnostic);
@@ -206,7 +207,7 @@ impl<'a> Elaborator<'a> {
             Thing::Component(frame) => frame,
             Thing::Failed | Thing::Absent => return Value::Error,
             _ => {
-                let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
+                let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
                     .label(name.span, "no such member")
                     .label(owner.span, "this is not an instance of a component")
                     .help(format!(
@@ -221,7 +222,7 @@ impl<'a> Elaborator<'a> {
             let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
             let help = lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied());
             let kind = body.name.text.clone();
-            let mut diagnostic = Diagnostic::error("LGM0111", format!("`{kind}` has no value `{}`", name.text))
+            let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{kind}` has no value `{}`", name.text))
                 .label(name.span, "not declared in the component");
             if let Some(help) = help {
                 diagnostic = diagnostic.help(help);
@@ -275,7 +276,7 @@ impl<'a> Elaborator<'a> {
         let (i, j) = pair(&list);
         let (rows, columns) = value.shape();
         let Value::Array(array) = &value else {
-            let diagnostic = Diagnostic::error("LGM0120", "a scalar has no entries to choose from")
+            let diagnostic = Diagnostic::error(Code::LGM0120, "a scalar has no entries to choose from")
                 .label(span, "an index is written here")
                 .label(base.span, "this is a scalar")
                 .help("leave the index out");
@@ -287,7 +288,7 @@ impl<'a> Elaborator<'a> {
             _ if columns == 1 => (i, 1),
             _ if rows == 1 => (1, i),
             _ => {
-                let diagnostic = Diagnostic::error("LGM0120", "a matrix has two indices")
+                let diagnostic = Diagnostic::error(Code::LGM0120, "a matrix has two indices")
                     .label(span, format!("this is {}", value.shape_text()))
                     .help("write `K[i, j]`, the row first");
                 self.report(diagnostic);
@@ -306,7 +307,7 @@ impl<'a> Elaborator<'a> {
                 ),
             };
             let message = format!("{outside} outside of {}", value.shape_text());
-            let diagnostic = Diagnostic::error("LGM0121", message)
+            let diagnostic = Diagnostic::error(Code::LGM0121, message)
                 .label(span, asked)
                 .label(base.span, format!("this is {}", value.shape_text()))
                 .help("indices run from 1 to the size of the value: give it more entries, or ask for fewer");
@@ -330,7 +331,7 @@ impl<'a> Elaborator<'a> {
         }
         self.sum_terms = self.sum_terms.saturating_add(count);
         if self.sum_terms > LONGEST_SUM {
-            let diagnostic = Diagnostic::error("LGM0125", "this sum has too many terms")
+            let diagnostic = Diagnostic::error(Code::LGM0125, "this sum has too many terms")
                 .label(range, format!("from {from} to {to}"))
                 .help("at most 200000 terms are written out, those of sums inside of it included; find a closed form");
             self.report(diagnostic);
@@ -355,11 +356,13 @@ impl<'a> Elaborator<'a> {
             term.1.entries().len() == width && term.1.shape().1 == 1 && is_scalar(&term.1) == is_scalar(&terms[0].1)
         });
         if terms.is_empty() || !alike || width * terms.len() > LARGEST_LIST {
-            let diagnostic =
-                Diagnostic::error("LGM0207", "this is no list of scalars, nor one of vectors of one width")
-                    .label(span, format!("it has {}", entries_text(terms.len())))
-                    .label(over.body.span, "each entry")
-                    .help("a list has at least one entry, and each of them as many numbers");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0207,
+                "this is no list of scalars, nor one of vectors of one width",
+            )
+            .label(span, format!("it has {}", entries_text(terms.len())))
+            .label(over.body.span, "each entry")
+            .help("a list has at least one entry, and each of them as many numbers");
             self.report(diagnostic);
             return Value::Error;
         }

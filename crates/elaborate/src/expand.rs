@@ -6,6 +6,7 @@ use super::recursion::{counted, too_large};
 use super::state::{Elaborator, Env, EnvId, FrameId, Later, Origin, Place, Progress, Record, Thing, ValueSlot};
 use lgm_model::{Element, ElementId, Law, StateChoice};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Declared, Instance, Item, Name, Statement, StatementKind};
 
@@ -157,7 +158,7 @@ impl<'a> Elaborator<'a> {
             "the model's loops have more than {} rounds in which nothing is made",
             counted(most)
         );
-        let diagnostic = Diagnostic::error("LGM0129", message)
+        let diagnostic = Diagnostic::error(Code::LGM0129, message)
             .label(span, "the rounds of this loop are among them")
             .help("let the loop run over the indices at which something is made, instead of asking with `if`");
         self.report(diagnostic);
@@ -170,7 +171,7 @@ impl<'a> Elaborator<'a> {
         if u128::from(self.expanded).saturating_add(more) <= u128::from(self.largest) {
             return true;
         }
-        let diagnostic = Diagnostic::error("LGM0129", too_large(self.largest))
+        let diagnostic = Diagnostic::error(Code::LGM0129, too_large(self.largest))
             .label(
                 span,
                 format!(
@@ -238,14 +239,14 @@ impl<'a> Elaborator<'a> {
     }
 
     fn declared_twice(&mut self, name: &Name, indices: Option<Indices>) {
-        if self.reported.contains_key(&("LGM0146", name.span)) {
+        if self.reported.contains_key(&(Code::LGM0146, name.span)) {
             return;
         }
         let shown = match indices {
             Some(at) => format!("{}[{}]", name.text, super::lookup::index_text(at)),
             None => name.text.to_string(),
         };
-        let diagnostic = Diagnostic::error("LGM0107", format!("`{shown}` is declared twice"))
+        let diagnostic = Diagnostic::error(Code::LGM0107, format!("`{shown}` is declared twice"))
             .label(name.span, "declared again here")
             .help("give every one a name or an index of its own");
         self.report(diagnostic);
@@ -466,7 +467,7 @@ impl<'a> Elaborator<'a> {
             frame = about.outer.frame;
         }
         chain.reverse();
-        let diagnostic = Diagnostic::error("LGM0130", "components are nested more than 256 levels deep")
+        let diagnostic = Diagnostic::error(Code::LGM0130, "components are nested more than 256 levels deep")
             .label(instance.kind.span, "this instance is one level too deep")
             .note(format!("the chain is {}", chain.join(" holds ")))
             .help("a component that holds itself needs an `if` on a `const` that ends it");

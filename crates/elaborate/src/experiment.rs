@@ -7,6 +7,7 @@ use lgm_algebra::expr::to_f64;
 use lgm_algebra::units::Dimension;
 use lgm_model::{Experiment, ExperimentEntry as Entry};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Attribute, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
@@ -41,7 +42,7 @@ impl<'a> Elaborator<'a> {
         for attribute in attributes {
             let (name, value) = (&attribute.name, &attribute.value);
             if let Some(first) = seen.get(&*name.text).copied() {
-                let diagnostic = Diagnostic::error("LGM0133", format!("`{}` is given twice", name.text))
+                let diagnostic = Diagnostic::error(Code::LGM0133, format!("`{}` is given twice", name.text))
                     .label(name.span, "given again here")
                     .label(first, "first given here")
                     .help("leave one of the two out");
@@ -72,7 +73,7 @@ impl<'a> Elaborator<'a> {
         if let (Some(stop), Some(span)) = (experiment.stop, seen.get("stop"))
             && stop < start
         {
-            let mut diagnostic = Diagnostic::error("LGM0154", "the run would stop before it starts")
+            let mut diagnostic = Diagnostic::error(Code::LGM0154, "the run would stop before it starts")
                 .label(*span, format!("this is {stop} s"));
             diagnostic = match seen.get("start") {
                 Some(span) => diagnostic.label(*span, format!("this is {start} s")),
@@ -84,15 +85,15 @@ impl<'a> Elaborator<'a> {
     }
 
     fn unknown_entry(&mut self, name: &Name) {
-        let mut diagnostic =
-            Diagnostic::error("LGM0144", format!("an experiment has no `{}`", name.text)).label(name.span, "not known");
+        let mut diagnostic = Diagnostic::error(Code::LGM0144, format!("an experiment has no `{}`", name.text))
+            .label(name.span, "not known");
         diagnostic.help = lgm_source::nearest::did_you_mean(&name.text, ENTRIES.iter().copied());
         self.report(diagnostic);
     }
 
     /// A value that cannot be used, and what would do.
     fn bad_entry(&mut self, message: String, span: Span, words: String, help: String) {
-        let diagnostic = Diagnostic::error("LGM0154", message).label(span, words).help(help);
+        let diagnostic = Diagnostic::error(Code::LGM0154, message).label(span, words).help(help);
         self.report(diagnostic);
     }
 
@@ -274,7 +275,7 @@ impl<'a> Elaborator<'a> {
     /// `entry` is what is asked for: the name itself, or one of its entries.
     fn no_such_output(&mut self, name: &Name, entry: &str, span: Span) {
         let is_value = self.value_slot(&name.text, FrameId(0)).is_some();
-        let mut diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{entry}` to plot"));
+        let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("there is no output `{entry}` to plot"));
         if is_value {
             // A signal or a parameter: it has a value, and wants an output to show it.
             diagnostic = diagnostic

@@ -7,6 +7,7 @@ use super::values::{Agreement, DimId, Scalar, Value};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, Name};
 
@@ -52,7 +53,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn call(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
         if MEASURES.contains(&&*name.text) {
             if self.law.is_some() {
-                let diagnostic = Diagnostic::error("LGM0126", format!("`{}(..)` cannot stand in a law", name.text))
+                let diagnostic = Diagnostic::error(Code::LGM0126, format!("`{}(..)` cannot stand in a law", name.text))
                     .label(span, "a law speaks of its own ports only")
                     .help("write `across`, `through`, or `a.across` for the port `a`");
                 self.report(diagnostic);
@@ -65,7 +66,7 @@ impl<'a> Elaborator<'a> {
                 .iter()
                 .map(|argument| self.sources.slice(argument.value.span))
                 .collect();
-            let diagnostic = Diagnostic::error("LGM0127", format!("`{}` takes no named arguments", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0127, format!("`{}` takes no named arguments", name.text))
                 .label(argument.value.span, "write the value alone")
                 .help(format!("write `{}({})`", name.text, values.join(", ")));
             self.report(diagnostic);
@@ -87,7 +88,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {
-        let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes {wanted}", name.text))
+        let diagnostic = Diagnostic::error(Code::LGM0128, format!("`{}` takes {wanted}", name.text))
             .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
             .help(match (&*name.text, given) {
                 ("int", 2) => {
@@ -133,9 +134,12 @@ impl<'a> Elaborator<'a> {
     fn diagonal(&mut self, value: &Value, span: Span) -> Value {
         let (rows, columns) = value.shape();
         if columns != 1 || rows > 500 {
-            let diagnostic = Diagnostic::error("LGM0202", "`diag` makes a matrix from a vector of at most 500 entries")
-                .label(span, format!("this is {}", value.shape_text()))
-                .help("write `diag([a, b])`");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0202,
+                "`diag` makes a matrix from a vector of at most 500 entries",
+            )
+            .label(span, format!("this is {}", value.shape_text()))
+            .help("write `diag([a, b])`");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -158,7 +162,7 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         };
         let Ok(size @ 1..=500) = usize::try_from(size) else {
-            let diagnostic = Diagnostic::error("LGM0401", "the size of an identity matrix lies from 1 to 500")
+            let diagnostic = Diagnostic::error(Code::LGM0401, "the size of an identity matrix lies from 1 to 500")
                 .label(argument.value.span, format!("this is {size}"))
                 .help("write a size from 1 to 500");
             self.report(diagnostic);
@@ -293,7 +297,7 @@ impl<'a> Elaborator<'a> {
                 for (scalar, argument) in arguments {
                     if scalar.dim.agreement(time) != Agreement::Yes {
                         let shown = self.dims.text(scalar.dim);
-                        let diagnostic = Diagnostic::error("LGM0203", format!("`{}` takes a time", name.text))
+                        let diagnostic = Diagnostic::error(Code::LGM0203, format!("`{}` takes a time", name.text))
                             .label(argument.span, format!("this is in {shown}"))
                             .help("write a number, or a quantity in [s]");
                         let diagnostic = self.explain_dimension(diagnostic, Some(argument));
@@ -316,7 +320,7 @@ impl<'a> Elaborator<'a> {
                 if scalar.dim.agreement(DimId::NONE) != Agreement::Yes {
                     let shown = self.dims.text(scalar.dim);
                     let diagnostic = Diagnostic::error(
-                        "LGM0203",
+                        Code::LGM0203,
                         format!("the argument of `{}` must be a pure number", name.text),
                     )
                     .label(argument.span, format!("this is in {shown}"))

@@ -5,6 +5,7 @@ use super::quantities::entry_names;
 use super::scopes::check_value;
 use super::state::{Elaborator, Place};
 use super::values::{DimId, Scalar, Value};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
@@ -42,7 +43,7 @@ pub(super) struct InputSetting {
 }
 
 fn malformed(span: Span, message: &str) -> Diagnostic {
-    Diagnostic::error("LGM0920", "this option is not of the form `input=signal`")
+    Diagnostic::error(Code::LGM0920, "this option is not of the form `input=signal`")
         .label(span, message.to_string())
         .help(
             "write an expression of time or a column of a table: `--input \"u=2*step(0)\"`, `--input u=data.csv:volts`",
@@ -86,7 +87,7 @@ pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Di
 
 /// A fault that names an input which the model does not have.
 pub fn no_such_input<'n>(model: &str, target: &InputTarget, names: impl IntoIterator<Item = &'n str>) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error("LGM0921", format!("`{model}` has no input `{}`", target.text()))
+    let mut diagnostic = Diagnostic::error(Code::LGM0921, format!("`{model}` has no input `{}`", target.text()))
         .label(target.span, "this option gives no input a signal");
     diagnostic.help = did_you_mean(&target.text(), names);
     diagnostic
@@ -215,7 +216,7 @@ impl<'a> Elaborator<'a> {
             let name = setting.target.text();
             let declared = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
             let diagnostic = Diagnostic::error(
-                "LGM0201",
+                Code::LGM0201,
                 format!("`{name}` is given in {given}, but is declared in {wanted}"),
             )
             .label(span, format!("this is in {given}"))
@@ -246,7 +247,7 @@ impl<'a> Elaborator<'a> {
         };
         if value.entries().len() != places.len() || value.shape().1 != 1 {
             let diagnostic = Diagnostic::error(
-                "LGM0202",
+                Code::LGM0202,
                 format!("the signal of `{}` has a wrong width", setting.target.text()),
             )
             .label(span, format!("this is {}", value.shape_text()))

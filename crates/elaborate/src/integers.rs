@@ -5,6 +5,7 @@ use super::state::{Elaborator, Place};
 use super::values::{Scalar, Value};
 use lgm_algebra::expr::SymbolKind;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Comparison, Expr, ExprKind};
 use num_rational::BigRational;
@@ -15,7 +16,7 @@ impl<'a> Elaborator<'a> {
     pub fn integers(&mut self, list: &'a [Expr], place: Place) -> Option<Vec<i64>> {
         if list.len() > 2 {
             let span = list[0].span.to(list[list.len() - 1].span);
-            let diagnostic = Diagnostic::error("LGM0123", format!("{} indices are written here", list.len()))
+            let diagnostic = Diagnostic::error(Code::LGM0123, format!("{} indices are written here", list.len()))
                 .label(span, "at most two are possible")
                 .help("write one or two: `a[i]` or `a[i, j]`");
             self.report(diagnostic);
@@ -39,7 +40,7 @@ impl<'a> Elaborator<'a> {
             Some(value) => Some(value),
             None => {
                 let shown = lgm_algebra::expr::to_f64(&value);
-                let diagnostic = Diagnostic::error("LGM0401", "a whole number is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0401, "a whole number is needed here")
                     .label(expr.span, format!("this is {shown}"))
                     .help("write a whole number; `floor(x)` rounds down");
                 self.report(diagnostic);
@@ -112,7 +113,7 @@ impl<'a> Elaborator<'a> {
             Value::Error => return None,
             Value::Scalar(scalar) => scalar,
             Value::Array(_) => {
-                let diagnostic = Diagnostic::error("LGM0401", format!("{what} must be a single number"))
+                let diagnostic = Diagnostic::error(Code::LGM0401, format!("{what} must be a single number"))
                     .label(expr.span, format!("this is {}", value.shape_text()))
                     .help("write one entry of it, such as `[1]` behind it");
                 self.report(diagnostic);
@@ -138,7 +139,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn not_structural(&mut self, span: Span, what: &str, symbol: Option<lgm_algebra::expr::SymbolId>) {
-        let mut diagnostic = Diagnostic::error("LGM0402", format!("{what} must be known when compiling"));
+        let mut diagnostic = Diagnostic::error(Code::LGM0402, format!("{what} must be known when compiling"));
         diagnostic = match symbol {
             Some(symbol) => {
                 let info = self.arena.exprs.symbol_info(symbol);

@@ -10,6 +10,7 @@ use lgm_model::{
     BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Measure, Model, NodeId, PortId, StateChoice, StorageForm,
     Variable,
 };
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -364,7 +365,7 @@ fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
                 "write `int({measure}({element}))` for what `{element}` holds, from its start; or declare `state q = int(..), start = ..;`"
             );
             found.push(
-                Diagnostic::information("LGM0438", message)
+                Diagnostic::information(Code::LGM0438, message)
                     .label(output.span, "the integral in this begins at 0")
                     .label(start, format!("`{element}` starts here"))
                     .help(help),

@@ -2,6 +2,7 @@
 
 use super::state::{Elaborator, NodeShape, NodeView, Place, Thing};
 use lgm_model::{JunctionKind, Node};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Declared, JunctionDecl, Statement, StatementKind};
 
@@ -27,7 +28,7 @@ impl<'a> Elaborator<'a> {
             let list = self.integers(group, place)?;
             for (size, expr) in list.iter().zip(group) {
                 if *size < 0 {
-                    let diagnostic = Diagnostic::error("LGM0401", "a size cannot be negative")
+                    let diagnostic = Diagnostic::error(Code::LGM0401, "a size cannot be negative")
                         .label(expr.span, format!("this is {size}"))
                         .help("write a size of 0 or more");
                     self.report(diagnostic);
@@ -36,7 +37,7 @@ impl<'a> Elaborator<'a> {
             }
             if declared.vector.is_some() && at + 1 == declared.brackets.len() {
                 let [width @ 1..=100_000] = list[..] else {
-                    let diagnostic = Diagnostic::error("LGM0401", "the width of a vector lies from 1 to 100000")
+                    let diagnostic = Diagnostic::error(Code::LGM0401, "the width of a vector lies from 1 to 100000")
                         .label(declared.span, "one width is expected last")
                         .help("`node q[N][2] vector` is N vector nodes of width 2");
                     self.report(diagnostic);
@@ -51,14 +52,14 @@ impl<'a> Elaborator<'a> {
             sizes.extend(list);
         }
         if let Some(span) = declared.vector {
-            let diagnostic = Diagnostic::error("LGM0122", "a vector needs its width")
+            let diagnostic = Diagnostic::error(Code::LGM0122, "a vector needs its width")
                 .label(span, "no width is given")
                 .help(format!("write `{}[2] vector`", declared.name.text));
             self.report(diagnostic);
             return None;
         }
         if sizes.len() > 2 {
-            let diagnostic = Diagnostic::error("LGM0123", format!("{} sizes are written here", sizes.len()))
+            let diagnostic = Diagnostic::error(Code::LGM0123, format!("{} sizes are written here", sizes.len()))
                 .label(declared.span, "at most two are possible")
                 .help("write `v[N, M]`, or count the parts with one index");
             self.report(diagnostic);

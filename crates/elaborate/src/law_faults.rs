@@ -5,6 +5,7 @@ use super::state::Elaborator;
 use super::values::{DimId, Value};
 use lgm_model::{BondEnd, Connection, ElementId, Law};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast;
 
@@ -35,7 +36,7 @@ impl<'a> Elaborator<'a> {
     ) {
         let ports = self.model.elements[id.index()].ports.len();
         let diagnostic = Diagnostic::error(
-            "LGM0202",
+            Code::LGM0202,
             format!(
                 "the widths in the law of `{}` do not agree: {} and {}",
                 element.name.text,
@@ -73,7 +74,7 @@ impl<'a> Elaborator<'a> {
     ) {
         let (left, right) = (self.dims.text(a), self.dims.text(b));
         let diagnostic = Diagnostic::error(
-            "LGM0201",
+            Code::LGM0201,
             format!(
                 "the two sides of the law of `{}` differ in dimension: {left} and {right}",
                 element.name.text
@@ -119,7 +120,7 @@ impl<'a> Elaborator<'a> {
             Fault::NotLinear => unreachable!("invariant: what is not linear is read as a law by residuals"),
             Fault::Count(equations, ports) => (
                 Diagnostic::error(
-                    "LGM0310",
+                    Code::LGM0310,
                     format!(
                         "the law of `{name}` has {equations} scalar equation{} for {ports} scalar port{}",
                         if equations == 1 { "" } else { "s" },
@@ -131,7 +132,7 @@ impl<'a> Elaborator<'a> {
             ),
             Fault::Dependent => (
                 Diagnostic::error(
-                    "LGM0311",
+                    Code::LGM0311,
                     format!("the equations of `{name}` do not fix one variable of each port"),
                 )
                 .help(
@@ -142,7 +143,7 @@ impl<'a> Elaborator<'a> {
             ),
             Fault::Form(words) => (
                 Diagnostic::error(
-                    "LGM0603",
+                    Code::LGM0603,
                     format!("the law of `{name}` is of a form that is not built yet"),
                 )
                 .note(words)
@@ -168,7 +169,7 @@ impl<'a> Elaborator<'a> {
             return Some(());
         }
         let name = self.model.element_name(id);
-        let diagnostic = Diagnostic::error("LGM0315", format!("the bond of `{name}` must point into it"))
+        let diagnostic = Diagnostic::error(Code::LGM0315, format!("the bond of `{name}` must point into it"))
             .label(bond.span, format!("this arrow leaves `{name}`"))
             .label(self.records[id.index()].instance.kind.span, "this takes up power")
             .help(format!("draw it the other way round: `J -> {name};`"));

@@ -3,6 +3,7 @@
 use super::state::Elaborator;
 use super::values::{DimId, Scalar, Value};
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
@@ -61,7 +62,7 @@ impl<'a> Elaborator<'a> {
 
     fn not_a_port_variable(&mut self, name: &'a Name, is_bond: bool) -> Value {
         if is_bond && matches!(&*name.text, "across" | "through") {
-            let diagnostic = Diagnostic::error("LGM0137", format!("a bond has no `{}` variable", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0137, format!("a bond has no `{}` variable", name.text))
                 .label(name.span, "this belongs to linear graphs")
                 .help("the variables of a bond are `effort` and `flow`");
             self.report(diagnostic);

@@ -10,6 +10,7 @@ use super::state::{Elaborator, EnvId, FrameId, Place, Progress};
 use super::values::{Agreement, Arena, DimId, Scalar, Value};
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
 use lgm_model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Item};
 use rustc_hash::FxHashMap;
@@ -104,7 +105,7 @@ impl<'a> Elaborator<'a> {
             let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
             let name = &attribute.name.text;
             if !matches!(&**name, "start" | "nominal") {
-                let diagnostic = Diagnostic::error("LGM0136", format!("an element takes no `{name}`"))
+                let diagnostic = Diagnostic::error(Code::LGM0136, format!("an element takes no `{name}`"))
                     .label(attribute.name.span, "only `start` and `nominal` can stand here")
                     .help("write `start = ..` for the state's value at the start, `nominal = ..` for its size, or leave it out");
                 self.report(diagnostic);
@@ -114,7 +115,7 @@ impl<'a> Elaborator<'a> {
                 } else {
                     "nominal value"
                 };
-                let diagnostic = Diagnostic::error("LGM0136", format!("only a storage element has a {value}"))
+                let diagnostic = Diagnostic::error(Code::LGM0136, format!("only a storage element has a {value}"))
                     .label(attribute.name.span, format!("a {value} is given here"))
                     .label(record.instance.kind.span, "this stores no energy")
                     .help("leave it out, or give it to the storage that carries the state");

@@ -65,6 +65,7 @@ pub use settings::Settings;
 
 use lgm_model::Model;
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
 
 /// The names of the models of the root text in order.
@@ -85,7 +86,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     // name would be told as a fault too.
     let hopeless = diagnostics
         .iter()
-        .any(|diagnostic| matches!(diagnostic.code, "LGM0129" | "LGM0130" | "LGM0155"));
+        .any(|diagnostic| matches!(diagnostic.code, Code::LGM0129 | Code::LGM0130 | Code::LGM0155));
     let Some(chosen) = chosen.filter(|_| !hopeless) else {
         in_source_order(&mut diagnostics);
         return (None, diagnostics);

@@ -2,6 +2,7 @@
 
 use super::modal::{ModeTable, table_use};
 use super::stdlib::MODULES;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
@@ -247,16 +248,19 @@ impl Loader<'_> {
             return;
         }
         let names = MODULES.iter().map(|module| module.name);
-        let diagnostic = Diagnostic::error("LGM0102", format!("the standard library has no module `{}`", name.text))
-            .label(name.span, "no such module")
-            .help(match suggestion(&name.text, names.clone()) {
-                Some(near) => format!("did you mean `import {near};`?"),
-                None => format!(
-                    "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
-                    names.collect::<Vec<_>>().join("`, `"),
-                    name.text
-                ),
-            });
+        let diagnostic = Diagnostic::error(
+            Code::LGM0102,
+            format!("the standard library has no module `{}`", name.text),
+        )
+        .label(name.span, "no such module")
+        .help(match suggestion(&name.text, names.clone()) {
+            Some(near) => format!("did you mean `import {near};`?"),
+            None => format!(
+                "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
+                names.collect::<Vec<_>>().join("`, `"),
+                name.text
+            ),
+        });
         self.diagnostics.push(diagnostic);
     }
 
@@ -301,7 +305,7 @@ impl Loader<'_> {
         let folder = path.parent().unwrap_or(path).display().to_string();
         let folder = if folder.is_empty() { "." } else { &folder };
         let diagnostic = Diagnostic::error(
-            "LGM0103",
+            Code::LGM0103,
             format!("the {} `{words}` leaves the model's folder", wanted.word()),
         )
         .label(span, why)
@@ -337,7 +341,7 @@ impl Loader<'_> {
         if self.files.included().is_empty() {
             help.push_str("; a folder of shared parts is named with `--include DIR`");
         }
-        let diagnostic = Diagnostic::error("LGM0101", format!("cannot read the {word} `{words}`"))
+        let diagnostic = Diagnostic::error(Code::LGM0101, format!("cannot read the {word} `{words}`"))
             .label(span, reason.unwrap_or_default())
             .help(help);
         self.diagnostics.push(diagnostic);
@@ -352,7 +356,7 @@ impl Loader<'_> {
         {
             let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
             names.push(&self.chain[at].1);
-            let diagnostic = Diagnostic::error("LGM0104", "these files import each other in a circle")
+            let diagnostic = Diagnostic::error(Code::LGM0104, "these files import each other in a circle")
                 .label(span, "this import closes the circle")
                 .note(names.join(" imports "))
                 .help("move what both need into a third file, and import that one from both");
@@ -364,7 +368,7 @@ impl Loader<'_> {
         }
         if self.chain.len() > DEEPEST_IMPORT {
             let diagnostic = Diagnostic::error(
-                "LGM0105",
+                Code::LGM0105,
                 format!("imports are nested deeper than {DEEPEST_IMPORT} levels"),
             )
             .label(span, "at this import")
@@ -492,7 +496,7 @@ fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
             let of_library = library[&name.text];
             let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
             let mut diagnostic = Diagnostic::information(
-                "LGM0106",
+                Code::LGM0106,
                 format!("`{}` here takes the place of the standard library's", name.text),
             )
             .label(name.span, "this definition is used");
@@ -505,7 +509,7 @@ fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn twice(name: &Name, first: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("LGM0107", format!("the {what} `{}` is declared twice", name.text))
+    Diagnostic::error(Code::LGM0107, format!("the {what} `{}` is declared twice", name.text))
         .label(name.span, "declared again here")
         .label(first, "first declared here")
         .help("rename one of the two")

@@ -3,6 +3,7 @@
 use super::state::{Elaborator, FrameId, NodeShape, NodeView, Origin, Place, Thing, ValueSlot};
 use super::values::{DimId, Value};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
 
@@ -66,7 +67,7 @@ impl<'a> Elaborator<'a> {
                 return Value::scalar(expr, DimId::PLAIN);
             }
             "gnd" => {
-                let diagnostic = Diagnostic::error("LGM0113", "`gnd` is a node, not a number")
+                let diagnostic = Diagnostic::error(Code::LGM0113, "`gnd` is a node, not a number")
                     .label(name.span, "the reference node")
                     .help("write 0 where a number is meant");
                 self.report(diagnostic);
@@ -89,7 +90,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let diagnostic = Diagnostic::error(
-            "LGM0113",
+            Code::LGM0113,
             format!("`{}` is a part of the graph, not a number", name.text),
         )
         .label(name.span, "a number is needed here")
@@ -126,7 +127,7 @@ impl<'a> Elaborator<'a> {
                 Some(entry) => entry,
                 None => {
                     let written = index_text(at);
-                    let diagnostic = Diagnostic::error("LGM0114", format!("`{name}[{written}]` is not declared"))
+                    let diagnostic = Diagnostic::error(Code::LGM0114, format!("`{name}[{written}]` is not declared"))
                         .label(span, format!("no statement declares `{name}` with this index"))
                         .help("indices start at 1, and ranges include both ends");
                     let diagnostic = self.label_declared(diagnostic, name, frame, "declared here, with other indices");
@@ -135,10 +136,12 @@ impl<'a> Elaborator<'a> {
                 }
             },
             (ValueSlot::Indexed(_), None) => {
-                let diagnostic =
-                    Diagnostic::error("LGM0115", format!("`{name}` has entries, and one of them is needed"))
-                        .label(span, "the index is missing")
-                        .help(format!("write `{name}[1]`"));
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0115,
+                    format!("`{name}` has entries, and one of them is needed"),
+                )
+                .label(span, "the index is missing")
+                .help(format!("write `{name}[1]`"));
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -164,7 +167,7 @@ impl<'a> Elaborator<'a> {
                     .map(|open| (open.1.clone(), open.2))
                     .collect();
                 chain.push(format!("`{name}`"));
-                let mut diagnostic = Diagnostic::error("LGM0117", format!("`{name}` is defined through itself"))
+                let mut diagnostic = Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
                     .label(span, "this use closes the circle");
                 for (other, place) in others {
                     diagnostic = diagnostic.label(place, format!("`{other}` is needed here"));
@@ -248,7 +251,7 @@ impl<'a> Elaborator<'a> {
             },
             ExprKind::Missing => Thing::Failed,
             _ => {
-                let diagnostic = Diagnostic::error("LGM0118", "a node or an instance is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a node or an instance is needed here")
                     .label(expr.span, "this is a value")
                     .help("write the name of a node or an instance, such as `x`, `v[2]`, `cell[2].c` or `gnd`");
                 self.report(diagnostic);
@@ -259,7 +262,7 @@ impl<'a> Elaborator<'a> {
 
     fn member_of(&mut self, owner: Thing, owner_expr: &'a Expr, name: &'a Name) -> Thing {
         if !matches!(owner, Thing::Failed | Thing::Absent) {
-            let diagnostic = Diagnostic::error("LGM0119", format!("`{}` cannot be reached here", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
                 .label(name.span, "no such member")
                 .label(owner_expr.span, "this is not an instance of a component")
                 .help("only instances of components have parts inside; of an element write what is measured: `across(..)`");
@@ -280,7 +283,7 @@ impl<'a> Elaborator<'a> {
                     return found.clone();
                 }
                 let diagnostic = Diagnostic::error(
-                    "LGM0114",
+                    Code::LGM0114,
                     format!("`{}[{}]` is not declared", name.text, index_text(at)),
                 )
                 .label(span, format!("no statement declares `{}` with this index", name.text))
@@ -292,7 +295,7 @@ impl<'a> Elaborator<'a> {
             }
             (Thing::Indexed(_), None) => {
                 let diagnostic = Diagnostic::error(
-                    "LGM0115",
+                    Code::LGM0115,
                     format!("`{}` is an array, and one entry is needed", name.text),
                 )
                 .label(span, "the index is missing")
@@ -316,7 +319,7 @@ impl<'a> Elaborator<'a> {
     fn not_taken(&mut self, name: &str, span: Span, frame: FrameId) {
         let statements = self.bodies[self.frames[frame.0 as usize].body as usize].statements;
         let mut diagnostic =
-            Diagnostic::error("LGM0116", format!("`{name}` does not exist here")).label(span, "it is needed here");
+            Diagnostic::error(Code::LGM0116, format!("`{name}` does not exist here")).label(span, "it is needed here");
         if let Some(declared) = super::origins::declared_at(statements, name) {
             diagnostic = diagnostic.label(
                 declared,
@@ -332,7 +335,7 @@ impl<'a> Elaborator<'a> {
         let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
         if self.value_slot(&name.text, frame).is_some() {
             let diagnostic = Diagnostic::error(
-                "LGM0118",
+                Code::LGM0118,
                 format!("`{}` is a value, not a part of the graph", name.text),
             )
             .label(name.span, "a node or an instance is needed here")
@@ -348,8 +351,11 @@ impl<'a> Elaborator<'a> {
         }
         let help = lgm_source::nearest::did_you_mean(&name.text, body.things.keys().copied());
         let owner = body.name.text.clone();
-        let mut diagnostic = Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{}`", name.text))
-            .label(name.span, "not declared");
+        let mut diagnostic = Diagnostic::error(
+            Code::LGM0111,
+            format!("`{owner}` has no node or instance `{}`", name.text),
+        )
+        .label(name.span, "not declared");
         if let Some(help) = help {
             diagnostic = diagnostic.help(help);
         }
@@ -370,7 +376,7 @@ impl<'a> Elaborator<'a> {
             }
             Thing::Failed | Thing::Absent => Thing::Failed,
             Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) | Thing::Indexed(_) => {
-                let diagnostic = Diagnostic::error("LGM0120", "this has no entries to choose from")
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this has no entries to choose from")
                     .label(span, "an index is written here")
                     .help("of a vector element, index what is measured: `across(M)[2]`");
                 self.report(diagnostic);
@@ -403,7 +409,7 @@ impl<'a> Elaborator<'a> {
                 (i64::from(shape.width), 1, next)
             }
             None => {
-                let diagnostic = Diagnostic::error("LGM0120", "this node has no entries to choose from")
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this node has no entries to choose from")
                     .label(span, "it is a single scalar node")
                     .help("leave the index out, or declare an array: `node v[N] : electrical;`");
                 self.report(diagnostic);
@@ -411,7 +417,7 @@ impl<'a> Elaborator<'a> {
             }
         };
         if index < 1 || index > size {
-            let diagnostic = Diagnostic::error("LGM0121", format!("the index {index} lies outside 1:{size}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {index} lies outside 1:{size}"))
                 .label(
                     span,
                     format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
@@ -436,7 +442,7 @@ impl<'a> Elaborator<'a> {
             return Ok(None);
         };
         if declared.brackets.len() > 1 {
-            let diagnostic = Diagnostic::error("LGM0122", "two pairs of brackets follow this name")
+            let diagnostic = Diagnostic::error(Code::LGM0122, "two pairs of brackets follow this name")
                 .label(declared.span, "one pair is expected")
                 .help("two indices are written `a[i, j]`");
             self.report(diagnostic);

@@ -11,6 +11,7 @@ use lgm_model::{
     BondEnd, BondId, Connection, ElementId, JunctionKind, Law, Matrix, Measure, NodeId, PortId, StorageForm, Variable,
 };
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, ExprKind, Name, StatementKind};
 
@@ -53,7 +54,7 @@ impl<'a> Elaborator<'a> {
             Thing::Nodes(view) => self.of_node(wanted, view, argument.span, span),
             Thing::Element(id) => self.of_element(wanted, id, None, argument.span),
             Thing::Modal(..) => {
-                let diagnostic = Diagnostic::error("LGM0140", "a port of a modal block must be named")
+                let diagnostic = Diagnostic::error(Code::LGM0140, "a port of a modal block must be named")
                     .label(argument.span, "which port is meant?")
                     .help(format!(
                         "write `{}({}.port[1])`",
@@ -72,7 +73,7 @@ impl<'a> Elaborator<'a> {
                 });
                 let example = format!("`{}({owner}.{})`", name.text, inside.unwrap_or(".."));
                 let diagnostic = Diagnostic::error(
-                    "LGM0138",
+                    Code::LGM0138,
                     format!("`{}` is measured of an element or a node", name.text),
                 )
                 .label(argument.span, "this is a component")
@@ -126,7 +127,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn no_across(&mut self, span: Span) -> Value {
-        let diagnostic = Diagnostic::error("LGM0139", "a bond has no across and through variables")
+        let diagnostic = Diagnostic::error(Code::LGM0139, "a bond has no across and through variables")
             .label(span, "this belongs to the bond graph")
             .help("measure `effort(..)` or `flow(..)`");
         self.report(diagnostic);
@@ -147,10 +148,12 @@ impl<'a> Elaborator<'a> {
                     .filter_map(|group| group.0.as_ref().map(|name| name.to_string()))
                     .collect();
                 let name = self.model.element_name(id);
-                let diagnostic =
-                    Diagnostic::error("LGM0140", format!("`{name}` has several ports, and one must be named"))
-                        .label(span, "which port is meant?")
-                        .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0140,
+                    format!("`{name}` has several ports, and one must be named"),
+                )
+                .label(span, "which port is meant?")
+                .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -162,8 +165,9 @@ impl<'a> Elaborator<'a> {
                         .filter_map(|group| group.0.as_ref().map(|name| name.to_string()))
                         .collect();
                     let name = self.model.element_name(id);
-                    let mut diagnostic = Diagnostic::error("LGM0135", format!("`{name}` has no port `{}`", port.text))
-                        .label(port.span, "no such port");
+                    let mut diagnostic =
+                        Diagnostic::error(Code::LGM0135, format!("`{name}` has no port `{}`", port.text))
+                            .label(port.span, "no such port");
                     diagnostic.help = match names.is_empty() {
                         true => Some(format!("it has a single port: write `{name}` alone")),
                         false => lgm_source::nearest::did_you_mean(&port.text, names.iter().map(|name| &**name)),
@@ -230,7 +234,7 @@ impl<'a> Elaborator<'a> {
                 return Value::scalar(self.arena.exprs.zero(), DimId::UNKNOWN);
             }
             let diagnostic = Diagnostic::error(
-                "LGM0141",
+                Code::LGM0141,
                 "of the reference only `across(gnd)`, which is 0, can be measured",
             )
             .label(whole, "not defined")
@@ -241,7 +245,7 @@ impl<'a> Elaborator<'a> {
         let shape = &self.shapes[view.shape as usize];
         if !shape.sizes.is_empty() {
             let words = super::arguments::shape_words(shape);
-            let diagnostic = Diagnostic::error("LGM0115", "one node is needed here")
+            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is needed here")
                 .label(argument, format!("this is {words}"))
                 .help("write its index, such as `[1]` behind it");
             self.report(diagnostic);
@@ -260,14 +264,17 @@ impl<'a> Elaborator<'a> {
         if variable != common {
             let name = self.model.path_name(self.model.nodes[view.base as usize].path);
             let diagnostic = if wanted == Wanted::Through {
-                Diagnostic::error("LGM0141", format!("nothing flows through the node `{name}` as a whole"))
-                    .label(whole, "a node has no through variable of its own")
-                    .help("measure an element that is connected to it, by its name: `through(..)`")
+                Diagnostic::error(
+                    Code::LGM0141,
+                    format!("nothing flows through the node `{name}` as a whole"),
+                )
+                .label(whole, "a node has no through variable of its own")
+                .help("measure an element that is connected to it, by its name: `through(..)`")
             } else {
                 let (word, other) = (variable_word(variable), variable_word(common));
                 let kind = super::arguments::junction_words(kind);
                 Diagnostic::error(
-                    "LGM0141",
+                    Code::LGM0141,
                     format!(
                         "`{name}` is {kind}: each of its bonds has {} of its own",
                         lgm_source::words::article(word)
@@ -335,15 +342,15 @@ impl<'a> Elaborator<'a> {
                 self.sources.slice(head.span).to_string(),
             );
             let diagnostic = if found.len() > 1 {
-                Diagnostic::error("LGM0142", "several bonds join these two")
+                Diagnostic::error(Code::LGM0142, "several bonds join these two")
                     .label(bond_span, format!("{} bonds are drawn this way", found.len()))
                     .help("name the port where an end has several, `A -> f.el`, or measure the element at the other end of the one that is meant")
             } else if drawn_back {
-                Diagnostic::error("LGM0142", "this bond is drawn the other way round")
+                Diagnostic::error(Code::LGM0142, "this bond is drawn the other way round")
                     .label(bond_span, format!("the model draws `{to} -> {from}`"))
                     .help(format!("write `{to} -> {from}`; power is positive along the arrow"))
             } else {
-                Diagnostic::error("LGM0142", "no such bond is drawn")
+                Diagnostic::error(Code::LGM0142, "no such bond is drawn")
                     .label(bond_span, format!("`{from}` and `{to}` are not joined by a bond"))
                     .help("name the two ends of an arrow of this model")
             };
@@ -416,7 +423,7 @@ impl<'a> Elaborator<'a> {
             Thing::Element(id) => id,
             Thing::Failed | Thing::Absent => return None,
             _ => {
-                let diagnostic = Diagnostic::error("LGM0138", format!("`{what}` is measured of an element"))
+                let diagnostic = Diagnostic::error(Code::LGM0138, format!("`{what}` is measured of an element"))
                     .label(argument.span, "this is no element")
                     .help("name an element: `power(spring)`");
                 self.report(diagnostic);
@@ -434,7 +441,7 @@ impl<'a> Elaborator<'a> {
             let domain = &self.model.domains[domain.index()];
             if domain.pseudo {
                 let name = domain.name.clone();
-                let diagnostic = Diagnostic::error("LGM0143", format!("the domain {name} has no {what}"))
+                let diagnostic = Diagnostic::error(Code::LGM0143, format!("the domain {name} has no {what}"))
                     .label(argument.span, format!("this is {name}"))
                     .note(format!("in {name} across times through is not a power"))
                     .help("measure `through(..)`, which is the power itself where it is a heat flow");
@@ -516,10 +523,12 @@ impl<'a> Elaborator<'a> {
         match self.records[id.index()].progress {
             Progress::Done => {}
             Progress::Busy => {
-                let diagnostic =
-                    Diagnostic::error("LGM0117", "this energy is needed to find the value of the same element")
-                        .label(span, "this use closes the circle")
-                        .help("break the circle: a value may depend on itself only through `state z = int(..)`");
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0117,
+                    "this energy is needed to find the value of the same element",
+                )
+                .label(span, "this use closes the circle")
+                .help("break the circle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -529,7 +538,7 @@ impl<'a> Elaborator<'a> {
             let kind = self.records[id.index()].instance.kind.span;
             if matches!(self.model.elements[id.index()].law, Law::Nonlinear(_)) {
                 let diagnostic = Diagnostic::error(
-                    "LGM0143",
+                    Code::LGM0143,
                     "the energy of a nonlinear law has no formula that is known here",
                 )
                 .label(argument.span, "this is no linear storage")
@@ -538,7 +547,7 @@ impl<'a> Elaborator<'a> {
                 self.report(diagnostic);
                 return Value::Error;
             }
-            let diagnostic = Diagnostic::error("LGM0143", "only a storage element has energy")
+            let diagnostic = Diagnostic::error(Code::LGM0143, "only a storage element has energy")
                 .label(argument.span, "this stores none")
                 .label(kind, "declared here")
                 .help("measure its `power(..)`");
@@ -565,12 +574,13 @@ impl<'a> Elaborator<'a> {
                 match inverse {
                     Some(inverse) => inverse,
                     None => {
-                        let diagnostic = Diagnostic::error("LGM0603", "the energy of this stiffness is not built yet")
-                            .label(
-                                argument.span,
-                                "its matrix has no inverse, or too large a one to be written",
-                            )
-                            .help("write the energy out from the forces and the stiffness of its parts");
+                        let diagnostic =
+                            Diagnostic::error(Code::LGM0603, "the energy of this stiffness is not built yet")
+                                .label(
+                                    argument.span,
+                                    "its matrix has no inverse, or too large a one to be written",
+                                )
+                                .help("write the energy out from the forces and the stiffness of its parts");
                         self.report(diagnostic);
                         return Value::Error;
                     }

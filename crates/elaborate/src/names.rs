@@ -3,6 +3,7 @@
 use super::load::Program;
 use super::scopes::{Scope, check_body, check_law};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 use lgm_source::nearest::{did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Declared, Formal, Item, JunctionDecl, Name, Statement, StatementKind};
@@ -70,7 +71,7 @@ impl<'a> Checker<'a> {
 
     fn domain(&mut self, domain: &'a ast::Domain) {
         for span in &domain.unknown {
-            let diagnostic = Diagnostic::error("LGM0150", "this is not an entry of a domain")
+            let diagnostic = Diagnostic::error(Code::LGM0150, "this is not an entry of a domain")
                 .label(*span, "not known here")
                 .help("a domain holds `across v [V];`, `through i [A];`, `effort = across;` and perhaps `pseudo;`");
             self.report(diagnostic);
@@ -82,10 +83,12 @@ impl<'a> Checker<'a> {
         ];
         for (is_missing, what, example) in missing {
             if is_missing && !self.program.is_damaged {
-                let diagnostic =
-                    Diagnostic::error("LGM0150", format!("the domain `{}` has no {what}", domain.name.text))
-                        .label(domain.name.span, "declared here")
-                        .help(format!("write `{example}`"));
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0150,
+                    format!("the domain `{}` has no {what}", domain.name.text),
+                )
+                .label(domain.name.span, "declared here")
+                .help(format!("write `{example}`"));
                 self.report(diagnostic);
             }
         }
@@ -98,7 +101,7 @@ impl<'a> Checker<'a> {
                 "time" => "the time",
                 _ => "the number pi",
             };
-            let diagnostic = Diagnostic::error("LGM0147", format!("`{}` cannot be declared again", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0147, format!("`{}` cannot be declared again", name.text))
                 .label(name.span, format!("this name always means {what}"))
                 .help("choose another name");
             self.report(diagnostic);
@@ -116,7 +119,7 @@ impl<'a> Checker<'a> {
     }
 
     fn twice(&mut self, name: &Name, first: Span) {
-        let diagnostic = Diagnostic::error("LGM0107", format!("`{}` is declared twice", name.text))
+        let diagnostic = Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
             .label(name.span, "declared again here")
             .label(first, "first declared here")
             .help("rename one of the two");
@@ -140,7 +143,7 @@ impl<'a> Checker<'a> {
             // It may stand in the text that could not be read.
             return;
         }
-        let mut diagnostic = Diagnostic::error("LGM0148", format!("there is no domain `{}`", name.text))
+        let mut diagnostic = Diagnostic::error(Code::LGM0148, format!("there is no domain `{}`", name.text))
             .label(name.span, "not declared");
         diagnostic.help = did_you_mean(&name.text, names);
         self.report(diagnostic);
@@ -161,9 +164,10 @@ impl<'a> Checker<'a> {
             }
         }
         if element.equations.is_empty() && !self.program.is_damaged {
-            let diagnostic = Diagnostic::error("LGM0151", format!("the element `{}` has no law", element.name.text))
-                .label(element.name.span, "declared here")
-                .help("write an equation between its variables: `across = R*through;`");
+            let diagnostic =
+                Diagnostic::error(Code::LGM0151, format!("the element `{}` has no law", element.name.text))
+                    .label(element.name.span, "declared here")
+                    .help("write an equation between its variables: `across = R*through;`");
             self.report(diagnostic);
         }
         check_law(self, element);
@@ -219,7 +223,7 @@ impl<'a> Checker<'a> {
                 }
                 StatementKind::Port(list) => {
                     if is_model {
-                        let diagnostic = Diagnostic::error("LGM0152", "a model has no ports")
+                        let diagnostic = Diagnostic::error(Code::LGM0152, "a model has no ports")
                             .label(statement.span, "only components have ports")
                             .help("declare a `node`, or make this a `component`");
                         self.report(diagnostic);
@@ -276,7 +280,7 @@ impl<'a> Checker<'a> {
     }
 
     fn not_in_component(&mut self, span: Span, what: &str) {
-        let diagnostic = Diagnostic::error("LGM0152", format!("a component cannot hold {what}"))
+        let diagnostic = Diagnostic::error(Code::LGM0152, format!("a component cannot hold {what}"))
             .label(span, "this belongs to the model")
             .help("components hold parameters, ports, nodes, instances, states and signals");
         self.report(diagnostic);
@@ -294,7 +298,7 @@ impl<'a> Checker<'a> {
             None if is_node => {
                 if let Some(first) = declared.names.first() {
                     let diagnostic =
-                        Diagnostic::error("LGM0314", format!("the node `{}` has no domain", first.name.text))
+                        Diagnostic::error(Code::LGM0314, format!("the node `{}` has no domain", first.name.text))
                             .label(first.span, "its domain is missing")
                             .help(format!(
                                 "write `node {} : electrical;`, or another domain",
@@ -307,7 +311,7 @@ impl<'a> Checker<'a> {
         }
         for flag in &declared.flags {
             if &*flag.text != "floating" {
-                let mut diagnostic = Diagnostic::error("LGM0153", format!("`{}` cannot stand here", flag.text))
+                let mut diagnostic = Diagnostic::error(Code::LGM0153, format!("`{}` cannot stand here", flag.text))
                     .label(flag.span, "not known");
                 diagnostic.help = Some("only `floating` can follow the domain".to_string());
                 self.report(diagnostic);
@@ -322,7 +326,7 @@ impl<'a> Checker<'a> {
     fn plain_in_loop(&mut self, name: &'a Name, in_loop: bool) {
         if in_loop {
             let diagnostic = Diagnostic::error(
-                "LGM0146",
+                Code::LGM0146,
                 format!("`{}` would be declared in every round of the loop", name.text),
             )
             .label(name.span, "declared inside `for`")
@@ -341,7 +345,7 @@ impl<'a> Checker<'a> {
         let is_indexed = !declared.brackets.is_empty();
         if in_loop && !is_indexed {
             let diagnostic = Diagnostic::error(
-                "LGM0146",
+                Code::LGM0146,
                 format!("`{}` would be declared in every round of the loop", declared.name.text),
             )
             .label(declared.span, "it has no index")
@@ -394,7 +398,7 @@ impl<'a> Checker<'a> {
         if near.is_empty() && self.program.is_damaged {
             return;
         }
-        let diagnostic = Diagnostic::error("LGM0149", format!("there is no element or component `{}`", kind.text))
+        let diagnostic = Diagnostic::error(Code::LGM0149, format!("there is no element or component `{}`", kind.text))
             .label(kind.span, "not defined")
             .help(match near.is_empty() {
                 _ if textbook_kind(&kind.text).is_some() => {

@@ -7,6 +7,7 @@ use super::values::{Scalar, Value};
 use lgm_algebra::expr::{Node, SymbolId};
 use lgm_model::{Measure, Output, Signal, Variable};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Indexed;
 use rustc_hash::FxHashMap;
@@ -80,7 +81,7 @@ impl<'a> Elaborator<'a> {
                 name.push_str(&format!("[{}]", index_text(at)));
             }
             if let Some(first) = names.insert(name.clone(), declared.span) {
-                let diagnostic = Diagnostic::error("LGM0107", format!("the output `{name}` is declared twice"))
+                let diagnostic = Diagnostic::error(Code::LGM0107, format!("the output `{name}` is declared twice"))
                     .label(declared.span, "declared again here")
                     .label(first, "first declared here")
                     .help("rename one of the two");
@@ -88,7 +89,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             if indices.is_some() && value.entries().len() > 1 {
-                let diagnostic = Diagnostic::error("LGM0206", "an output with an index must be a scalar")
+                let diagnostic = Diagnostic::error(Code::LGM0206, "an output with an index must be a scalar")
                     .label(later.what.value.span, format!("this is {}", value.shape_text()))
                     .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
                 self.report(diagnostic);

@@ -9,6 +9,7 @@ use super::state::Elaborator;
 use super::values::{Agreement, DimId, decimal};
 use lgm_model::instances::label_once;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Severity};
 use lgm_syntax::ast::{Expr, ExprKind};
 use num_rational::{BigRational, Rational64};
@@ -70,7 +71,7 @@ impl<'a> Elaborator<'a> {
 
     /// Reports a mismatch that rests on a number: `missing` is the dimension that the expression around it lacks.
     pub fn warn_of_number(&mut self, mut diagnostic: Diagnostic, number: Option<PlainNumber>, missing: DimId) {
-        diagnostic.code = "LGM0209";
+        diagnostic.code = Code::LGM0209;
         diagnostic.severity = Severity::Warning;
         let otherwise = diagnostic.help.take().unwrap_or_default();
         let unit = number.and_then(|number| {

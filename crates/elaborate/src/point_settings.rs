@@ -6,6 +6,7 @@ use super::state::{Elaborator, EnvId, FrameId, Place};
 use super::values::Value;
 use lgm_algebra::units::{self, Dimension, UnitPower};
 use lgm_model::Given;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr};
@@ -20,7 +21,7 @@ pub(super) struct PointSetting {
 }
 
 fn malformed(span: Span, message: &str) -> Diagnostic {
-    Diagnostic::error("LGM0923", "this option is not of the form `name=value`")
+    Diagnostic::error(Code::LGM0923, "this option is not of the form `name=value`")
         .label(span, message.to_string())
         .help("write states, inputs or `time` as `lgm equations` names them: `--at \"theta=pi/6, joint.w=0, u=2 [N]\"`")
 }

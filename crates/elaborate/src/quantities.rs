@@ -10,6 +10,7 @@ use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
 use lgm_model::blame::label_parameters;
 use lgm_model::{Input, Integral, Parameter, ParameterEntry, PathId};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Assigned, Expr, ExprKind, Formal};
 use num_rational::BigRational;
@@ -41,7 +42,7 @@ impl<'a> Elaborator<'a> {
         };
         let Some(setting) = setting else {
             if assigned.value.is_none() {
-                let diagnostic = Diagnostic::error("LGM0405", format!("`{}` has no value", assigned.name.text))
+                let diagnostic = Diagnostic::error(Code::LGM0405, format!("`{}` has no value", assigned.name.text))
                     .label(assigned.name.span, "declared without a value")
                     .help(format!(
                         "write `{0} = ..`, or give one when calling: `--set {0}=1`",
@@ -68,7 +69,7 @@ impl<'a> Elaborator<'a> {
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
                 let name = &assigned.name.text;
                 let diagnostic = Diagnostic::error(
-                    "LGM0201",
+                    Code::LGM0201,
                     format!("`{name}` is set in {given}, but is declared in {wanted}"),
                 )
                 .label(setting.value.span, format!("this is in {given}"))
@@ -142,7 +143,7 @@ impl<'a> Elaborator<'a> {
                     Some(name) => format!("write numbers and parameters only; a value that follows `{name}` is declared with `signal` instead of `param`"),
                     None => "check the parameter values and `--set`: look for a division by zero, a root of a negative number, or a number beyond 1.8e308".to_string(),
                 };
-                let mut diagnostic = Diagnostic::error("LGM0406", message).label(span, words).help(help);
+                let mut diagnostic = Diagnostic::error(Code::LGM0406, message).label(span, words).help(help);
                 if let Evaluated::NoValue(symbol) = fault {
                     diagnostic = self.label_symbol(diagnostic, symbol);
                 }
@@ -236,7 +237,7 @@ impl<'a> Elaborator<'a> {
         };
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let diagnostic = Diagnostic::error(
-            "LGM0402",
+            Code::LGM0402,
             format!("the `const` `{}` must be known when compiling", assigned.name.text),
         )
         .label(span, format!("this depends on `{other}`"))
@@ -273,7 +274,7 @@ impl<'a> Elaborator<'a> {
                 if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
                     let other = info.name.clone();
                     let diagnostic = Diagnostic::error(
-                        "LGM0407",
+                        Code::LGM0407,
                         format!(
                             "the signal of `{}` may depend on time and parameters only",
                             assigned.name.text
@@ -343,7 +344,7 @@ impl<'a> Elaborator<'a> {
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let span = argument.map_or(formal.name.span, |expr| expr.span);
         let diagnostic = Diagnostic::error(
-            "LGM0402",
+            Code::LGM0402,
             format!("`{}` must be known when compiling", formal.name.text),
         )
         .label(span, format!("this depends on `{other}`"))
@@ -377,7 +378,7 @@ impl<'a> Elaborator<'a> {
                 };
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(dim));
                 let diagnostic = Diagnostic::error(
-                    "LGM0201",
+                    Code::LGM0201,
                     format!(
                         "`{}` is given in {given}, but is declared in {wanted}",
                         formal.name.text
@@ -536,7 +537,7 @@ impl<'a> Elaborator<'a> {
                 format!("write `state {name} = int(..);`, or `signal {name} = ..;` for a value without memory"),
             ),
         };
-        let diagnostic = Diagnostic::error("LGM0408", format!("the state `{name}` must be an integral"))
+        let diagnostic = Diagnostic::error(Code::LGM0408, format!("the state `{name}` must be an integral"))
             .label(indexed.value.span, label)
             .help(help);
         self.report(diagnostic);

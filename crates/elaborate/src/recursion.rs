@@ -1,6 +1,7 @@
 //! Components that hold themselves, and models that would be too large, found before anything is expanded.
 
 use super::load::{ItemRef, Program};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Instance, Item, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
@@ -47,7 +48,7 @@ impl<'a> Weights<'a, '_> {
     fn model(&mut self, model: &'a ast::Model) {
         let weight = self.statements(&model.body);
         if weight > self.largest && !self.circle {
-            let diagnostic = Diagnostic::error("LGM0129", too_large(self.largest))
+            let diagnostic = Diagnostic::error(Code::LGM0129, too_large(self.largest))
                 .label(model.name.span, format!("at least {weight} parts"))
                 .help("lower the number of repetitions");
             self.diagnostics.push(diagnostic);
@@ -101,7 +102,7 @@ impl<'a> Weights<'a, '_> {
             chain.push(&instance.kind.text);
             let declared = self.open[from].1.span;
             let diagnostic = Diagnostic::error(
-                "LGM0130",
+                Code::LGM0130,
                 format!("the component `{}` holds itself", instance.kind.text),
             )
             .label(instance.kind.span, "this instance closes the circle")

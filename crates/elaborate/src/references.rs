@@ -9,6 +9,7 @@ use super::branches::Branching;
 use super::state::Elaborator;
 use lgm_model::{Connection, ElementId, Law, NodeId, Variable};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Item;
 
@@ -122,7 +123,7 @@ impl<'a> Elaborator<'a> {
             None => to_ground,
         };
         let diagnostic = Diagnostic::warning(
-            "LGM0317",
+            Code::LGM0317,
             format!(
                 "the {} `{name}` lies between two nodes, neither of which is at rest",
                 kind.noun

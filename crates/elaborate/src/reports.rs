@@ -4,6 +4,7 @@ use super::state::{Elaborator, FrameId, Place};
 use lgm_algebra::expr::SymbolId;
 use lgm_model::PathId;
 use lgm_model::instances::{SHOWN_LEVELS, label_once};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label, MOST_FAULTS};
 
 /// A fault that was met so often ends the work: a generated model can have a million instances of it.
@@ -150,7 +151,14 @@ impl<'a> Elaborator<'a> {
 
     /// Where an option gave a parameter another shape, a fault of widths is the option's.
     pub fn blame_options(&mut self) {
-        const WIDTHS: [&str; 6] = ["LGM0120", "LGM0121", "LGM0202", "LGM0206", "LGM0207", "LGM0208"];
+        const WIDTHS: [Code; 6] = [
+            Code::LGM0120,
+            Code::LGM0121,
+            Code::LGM0202,
+            Code::LGM0206,
+            Code::LGM0207,
+            Code::LGM0208,
+        ];
         for diagnostic in &mut self.diagnostics {
             if WIDTHS.contains(&diagnostic.code) {
                 for (message, span) in &self.reshaped {

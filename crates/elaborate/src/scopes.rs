@@ -4,6 +4,7 @@ use super::functions::{MEASURES, function_names, is_function};
 use super::load::Program;
 use super::names::Checker;
 use lgm_algebra::units::{UnitPower, unit_of};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
@@ -180,7 +181,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let name = &declared.name.text;
         self.checker.report(
-            Diagnostic::error("LGM0155", format!("`{name}` is followed by a unit"))
+            Diagnostic::error(Code::LGM0155, format!("`{name}` is followed by a unit"))
                 .label(inside.span, "an index belongs here")
                 .help(format!(
                     "write `{name}` alone: its unit follows from its value; a number in another unit is divided by that one, \
@@ -256,7 +257,7 @@ impl<'a> Walk<'_, 'a> {
                     let things = self.scope.things.iter().copied();
                     let owner = &self.scope.owner.text;
                     let mut diagnostic =
-                        Diagnostic::error("LGM0111", format!("`{owner}` has no node or instance `{text}`"))
+                        Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
                             .label(name.span, "not declared");
                     let is_kind = self.checker.program.definition(text, name.span.source).is_some();
                     let kind = Some(text).filter(|_| is_kind);
@@ -336,8 +337,8 @@ impl<'a> Walk<'_, 'a> {
             .chain(self.indices.iter().copied())
             .chain(["time", "pi"]);
         let owner = &self.scope.owner.text;
-        let mut diagnostic =
-            Diagnostic::error("LGM0110", format!("`{owner}` declares no `{text}`")).label(name.span, "not declared");
+        let mut diagnostic = Diagnostic::error(Code::LGM0110, format!("`{owner}` declares no `{text}`"))
+            .label(name.span, "not declared");
         diagnostic.help = Some(names)
             .filter(|_| self.checker.is_suggesting())
             .and_then(|names| did_you_mean(text, names))
@@ -402,7 +403,7 @@ pub(super) fn check_function(checker: &mut Checker, name: &Name) {
         return;
     }
     let mut diagnostic =
-        Diagnostic::error("LGM0145", format!("there is no function `{}`", name.text)).label(name.span, "not known");
+        Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "not known");
     let elsewhere = ELSEWHERE.iter().find(|entry| entry.0 == &*name.text);
     let suggested = match elsewhere {
         Some(_) => None,
@@ -495,7 +496,7 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             let ports = element.ports.iter().map(|port| &*port.declared.name.text);
             let variables = if one_port { PORT_VARIABLES } else { &[] };
             let mut diagnostic = Diagnostic::error(
-                "LGM0110",
+                Code::LGM0110,
                 format!("the element `{}` declares no `{text}`", element.name.text),
             )
             .label(name.span, "not declared");
@@ -514,8 +515,9 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             };
             if port.is_none() {
                 let names = element.ports.iter().map(|port| &*port.declared.name.text);
-                let mut diagnostic = Diagnostic::error("LGM0135", format!("`{}` has no such port", element.name.text))
-                    .label(owner.span, "not a port of this element");
+                let mut diagnostic =
+                    Diagnostic::error(Code::LGM0135, format!("`{}` has no such port", element.name.text))
+                        .label(owner.span, "not a port of this element");
                 diagnostic.help = match &owner.kind {
                     ExprKind::Name(name) => did_you_mean(&name.text, names),
                     _ => None,
@@ -523,7 +525,7 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
                 checker.report(diagnostic);
             } else if !PORT_VARIABLES.contains(&&*variable.text) {
                 let mut diagnostic =
-                    Diagnostic::error("LGM0110", format!("a port has no variable `{}`", variable.text))
+                    Diagnostic::error(Code::LGM0110, format!("a port has no variable `{}`", variable.text))
                         .label(variable.span, "not known");
                 diagnostic.help = did_you_mean(&variable.text, PORT_VARIABLES.iter().copied());
                 checker.report(diagnostic);

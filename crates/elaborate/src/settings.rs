@@ -1,6 +1,7 @@
 //! What the command line chooses: the model, and values of parameters.
 
 use super::load::Program;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
@@ -61,7 +62,8 @@ pub(super) fn read<'a>(
             let found = program.models().find(|model| *model.name.text == **name);
             if found.is_none() {
                 let names: Vec<&str> = program.models().map(|model| &*model.name.text).collect();
-                let mut diagnostic = Diagnostic::error("LGM0901", format!("there is no model `{name}` in this file"));
+                let mut diagnostic =
+                    Diagnostic::error(Code::LGM0901, format!("there is no model `{name}` in this file"));
                 diagnostic.help = did_you_mean(name, names.iter().copied());
                 if names.is_empty() {
                     diagnostic = diagnostic.help("the file declares no model");
@@ -81,7 +83,7 @@ pub(super) fn read<'a>(
         match assignment(map, *source, diagnostics) {
             Some((_, span, name)) if !names.contains(&&*name) => {
                 let mut diagnostic = Diagnostic::error(
-                    "LGM0902",
+                    Code::LGM0902,
                     format!("`{}` has no `param` or `const` named `{name}`", model.name.text),
                 )
                 .label(span, "this option sets nothing");
@@ -116,7 +118,7 @@ fn settable<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
 }
 
 fn malformed(span: Span, message: &str) -> Diagnostic {
-    Diagnostic::error("LGM0903", "this option is not of the form `name=value`")
+    Diagnostic::error(Code::LGM0903, "this option is not of the form `name=value`")
         .label(span, message.to_string())
         .help(
             "write a number, a vector or a matrix: `--set m=2`, `--set \"m=2 [kg]\"`, `--set \"K=[[5, -1], [-1, 4]]\"`",

@@ -8,6 +8,7 @@ use super::values::{Agreement, DimId, Value};
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolKind};
 use lgm_model::{ElementId, Law, StartCondition, StateChoice, Variable};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Attribute, Indexed};
 
@@ -33,7 +34,7 @@ impl<'a> Elaborator<'a> {
         let exprs: Vec<ExprId> = entries.iter().map(|entry| entry.expr).collect();
         if exprs.iter().any(|expr| self.varies(*expr)) {
             let diagnostic = Diagnostic::error(
-                "LGM0409",
+                Code::LGM0409,
                 format!(
                     "a {} may depend on parameters only",
                     if word == "start" { "start value" } else { word }
@@ -51,7 +52,7 @@ impl<'a> Elaborator<'a> {
                 let claim = Claim::of(Side::of(&attribute.value, entry.dim), wanted);
                 let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
                 let diagnostic = Diagnostic::error(
-                    "LGM0201",
+                    Code::LGM0201,
                     match word {
                         "start" => format!("the start is given in {given}, but what starts is in {wanted}"),
                         _ => format!("the {word} is given in {given}, but the state is in {wanted}"),
@@ -70,7 +71,7 @@ impl<'a> Elaborator<'a> {
             (_, Value::Scalar(scalar)) => Some(vec![Some(scalar.expr); width]),
             _ => {
                 let diagnostic = Diagnostic::error(
-                    "LGM0202",
+                    Code::LGM0202,
                     match word {
                         "start" => format!("{} starts a state of width {width}", value.shape_text()),
                         _ => format!("{} is the {word} of a state of width {width}", value.shape_text()),
@@ -117,7 +118,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             let word = &attribute.name.text;
-            let diagnostic = Diagnostic::error("LGM0136", format!("a signal takes no `{word}`"))
+            let diagnostic = Diagnostic::error(Code::LGM0136, format!("a signal takes no `{word}`"))
                 .label(attribute.name.span, "only `start` can stand here")
                 .help("write `start = ..` for what the signal is at the start, which the starts of states then follow from");
             self.report(diagnostic);
@@ -136,7 +137,7 @@ impl<'a> Elaborator<'a> {
             .iter()
             .any(|id| matches!(self.arena.exprs.node(*id), Node::Call(Function::Int, _)));
         if holds_integral {
-            let diagnostic = Diagnostic::error("LGM0409", "an integral has no start of its own here")
+            let diagnostic = Diagnostic::error(Code::LGM0409, "an integral has no start of its own here")
                 .label(attribute.value.span, "this start is for a signal that holds `int(..)`")
                 .label(signal.value.span, "the integral is in this")
                 .help(
@@ -171,7 +172,7 @@ impl<'a> Elaborator<'a> {
                 "start" | "guess" | "nominal" => {}
                 "close" => found = Some(attribute),
                 name => {
-                    let diagnostic = Diagnostic::error("LGM0136", format!("a state takes no `{name}`"))
+                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a state takes no `{name}`"))
                         .label(attribute.name.span, "only `start`, `guess`, `nominal` and `close` can stand here")
                         .help("write `start = ..` for its value at the beginning, `guess = ..` where that follows from other starts, `nominal = ..` for its size, or `close = ..` for the \
                              equation of position of a closed chain");
@@ -188,7 +189,7 @@ impl<'a> Elaborator<'a> {
         let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
         if exprs.len() != width {
             let diagnostic = Diagnostic::error(
-                "LGM0202",
+                Code::LGM0202,
                 format!("{} closes a chain with {width} displacements", value.shape_text()),
             )
             .label(span, format!("this is {}", value.shape_text()))
@@ -207,7 +208,7 @@ impl<'a> Elaborator<'a> {
         };
         if !exprs_of.reachable(&exprs).into_iter().all(is_position) {
             let diagnostic = Diagnostic::error(
-                "LGM0430",
+                Code::LGM0430,
                 "an equation of position holds displacements, parameters and time",
             )
             .label(span, "this holds something else")

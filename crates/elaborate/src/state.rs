@@ -13,6 +13,7 @@ use super::values::{Arena, Dimensions, Value};
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_algebra::units::{self, Unit, UnitFault, UnitPower};
 use lgm_model::{Domain, DomainId, ElementId, Measure, Model, Path, PathId};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Span};
 use lgm_syntax::ast::{self, Item, Name};
@@ -165,7 +166,7 @@ pub(super) struct Elaborator<'a> {
     /// Signals that options give to inputs.
     pub inputs: Vec<&'a InputSetting>,
     pub diagnostics: Vec<Diagnostic>,
-    pub reported: FxHashMap<(&'static str, Span), Reported>,
+    pub reported: FxHashMap<(Code, Span), Reported>,
     /// The place that is looked at now, which the faults found are reported for.
     pub here: Place,
     /// How many errors were reported.
@@ -358,9 +359,12 @@ impl<'a> Elaborator<'a> {
     /// Enters one more level of evaluation; `false` (with a diagnostic) where it nests too deeply.
     pub fn enter(&mut self, span: Span) -> bool {
         if self.depth >= DEEPEST_EVALUATION {
-            let diagnostic = Diagnostic::error("LGM0112", "this expression is nested too deeply through other names")
-                .label(span, "more than 600 levels are open here")
-                .help("declare the names in the order in which they are needed, or split the expression");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0112,
+                "this expression is nested too deeply through other names",
+            )
+            .label(span, "more than 600 levels are open here")
+            .help("declare the names in the order in which they are needed, or split the expression");
             self.report(diagnostic);
             return false;
         }
@@ -471,7 +475,7 @@ pub(super) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
     });
     units::unit_of(factors).map_err(|fault| match fault {
         UnitFault::Unknown(name, span) => {
-            let diagnostic = Diagnostic::error("LGM0204", format!("no unit is named `{name}`"))
+            let diagnostic = Diagnostic::error(Code::LGM0204, format!("no unit is named `{name}`"))
                 .label(span, "not a unit, and not a prefix with a unit");
             match units::nearest_unit(&name) {
                 Some(near) => diagnostic.help(format!("write `{near}`")),
@@ -479,7 +483,7 @@ pub(super) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
             }
         }
         UnitFault::Exponent(name, span) => {
-            Diagnostic::error("LGM0205", format!("the exponent of `{name}` cannot be used here"))
+            Diagnostic::error(Code::LGM0205, format!("the exponent of `{name}` cannot be used here"))
                 .label(span, "too large, or a root that is not exact in SI")
                 .help("write the unit in SI base units")
         }

@@ -10,6 +10,7 @@ use lgm_model::{
     Bond, BondEnd, BondId, Connection, Element, ElementId, Law, Matrix, Measure, Model, Port, PortId, StorageForm,
     Variable,
 };
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
@@ -40,7 +41,7 @@ pub(super) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
         if kept.is_empty() {
             diagnostics.push(
                 Diagnostic::error(
-                    "LGM0426",
+                    Code::LGM0426,
                     format!(
                         "the stiffness of `{}` is zero",
                         model.element_name(ElementId(index as u32))

@@ -5,6 +5,7 @@ use super::state::Elaborator;
 use lgm_algebra::expr::ExprId;
 use lgm_model::blame::{label_parameters, shown};
 use lgm_model::{ElementId, Law, Matrix, StorageForm};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_traits::Zero;
 
@@ -38,7 +39,7 @@ impl<'a> Elaborator<'a> {
             Some(symbol) => format!("this depends on `{}`", self.arena.exprs.symbol_info(symbol).name),
             None => "this changes with time".to_string(),
         };
-        let diagnostic = Diagnostic::error("LGM0410", "the value of a storage may depend on parameters only")
+        let diagnostic = Diagnostic::error(Code::LGM0410, "the value of a storage may depend on parameters only")
             .label(span, words)
             .help("a storage whose value changes would make or lose energy; write an `element` with a law in energy variables, such as `across = int(through)/m`");
         let diagnostic = match symbol {
@@ -64,7 +65,7 @@ impl<'a> Elaborator<'a> {
                         lgm_algebra::expr::to_f64(&exact[2]),
                     );
                     let name = self.model.element_name(id);
-                    let diagnostic = Diagnostic::error("LGM0411", format!("the matrix of the storage `{name}` is not symmetric"))
+                    let diagnostic = Diagnostic::error(Code::LGM0411, format!("the matrix of the storage `{name}` is not symmetric"))
                         .label(
                             span,
                             format!(
@@ -122,7 +123,7 @@ impl<'a> Elaborator<'a> {
                     )
                 }
             };
-            let diagnostic = Diagnostic::error("LGM0412", message).label(span, words).help(help);
+            let diagnostic = Diagnostic::error(Code::LGM0412, message).label(span, words).help(help);
             let diagnostic = label_parameters(&self.model.parameters, exprs, diagnostic, &value.entries);
             self.report(diagnostic);
         }

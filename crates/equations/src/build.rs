@@ -7,6 +7,7 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
 use lgm_model::{Element, Law, Model, PortId, StateChoice, StorageForm, Variable};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -252,7 +253,7 @@ fn start_of(
     }
     diagnostics.push(
         Diagnostic::error(
-            "LGM0606",
+            Code::LGM0606,
             "the start of a storage field cannot be converted to other states: not built yet",
         )
         .label(

@@ -16,6 +16,7 @@ use crate::causality::{Causality, Request};
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
 use lgm_model::{Law, Model, PortId, StorageForm};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -198,7 +199,7 @@ impl Choice<'_> {
             names.join(" and ")
         );
         let span = model.element_span(model.ports[own.index()].element);
-        Diagnostic::warning("LGM0439", message)
+        Diagnostic::warning(Code::LGM0439, message)
             .label(span, "this has no state of its own")
             .help(format!(
                 "ask for a tolerance that is smaller by that factor, see whether other states are better with `--retain {}`, or give the model values that are less far apart",

@@ -25,6 +25,7 @@ use lgm_algebra::expr::{Evaluated, Exprs, SymbolId, to_f64};
 use lgm_algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
 use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_model::{Law, Model};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_rational::BigRational;
 
@@ -133,7 +134,7 @@ fn decide_structure(model: &Model, graph: &BondGraph, request: &Request) -> (Cau
     }
     let mut diagnostic =
         Diagnostic::warning(
-            "LGM0322",
+            Code::LGM0322,
             "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
         )
         .label(model.span, "in this model")
@@ -321,7 +322,7 @@ fn formulate_with(
         if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.numeric {
             diagnostics.push(
                 Diagnostic::warning(
-                    "LGM0504",
+                    Code::LGM0504,
                     "a source depends on time directly; the matrices in numbers leave its term out",
                 )
                 .label(model.span, "in this model")
@@ -370,7 +371,7 @@ fn formulate_with(
 /// Says that the matrices of a linear system are too full to be written out.
 fn without_matrices(model: &Model) -> Diagnostic {
     Diagnostic::information(
-        "LGM0506",
+        Code::LGM0506,
         "most states act on most others: A..F are left out, and what many equations use is assigned before them",
     )
     .label(model.span, "in this model")
@@ -510,7 +511,7 @@ fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut 
         "the exact symbolic entries are too large to be {what}; equations are given with shared subexpressions"
     );
     diagnostics.push(
-        Diagnostic::information("LGM0503", message)
+        Diagnostic::information(Code::LGM0503, message)
             .label(model.span, "this model")
             .help("use `--numeric` for numbers, or fix some parameters with `const`"),
     );

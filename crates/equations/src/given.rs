@@ -3,6 +3,7 @@
 use super::outputs::is_affine;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::Model;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ pub(super) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Dia
         } else {
             diagnostics.push(
                 Diagnostic::warning(
-                    "LGM0505",
+                    Code::LGM0505,
                     format!("output `{}` is not linear, and is left out", output.name),
                 )
                 .label(output.span, "a product of variables, or a function of one")

@@ -19,6 +19,7 @@ use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, RationalFunctions, Sampled};
 use lgm_model::system::{State, StateSystem};
 use lgm_model::{Law, Model, StorageForm};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -129,7 +130,7 @@ impl Settling<'_> {
             .collect();
         let names = names.join(" and ");
         let message = format!("the start of {names} follows from given starts by impulses, and these {because}");
-        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for at in states.iter().take(3) {
             let state = &self.system.states[*at];
             diagnostic = diagnostic.label(state.span, format!("`{}` has no start", state.name));

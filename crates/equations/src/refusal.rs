@@ -7,6 +7,7 @@ use crate::reduce::Refusal;
 use lgm_algebra::expr::Evaluated;
 use lgm_model::{ElementId, Measure, Model};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// Why one run over one field failed.
@@ -59,14 +60,14 @@ impl Failure {
                 value_fault(model, fault, span(*id), &format!("of `{}`", name(*id)))
             }
             Failure::Reduction(Refusal::LowerRank) => {
-                Diagnostic::error("LGM0421", "the numbers given make the junction structure singular")
+                Diagnostic::error(Code::LGM0421, "the numbers given make the junction structure singular")
                     .label(model.span, "in this model")
                     .help(
                         "look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop",
                     )
             }
             Failure::Reduction(Refusal::SingularLoop(id)) => Diagnostic::error(
-                "LGM0422",
+                Code::LGM0422,
                 format!("the algebraic loop through `{}` has no unique solution", name(*id)),
             )
             .label(span(*id), "this law and those it is connected to cancel")
@@ -75,7 +76,7 @@ impl Failure {
                    use a wire (one node) or leave the element out, and look for negative values that cancel",
             ),
             Failure::Reduction(Refusal::SingularStorage(id)) => Diagnostic::error(
-                "LGM0423",
+                Code::LGM0423,
                 format!("the storage of `{}` does not determine its rate", name(*id)),
             )
             .label(
@@ -97,7 +98,7 @@ impl Failure {
                 let place = measured.and_then(|(_, measure)| measure_span(model, *measure));
                 let place = place.unwrap_or(model.span);
                 Diagnostic::error(
-                    "LGM0321",
+                    Code::LGM0321,
                     "this variable is not determined: it can circulate in an ideal loop",
                 )
                 .label(place, "nothing fixes how it divides here")
@@ -107,13 +108,13 @@ impl Failure {
                 )
             }
             Failure::Reduction(Refusal::TooLarge) => {
-                Diagnostic::error("LGM0501", "the equations are too large to be written out")
+                Diagnostic::error(Code::LGM0501, "the equations are too large to be written out")
                     .label(model.span, "in this model")
             }
             Failure::Assembly(Obstacle::NoRateOfIntegral(index)) => {
                 let path = model.integrals[*index].path;
                 Diagnostic::error(
-                    "LGM0502",
+                    Code::LGM0502,
                     format!("`{}` integrates a rate that cannot be had", model.path_name(path)),
                 )
                 .label(
@@ -123,19 +124,19 @@ impl Failure {
                 .help("declare the inner integral as a state of its own: `state z = int(..);`")
             }
             Failure::Assembly(Obstacle::SecondRateInModel) => {
-                Diagnostic::error("LGM0502", "a second derivative would be needed")
+                Diagnostic::error(Code::LGM0502, "a second derivative would be needed")
                     .label(model.span, "in this model")
                     .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
             }
             Failure::Assembly(Obstacle::SingularLoop) => {
-                Diagnostic::error("LGM0424", "an algebraic loop of this model has no unique solution")
+                Diagnostic::error(Code::LGM0424, "an algebraic loop of this model has no unique solution")
                     .label(model.span, "in this model")
                     .help("look for values that depend on themselves with a gain of exactly one")
             }
             Failure::Assembly(Obstacle::SingularIntegral(index)) => {
                 let path = model.integrals[*index].path;
                 Diagnostic::error(
-                    "LGM0424",
+                    Code::LGM0424,
                     format!("the rate of `{}` has no unique value", model.path_name(path)),
                 )
                 .label(
@@ -145,7 +146,7 @@ impl Failure {
                 .help("integrate something that does not hold the state's own rate")
             }
             Failure::Assembly(Obstacle::SecondRate(id)) if model.inputs.is_empty() => {
-                Diagnostic::error("LGM0502", format!("`{}` would need a second derivative", name(*id)))
+                Diagnostic::error(Code::LGM0502, format!("`{}` would need a second derivative", name(*id)))
                     .label(
                         span(*id),
                         "its value depends on a variable that is a rate already, and its own rate is needed",
@@ -153,7 +154,7 @@ impl Failure {
                     .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
             }
             Failure::Assembly(Obstacle::SecondRate(id)) => Diagnostic::error(
-                "LGM0502",
+                Code::LGM0502,
                 format!("`{}` would need the second derivative of an input", name(*id)),
             )
             .label(
@@ -162,12 +163,12 @@ impl Failure {
             )
             .help("break the path: give the source or the storage it drives a resistance in series or in parallel"),
             Failure::Assembly(Obstacle::NoRate(id)) => {
-                Diagnostic::error("LGM0502", format!("the value of `{}` has no derivative", name(*id)))
+                Diagnostic::error(Code::LGM0502, format!("the value of `{}` has no derivative", name(*id)))
                     .label(span(*id), "this source")
                     .help("a source value may hold inputs, parameters, `time` and measured variables")
             }
             Failure::Assembly(Obstacle::SingularControl(id)) => Diagnostic::error(
-                "LGM0424",
+                Code::LGM0424,
                 format!("the loop that `{}` closes has no unique solution", name(*id)),
             )
             .label(span(*id), "its value depends on itself with a gain of exactly one")
@@ -175,13 +176,13 @@ impl Failure {
             Failure::Assembly(Obstacle::Value(fault)) => value_fault(model, fault, model.span, "in this model"),
             Failure::States((id, Some(fault))) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
             Failure::States((id, None)) => Diagnostic::error(
-                "LGM0423",
+                Code::LGM0423,
                 format!("the energy variable of `{}` does not determine its state", name(*id)),
             )
             .label(span(*id), "its value is zero or singular")
             .help("give it a value that is neither zero nor singular, or use `--states power`"),
             Failure::Output(OutputFault::SecondRate(index)) => Diagnostic::error(
-                "LGM0502",
+                Code::LGM0502,
                 format!(
                     "output `{}` would need the second derivative of an input",
                     model.outputs[*index].name
@@ -211,7 +212,7 @@ fn value_fault(model: &Model, fault: &Evaluated, span: Span, of: &str) -> Diagno
             model.exprs.symbol_info(*symbol).name
         ),
     };
-    Diagnostic::error("LGM0420", message)
+    Diagnostic::error(Code::LGM0420, message)
         .label(span, "this value")
         .help("check the numbers that it is computed from")
 }

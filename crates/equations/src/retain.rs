@@ -8,6 +8,7 @@ use crate::causality::relation::{co_energy, determinants, keeps_state};
 use crate::causality::words::list;
 use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::{ElementId, Law, Model, PortId};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
@@ -26,7 +27,7 @@ pub fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnost
             Some(id) if is_storage(model, id) => found.push(id),
             Some(id) => diagnostics.push(
                 Diagnostic::error(
-                    "LGM0904",
+                    Code::LGM0904,
                     format!("`--retain {name}`: `{name}` is not a storage element"),
                 )
                 .label(model.element_span(id), "this element stores no energy")
@@ -34,7 +35,7 @@ pub fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnost
             ),
             None => diagnostics.push(
                 Diagnostic::error(
-                    "LGM0904",
+                    Code::LGM0904,
                     format!("`--retain {name}`: the model has no element `{name}`"),
                 )
                 .help(candidates(name, &storage())),
@@ -136,11 +137,15 @@ fn refusal(
     };
     let span = model.element_span(id);
     let mut diagnostic = match kept {
-        0 => Diagnostic::error("LGM0927", format!("`--retain {name}`: `{name}` cannot keep its state"))
-            .label(span, follows),
+        0 => Diagnostic::error(
+            Code::LGM0927,
+            format!("`--retain {name}`: `{name}` cannot keep its state"),
+        )
+        .label(span, follows),
         _ => {
             let message = format!("`--retain {name}`: `{name}` keeps {kept} of its {} states", kept + lost);
-            Diagnostic::information("LGM0927", message).label(span, format!("what it stores beyond these: {follows}"))
+            Diagnostic::information(Code::LGM0927, message)
+                .label(span, format!("what it stores beyond these: {follows}"))
         }
     };
     let is_source = |id: ElementId| matches!(model.elements[id.index()].law, Law::Source { .. });

@@ -14,6 +14,7 @@ use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
 use lgm_algebra::newton::{find_zero, undetermined};
 use lgm_model::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
 use lgm_model::{Law, Model, PortId};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use nalgebra::DMatrix;
 use num_rational::BigRational;
@@ -335,7 +336,7 @@ impl Settling<'_> {
                 true => format!("`{name}` starts at {is}, but what it is joined to starts it at {other}"),
                 false => format!("the signal `{name}` is to start at {is}, but the other starts make it {other}"),
             };
-            let mut diagnostic = Diagnostic::error("LGM0425", message).label(constraint.span, "this start");
+            let mut diagnostic = Diagnostic::error(Code::LGM0425, message).label(constraint.span, "this start");
             let mut seen = vec![constraint.span];
             for state in &self.system.states {
                 if let Some(span) = state.start_span
@@ -377,7 +378,7 @@ impl Settling<'_> {
             .map(|at| format!("`{}`", self.system.states[*at].name))
             .collect();
         let message = format!("the starts that are given do not determine {}", names.join(" and "));
-        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for constraint in search.constraints.iter().take(PLACES) {
             diagnostic = diagnostic.label(constraint.span, "this alone leaves them open");
         }
@@ -403,7 +404,7 @@ impl Settling<'_> {
             names.join(", "),
             of.join(", ")
         );
-        let mut diagnostic = Diagnostic::error("LGM0434", message);
+        let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for constraint in search.constraints.iter().take(PLACES) {
             diagnostic = diagnostic.label(constraint.span, "this start was not reached");
         }
@@ -585,7 +586,7 @@ impl Definitions {
 }
 
 fn guess_without_use(name: &str, span: lgm_source::Span) -> Diagnostic {
-    Diagnostic::error("LGM0434", format!("nothing determines the start of `{name}`"))
+    Diagnostic::error(Code::LGM0434, format!("nothing determines the start of `{name}`"))
         .label(span, "this guess leads to no start")
         .help("write `start = ..` in its place, or give a signal that depends on it a start: `signal x = .., start = ..;`")
 }

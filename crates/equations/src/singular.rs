@@ -9,6 +9,7 @@ use crate::causality::words::{Words, list, plural};
 use crate::reduce::{Defect, defects};
 use lgm_algebra::{PrimeField, Sampled};
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId, Variable};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
@@ -100,7 +101,9 @@ impl Work<'_> {
             true => format!("{law}, and nothing is left to determine {unknown}"),
             false => format!("{law}, but {} {sets} it already", list(&parties)),
         };
-        let mut diagnostic = self.blame.label_values(Diagnostic::error("LGM0422", message), &[id]);
+        let mut diagnostic = self
+            .blame
+            .label_values(Diagnostic::error(Code::LGM0422, message), &[id]);
         for port in opposed.iter().take(4) {
             let text = match self.words.is_source(*port) {
                 true => format!("{} sets its variable whatever {name} does", self.words.port(*port)),
@@ -138,7 +141,7 @@ impl Work<'_> {
         };
         let message = format!("{what} of {name} is singular: nothing determines {}", list(&unknown));
         self.blame
-            .label_values(Diagnostic::error("LGM0422", message), &[id])
+            .label_values(Diagnostic::error(Code::LGM0422, message), &[id])
             .help(help)
     }
 
@@ -185,7 +188,7 @@ impl Work<'_> {
         };
         let message = format!("the values of {names} {law}: nothing determines {unknown}");
         self.blame
-            .label_values(Diagnostic::error("LGM0422", message), elements)
+            .label_values(Diagnostic::error(Code::LGM0422, message), elements)
             .help(help)
     }
 
@@ -208,7 +211,7 @@ impl Work<'_> {
             ),
         };
         self.blame
-            .label_values(Diagnostic::error("LGM0423", message), elements)
+            .label_values(Diagnostic::error(Code::LGM0423, message), elements)
             .help("storage that moves as one acts as its sum, which must not be zero or singular: change one of these values; a negative one often has a wrong sign")
     }
 }

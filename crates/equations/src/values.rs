@@ -8,6 +8,7 @@ use lgm_algebra::expr::{Evaluated, ExprId, Node, SymbolId, print, to_f64};
 use lgm_model::blame::shown;
 use lgm_model::{Dissipator, Element, ElementId, Law, Matrix, Model, StorageForm};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label};
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
@@ -54,19 +55,19 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
 /// Adds later findings. What a warning about a value says is left out where a finding says it better: one fault, one
 /// diagnostic.
 pub(crate) fn merge(diagnostics: &mut Vec<Diagnostic>, mut found: Vec<Diagnostic>) {
-    const OF_VALUES: [&str; 3] = ["LGM0427", "LGM0428", "LGM0429"];
+    const OF_VALUES: [Code; 3] = [Code::LGM0427, Code::LGM0428, Code::LGM0429];
     diagnostics.retain(|known| {
         if !OF_VALUES.contains(&known.code) {
             return true;
         }
-        let is_coupler = known.code == "LGM0429";
+        let is_coupler = known.code == Code::LGM0429;
         for finding in &mut found {
-            if is_coupler && finding.code == "LGM0322" {
+            if is_coupler && finding.code == Code::LGM0322 {
                 // The place of the zero is what that warning lacks.
                 finding.labels.splice(0..0, known.labels.iter().cloned());
                 return false;
             }
-            if is_coupler && finding.code == "LGM0301" {
+            if is_coupler && finding.code == Code::LGM0301 {
                 return false;
             }
             let same = |label: &Label| known.labels.first().is_some_and(|first| first.span == label.span);
@@ -277,7 +278,7 @@ impl Work<'_> {
                 "check the numbers that it is computed from".to_string(),
             ),
         };
-        let diagnostic = Diagnostic::error("LGM0420", message).label(span, words).help(help);
+        let diagnostic = Diagnostic::error(Code::LGM0420, message).label(span, words).help(help);
         let diagnostic = self.blame.label_parameters(diagnostic, &[root]);
         self.diagnostics.push(diagnostic);
     }
@@ -288,7 +289,7 @@ impl Work<'_> {
             false => "too large",
         };
         let diagnostic = Diagnostic::error(
-            "LGM0403",
+            Code::LGM0403,
             format!("{what} is {}, {side} to be computed with", rounded(value)),
         )
         .label(span, "beyond the range of double precision, 1e-308 to 1.8e308")
@@ -317,7 +318,7 @@ impl Work<'_> {
         };
         if value.rows == 1 && numbers[0][0].is_zero() && form == StorageForm::Inverse {
             let diagnostic = Diagnostic::warning(
-                "LGM0428",
+                Code::LGM0428,
                 format!("the stiffness of {name} is zero: it keeps the through variable that it starts with"),
             )
             .label(span, format!("this is {}", self.blame.value(value.entries[0])))
@@ -345,7 +346,7 @@ impl Work<'_> {
             1 => format!("the value of the storage {name} is negative"),
             _ => format!("the matrix of the storage {name} is not positive: its energy can be negative"),
         };
-        let diagnostic = Diagnostic::warning("LGM0427", message)
+        let diagnostic = Diagnostic::warning(Code::LGM0427, message)
             .label(span, words)
             .help("a storage of negative energy can drive a system without any source: correct the sign, unless just that is meant");
         let diagnostic = self.blame.label_parameters(diagnostic, &value.entries);
@@ -360,9 +361,12 @@ impl Work<'_> {
         {
             return;
         }
-        let diagnostic = Diagnostic::warning("LGM0429", format!("the modulus of {name} is zero: it couples nothing"))
-            .label(span, format!("this is {}", self.blame.value(matrix.entries[0])))
-            .help("leave the coupler out where nothing is meant to be coupled, or change the value");
+        let diagnostic = Diagnostic::warning(
+            Code::LGM0429,
+            format!("the modulus of {name} is zero: it couples nothing"),
+        )
+        .label(span, format!("this is {}", self.blame.value(matrix.entries[0])))
+        .help("leave the coupler out where nothing is meant to be coupled, or change the value");
         let diagnostic = self.blame.label_parameters(diagnostic, &matrix.entries);
         self.diagnostics.push(diagnostic);
     }

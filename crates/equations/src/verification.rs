@@ -2,6 +2,7 @@
 
 use super::checker::{self, Flat, Judged, Verdict};
 use lgm_model::Model;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
@@ -75,7 +76,7 @@ impl Verification {
         if self.points == 0 {
             return vec![
                 Diagnostic::warning(
-                    "LGM0713",
+                    Code::LGM0713,
                     format!("the equations of `{}` were not verified", model.name),
                 )
                 .label(model.span, "at none of the points that were tried do they have values")
@@ -84,7 +85,7 @@ impl Verification {
             ];
         }
         let mut remarks = self.remarks(model);
-        let mut holds = Diagnostic::information("LGM0712", format!("verified: the equations of `{}` hold", model.name))
+        let mut holds = Diagnostic::information(Code::LGM0712, format!("verified: the equations of `{}` hold", model.name))
             .label(
                 model.span,
                 format!(
@@ -122,7 +123,7 @@ impl Verification {
         }
         vec![
             Diagnostic::warning(
-                "LGM0714",
+                Code::LGM0714,
                 format!(
                     "rounding leaves too few digits to verify all equations of `{}`",
                     model.name
@@ -138,7 +139,7 @@ impl Verification {
 /// One equation that does not hold.
 fn failure(flat: &Flat<'_>, one: &Judged) -> Diagnostic {
     let (text, span) = flat.words(one.equation);
-    Diagnostic::error("LGM0711", format!("the equations do not satisfy {text}"))
+    Diagnostic::error(Code::LGM0711, format!("the equations do not satisfy {text}"))
         .label(span, format!("off by {:.1e} of its largest term", one.residual))
         .note(format!("rounding explains {} of it at most", brief(one.rounding)))
         .help("this is a fault of lgm, not of the model: please report it with the model")

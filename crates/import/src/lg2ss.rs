@@ -6,21 +6,22 @@
 
 use super::matrix::{self, Entry, Matrix, Row};
 use super::print;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::{SourceId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-const WIDTH: &str = "LGM0804";
-const UNKNOWN_TYPE: &str = "LGM0805";
-const REPEATED_NUMBER: &str = "LGM0806";
-const UNPAIRED: &str = "LGM0807";
-const NO_GROUND: &str = "LGM0808";
-const DANGLING: &str = "LGM0809";
-const NO_SUCH_BRANCH: &str = "LGM0810";
-const EMPTY: &str = "LGM0811";
-const SELF_LOOP: &str = "LGM0812";
-const BAD_NAME: &str = "LGM0813";
+const WIDTH: Code = Code::LGM0804;
+const UNKNOWN_TYPE: Code = Code::LGM0805;
+const REPEATED_NUMBER: Code = Code::LGM0806;
+const UNPAIRED: Code = Code::LGM0807;
+const NO_GROUND: Code = Code::LGM0808;
+const DANGLING: Code = Code::LGM0809;
+const NO_SUCH_BRANCH: Code = Code::LGM0810;
+const EMPTY: Code = Code::LGM0811;
+const SELF_LOOP: Code = Code::LGM0812;
+const BAD_NAME: Code = Code::LGM0813;
 
 /// The reference node of every LG2ss graph.
 pub(super) const GROUND: u32 = 1;

@@ -5,15 +5,16 @@
 //! it is. Rows may have brackets of their own, as other languages write them; an input in which that
 //! would mean something else in MATLAB (one long row) is never a legal matrix here.
 
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 
 /// The text is no matrix of numbers.
-const NOT_A_MATRIX: &str = "LGM0801";
+const NOT_A_MATRIX: Code = Code::LGM0801;
 /// Brackets are missing, left open or followed by something.
-const BRACKETS: &str = "LGM0802";
+const BRACKETS: Code = Code::LGM0802;
 /// A number that is not a positive whole number.
-const NOT_A_COUNT: &str = "LGM0803";
+const NOT_A_COUNT: Code = Code::LGM0803;
 
 /// One number with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,7 +321,7 @@ impl Parser<'_> {
         Some(*first)
     }
 
-    fn fault(&mut self, code: &'static str, message: &str, span: Span, label: &str) -> &mut Diagnostic {
+    fn fault(&mut self, code: Code, message: &str, span: Span, label: &str) -> &mut Diagnostic {
         self.faults.push(Diagnostic::error(code, message).label(span, label));
         self.faults.last_mut().expect("invariant: one was pushed just now")
     }

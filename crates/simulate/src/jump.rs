@@ -4,6 +4,7 @@ use super::motion::Motion;
 use super::signals::{Corner, Side, Signals};
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -155,7 +156,7 @@ pub(super) fn impulse(motion: &Motion<'_>, read: &RatesRead, corner: &Corner, st
     let (inputs, time) = (inputs.join(", "), corner.time);
     Some(
         Diagnostic::warning(
-            "LGM1022",
+            Code::LGM1022,
             format!(
                 "{} would carry an impulse where {inputs} steps at {time} s; rows do not show it",
                 names.join(", ")

@@ -17,6 +17,7 @@ use super::solver::{Reached, Solver, SolverFault, Work};
 use super::stiffness::Watch;
 use super::{expected, first_step, starts};
 use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
+use lgm_source::codes::Code;
 use std::sync::Arc;
 
 /// A maker of a singly diagonally implicit method.
@@ -248,7 +249,7 @@ impl Run<'_> {
                         None if needed > self.plan.max_steps as f64 => return Err(self.without_headway(needed)),
                         // No other is better than the first one, which comes to the end in the steps that there are.
                         None => {
-                            self.summary.notes.retain(|note| note.code != "LGM1024");
+                            self.summary.notes.retain(|note| note.code != Code::LGM1024);
                             self.summary.stiff_from = None;
                             (method, may_switch) = (given_up[0], self.plan.method == Method::Auto);
                             self.enough = u64::MAX;
@@ -604,7 +605,7 @@ impl Run<'_> {
 
     /// Says once that outputs would carry an impulse.
     fn tell_impulse(&mut self, corner: &Corner) {
-        let told = self.summary.notes.iter().any(|note| note.code == "LGM1022");
+        let told = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
         if !told && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
             self.summary.notes.push(note);
         }

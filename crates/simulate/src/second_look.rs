@@ -4,6 +4,7 @@
 use super::motion::Motion;
 use lgm_algebra::newton::Linearised;
 use lgm_algebra::search::{TRIES, closest, is_same, scattered, zeros};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use nalgebra::DMatrix;
 use std::f64::consts::PI;
@@ -74,7 +75,7 @@ impl Motion<'_> {
         let first = is_open.iter().position(|is_open| *is_open)?;
         let blame = self.unknown(first)?;
         let mut remark = Diagnostic::information(
-            "LGM1023",
+            Code::LGM1023,
             format!("the algebraic loop of `{}` has several solutions", blame.variable),
         );
         if let Some(span) = blame.span {

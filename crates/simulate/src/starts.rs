@@ -8,6 +8,7 @@ use lgm_algebra::newton::find_zero;
 use lgm_algebra::search::scattered;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
@@ -225,7 +226,7 @@ fn tell_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
     }
     notes.push(
         Diagnostic::information(
-            "LGM1021",
+            Code::LGM1021,
             format!("the steady state does not determine {list}; they begin as near to their starts as it allows"),
         )
         .help("give their `start` the value that they are to have"),

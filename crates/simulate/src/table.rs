@@ -5,6 +5,7 @@
 //! has no comma. Before the first row and after the last one, the value of that row holds.
 
 use super::signals::Side;
+use lgm_source::codes::Code;
 use lgm_source::csv::{Field, Records};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -131,7 +132,7 @@ pub fn table_reference(text: &str) -> Option<TableReference> {
 
 /// A fault of the contents of a table, at a place of it.
 fn fault(source: SourceId, place: Range<usize>, message: String, label: &str, option: Span) -> Diagnostic {
-    Diagnostic::error("LGM0911", message)
+    Diagnostic::error(Code::LGM0911, message)
         .label(Span::new(source, place.start, place.end), label.to_string())
         .label(option, "asked for here")
 }
@@ -148,7 +149,7 @@ pub fn read_table(
     let name = &map.get(source).name;
     let mut records = Records::new(text);
     let Some(first) = records.next() else {
-        return Err(Diagnostic::error("LGM0911", format!("`{name}` is empty")).label(option, "asked for here"));
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` is empty")).label(option, "asked for here"));
     };
     let is_number = |field: &Field| field.text.parse::<f64>().is_ok();
     let has_names = !first.iter().all(is_number);
@@ -161,7 +162,7 @@ pub fn read_table(
         named.or_else(numbered)
     };
     let Some(value_at) = place_of(column) else {
-        let mut diagnostic = Diagnostic::error("LGM0922", format!("`{name}` has no column `{column}`"))
+        let mut diagnostic = Diagnostic::error(Code::LGM0922, format!("`{name}` has no column `{column}`"))
             .label(option, "there is none of this name");
         diagnostic.help = if has_names {
             let names = first.iter().map(|field| &*field.text);
@@ -182,7 +183,7 @@ pub fn read_table(
     let time_at = named_time.unwrap_or(0);
     if named_time.is_none() && value_at == time_at {
         let message = format!("`{name}` has no column of times beside `{column}`");
-        return Err(Diagnostic::error("LGM0911", message)
+        return Err(Diagnostic::error(Code::LGM0911, message)
             .label(option, "asked for here")
             .help("times stand in the column `time`, else in `t`, else in the first one"));
     }
@@ -211,7 +212,7 @@ pub fn read_table(
         last_time = Some(time_place);
     }
     if times.is_empty() {
-        return Err(Diagnostic::error("LGM0911", format!("`{name}` has no rows")).label(option, "asked for here"));
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows")).label(option, "asked for here"));
     }
     Ok(Table::new(times, values, held))
 }
@@ -225,12 +226,12 @@ pub fn read_samples(map: &SourceMap, source: SourceId) -> Result<(Vec<(String, S
     let place = |field: &Field| Span::new(source, field.place.start, field.place.end);
     let whole = Span::new(source, 0, text.lines().next().unwrap_or("").len());
     let Some(first) = records.next() else {
-        return Err(Diagnostic::error("LGM0911", format!("`{name}` is empty"))
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` is empty"))
             .help("its first line names parameters, every further line is a run"));
     };
     if let Some(number) = first.iter().find(|field| field.text.parse::<f64>().is_ok()) {
         return Err(
-            Diagnostic::error("LGM0911", format!("the first line of `{name}` names no parameters"))
+            Diagnostic::error(Code::LGM0911, format!("the first line of `{name}` names no parameters"))
                 .label(place(number), "a number, where a name is needed")
                 .help("its first line names parameters, every further line is a run"),
         );
@@ -242,7 +243,7 @@ pub fn read_samples(map: &SourceMap, source: SourceId) -> Result<(Vec<(String, S
         rows.push(numbers.collect::<Result<Vec<f64>, Diagnostic>>()?);
     }
     if rows.is_empty() {
-        return Err(Diagnostic::error("LGM0911", format!("`{name}` has no rows"))
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows"))
             .label(whole, "nothing follows this line")
             .help("every line behind the first one is a run"));
     }
@@ -328,10 +329,10 @@ mod tests {
     #[test]
     fn faults_are_told() {
         let code = |text, column| read(text, column, false).unwrap_err().code;
-        assert_eq!(code("t,a\n0,1\n", "b"), "LGM0922");
-        assert_eq!(code("0,1\n", "a"), "LGM0922");
+        assert_eq!(code("t,a\n0,1\n", "b"), Code::LGM0922);
+        assert_eq!(code("0,1\n", "a"), Code::LGM0922);
         // Values are no times.
-        assert_eq!(code("a\n0\n1\n", "a"), "LGM0911");
+        assert_eq!(code("a\n0\n1\n", "a"), Code::LGM0911);
         assert_eq!(read("t\n0\n1\n", "t", false).unwrap().range(), (0.0, 1.0));
         for text in [
             "",
@@ -345,7 +346,7 @@ mod tests {
             "t,a\n1,1\n0,2\n",
         ] {
             let found = read(text, "a", false).unwrap_err();
-            assert_eq!(found.code, "LGM0911", "{text:?}: {found:?}");
+            assert_eq!(found.code, Code::LGM0911, "{text:?}: {found:?}");
         }
     }
 

@@ -5,6 +5,7 @@ use super::motion::{Fault, FaultKind};
 use super::plan::Method;
 use super::run::Run;
 use super::solver::{Solver, SolverFault};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
 impl Run<'_> {
@@ -94,7 +95,7 @@ impl Run<'_> {
             "the method `{method}` makes no headway at {} s, and the run goes on with `{next}`",
             six_digits(self.time)
         );
-        Diagnostic::warning("LGM1024", message)
+        Diagnostic::warning(Code::LGM1024, message)
             .note(format!(
                 "the rest of the run would take about {needed:.0e} steps of `{method}`"
             ))

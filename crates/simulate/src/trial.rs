@@ -5,8 +5,8 @@ use super::expected::OrUnit;
 use super::plan::{Plan, Silent, Stop};
 use super::scales::SHARE;
 use super::simulator::Simulator;
-use lgm_model::system::StateSystem;
 use lgm_kernels::Kernels;
+use lgm_model::system::StateSystem;
 
 /// Systems of more states and loop unknowns than this are not run.
 const LARGE: usize = 200;

@@ -1,6 +1,7 @@
 //! What the compiler reports: one plain type, shared by the terminal, JSON and the editor.
 
 use crate::Span;
+use crate::codes::Code;
 
 /// How bad it is. Only an error stops the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,7 +27,7 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code such as `LGM0301`; each has a page of its own.
-    pub code: &'static str,
+    pub code: Code,
     /// How bad it is.
     pub severity: Severity,
     /// One sentence, without a full stop at its end, in the user's words.
@@ -41,21 +42,21 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error without a place yet.
-    pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub fn error(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Error, message)
     }
 
     /// A warning without a place yet.
-    pub fn warning(code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub fn warning(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Warning, message)
     }
 
     /// A remark without a place yet.
-    pub fn information(code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub fn information(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Information, message)
     }
 
-    fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Diagnostic {
+    fn new(code: Code, severity: Severity, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
             severity,

@@ -3,6 +3,7 @@
 
 use super::ast::*;
 use super::symbols;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -180,7 +181,7 @@ impl<'a> Context<'a> {
                     self.once(&domain.name, &word, domain.effort.as_ref().map(|first| first.span));
                     if !matches!(&*value.text, "across" | "through") {
                         self.report(
-                            Diagnostic::error("LGM0040", format!("`{}` cannot be the effort", value.text))
+                            Diagnostic::error(Code::LGM0040, format!("`{}` cannot be the effort", value.text))
                                 .label(value.span, "expected `across` or `through`")
                                 .help("write `effort = across;` or `effort = through;`"),
                         );
@@ -200,10 +201,13 @@ impl<'a> Context<'a> {
     fn once(&self, owner: &Name, word: &Name, first: Option<Span>) {
         if let Some(first) = first {
             self.report(
-                Diagnostic::error("LGM0041", format!("`{}` is given twice in `{}`", word.text, owner.text))
-                    .label(word.span, "the second one")
-                    .label(first, "the first one")
-                    .help("keep one of them"),
+                Diagnostic::error(
+                    Code::LGM0041,
+                    format!("`{}` is given twice in `{}`", word.text, owner.text),
+                )
+                .label(word.span, "the second one")
+                .label(first, "the first one")
+                .help("keep one of them"),
             );
         }
     }
@@ -224,9 +228,12 @@ impl<'a> Context<'a> {
                 LawEntry::Ports(more, _) => ports.extend(more),
                 LawEntry::Equation(equation) => equations.push(equation),
                 LawEntry::Words(_, _, span) => self.report(
-                    Diagnostic::error("LGM0042", format!("`{}` cannot stand in an element", self.words(span)))
-                        .label(span, "expected `port` or an equation")
-                        .help("an element holds `port a, b;` and equations such as `through = R*across;`"),
+                    Diagnostic::error(
+                        Code::LGM0042,
+                        format!("`{}` cannot stand in an element", self.words(span)),
+                    )
+                    .label(span, "expected `port` or an equation")
+                    .help("an element holds `port a, b;` and equations such as `through = R*across;`"),
                 ),
             }
         }
@@ -276,7 +283,7 @@ impl<'a> Context<'a> {
                 LawEntry::Ports(_, span) => span,
             };
             self.report(
-                Diagnostic::error("LGM0042", format!("`{}` cannot stand in a modal block", self.words(refused)))
+                Diagnostic::error(Code::LGM0042, format!("`{}` cannot stand in a modal block", self.words(refused)))
                     .label(refused, "expected `mode`, `drive` or an assignment")
                     .help("a modal block holds `mode i;`, `drive across;` and assignments such as `mass = ..;`; its ports come from `at`"),
             );
@@ -333,7 +340,7 @@ impl<'a> Context<'a> {
                 }
                 ExprKind::Member(base, member) => {
                     self.report(
-                        Diagnostic::error("LGM0043", "a declared name has no dots")
+                        Diagnostic::error(Code::LGM0043, "a declared name has no dots")
                             .label(span, format!("`{}` is a member of something else", member.text))
                             .help(format!("declare a plain name, such as `{}`", member.text)),
                     );
@@ -390,7 +397,7 @@ impl<'a> Context<'a> {
             };
             self.report(
                 Diagnostic::error(
-                    "LGM0020",
+                    Code::LGM0020,
                     "a unit binds to a number or a `[..]` literal, not to an expression",
                 )
                 .label(self.span(open, end), "this unit has no literal in front of it")
@@ -438,7 +445,7 @@ impl<'a> Context<'a> {
             let sign = self.text[at..].chars().take_while(|c| "<>=!".contains(*c)).count();
             let middle = self.words(second.span);
             self.report(
-                Diagnostic::error("LGM0021", "comparisons do not chain")
+                Diagnostic::error(Code::LGM0021, "comparisons do not chain")
                     .label(self.span(at, at + sign), "a second comparison")
                     .help(format!(
                         "write `{} and {middle} {}`",
@@ -463,7 +470,7 @@ impl<'a> Context<'a> {
     pub fn over(&self, start: usize, over: Over, end: usize) -> Expr {
         if !matches!(&*over.function.text, "sum" | "root" | "list") {
             self.report(
-                Diagnostic::error("LGM0022", format!("`{}` takes no range", over.function.text))
+                Diagnostic::error(Code::LGM0022, format!("`{}` takes no range", over.function.text))
                     .label(over.function.span, "only `sum`, `list` and `root` do")
                     .help("write `sum(i in 1:N, ..)`, `list(i in 1:N, ..)` or `root(z in a:b, ..)`"),
             );
@@ -495,13 +502,13 @@ impl<'a> Context<'a> {
                     sign = -1;
                 }
                 UnitJoint::Times(span) if divided => self.report(
-                    Diagnostic::error("LGM0023", "after a `/` in a unit a further `.` needs parentheses")
+                    Diagnostic::error(Code::LGM0023, "after a `/` in a unit a further `.` needs parentheses")
                         .label(span, "does this belong above or below the line?")
                         .help("write `[J/(kg.K)]`, or put the factors above the line first: `[J.K/kg]`"),
                 ),
                 UnitJoint::Times(_) => {}
                 UnitJoint::Star(span) => self.report(
-                    Diagnostic::error("LGM0024", "units are multiplied with `.`")
+                    Diagnostic::error(Code::LGM0024, "units are multiplied with `.`")
                         .label(span, "not with `*`")
                         .help("write a dot, as in `[N.m]`"),
                 ),
@@ -525,7 +532,7 @@ impl<'a> Context<'a> {
         let (numerator, denominator) = (numerator / divisor, denominator / divisor);
         if numerator.abs() > limit || denominator > limit {
             self.report(
-                Diagnostic::error("LGM0025", "the exponent of this unit is out of range")
+                Diagnostic::error(Code::LGM0025, "the exponent of this unit is out of range")
                     .label(place, "raised too high")
                     .help("use an exponent between -1000 and 1000"),
             );
@@ -540,7 +547,7 @@ impl<'a> Context<'a> {
         if text != "1" {
             let bare = self.text[..start].trim_end().ends_with('[')
                 && self.text[start + text.len()..].trim_start().starts_with(']');
-            let diagnostic = Diagnostic::error("LGM0026", format!("`{text}` is not a unit"))
+            let diagnostic = Diagnostic::error(Code::LGM0026, format!("`{text}` is not a unit"))
                 .label(name.span, "expected a unit such as `kg`");
             self.report(match bare {
                 true => diagnostic.help("brackets after a literal, or after the name in this declaration, hold a unit, such as `[m/s]`; to index a literal, give it a name first"),
@@ -561,7 +568,7 @@ impl<'a> Context<'a> {
             _ => {
                 self.report(
                     Diagnostic::error(
-                        "LGM0025",
+                        Code::LGM0025,
                         "the exponent of a unit is a whole number or a fraction of whole numbers",
                     )
                     .label(

@@ -6,6 +6,7 @@ use super::build::Context;
 use super::driver::Stop;
 use super::token::{Spanned, Token};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// Which part of a file was being read.
@@ -57,7 +58,7 @@ pub fn expression(context: &Context<'_>, tokens: &[Spanned<'_>], stop: &Stop) ->
 pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Diagnostic {
     let end = tokens.last().map_or(0, |token| token.2);
     let what = description(context, part, tokens);
-    Diagnostic::error("LGM0030", format!("expected `;` after {what}"))
+    Diagnostic::error(Code::LGM0030, format!("expected `;` after {what}"))
         .label(context.span(end, end), "`;` is missing here")
         .help("write `;` at its end")
 }
@@ -177,7 +178,7 @@ impl<'t> Fault<'_, 't> {
             true => "not expected here".to_string(),
             false => format!("expected {expected}"),
         };
-        Diagnostic::error("LGM0046", message)
+        Diagnostic::error(Code::LGM0046, message)
             .label(self.place(), label)
             .help(self.example())
     }

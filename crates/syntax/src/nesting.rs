@@ -1,6 +1,7 @@
 //! Refuses deep nesting before a tree is built, so that building, walking and dropping the tree cannot exhaust a stack.
 
 use super::token::{Spanned, Token};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, Span};
 
@@ -130,7 +131,7 @@ fn bump(level: &mut Level, kind: u32) {
 
 fn refusal(source: SourceId, tokens: &[Spanned<'_>], index: usize, levels: &[Level]) -> Diagnostic {
     let span = |at: usize| Span::new(source, tokens[at].0, tokens[at].2);
-    let mut diagnostic = Diagnostic::error("LGM0010", format!("this is nested more than {LEVELS} levels deep"))
+    let mut diagnostic = Diagnostic::error(Code::LGM0010, format!("this is nested more than {LEVELS} levels deep"))
         .label(span(index), "too deep from here on")
         .help("name a part of it, with `signal` or `param`, and use the name");
     if let Some(first) = levels.get(1)

@@ -10,6 +10,7 @@ use super::build::{Context, Parsed};
 use super::driver::{self, Stop};
 use super::explain::{self, Fault, Part};
 use super::token::{Spanned, Token};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 
 /// Reads all items that can be read; reports the faults of the others. `stop` is where the whole text stopped.
@@ -200,18 +201,21 @@ impl<'t> Recovery<'_, 't> {
         let words = self.context.words(span);
         let diagnostic = match token {
             Token::Error => return,
-            Token::BraceClose => Diagnostic::error("LGM0035", "this `}` closes nothing")
+            Token::BraceClose => Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
                 .label(span, "every `{` before it is closed already")
                 .help("remove it, or look for a `}` too many above"),
             _ if token.begins_statement() || matches!(token, Token::Name(_)) => Diagnostic::error(
-                "LGM0044",
+                Code::LGM0044,
                 format!("`{words}` stands outside of any model or component"),
             )
             .label(span, "statements belong between the braces of a model")
             .help("write `model Name { .. }` around the statements; if there is one, look for a `}` too many above"),
-            _ => Diagnostic::error("LGM0044", format!("expected a model or another item, found `{words}`"))
-                .label(span, "no item starts like this")
-                .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
+            _ => Diagnostic::error(
+                Code::LGM0044,
+                format!("expected a model or another item, found `{words}`"),
+            )
+            .label(span, "no item starts like this")
+            .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
         };
         self.diagnostics.push(diagnostic);
     }
@@ -331,7 +335,7 @@ impl<'t> Recovery<'_, 't> {
                 .words(self.context.span(self.all[start].0, end))
                 .to_string();
             self.diagnostics.push(
-                Diagnostic::error("LGM0049", format!("expected `{{` after `{words}`"))
+                Diagnostic::error(Code::LGM0049, format!("expected `{{` after `{words}`"))
                     .label(place, "`{` is missing here")
                     .help("write the body between `{` and `}`"),
             );
@@ -379,7 +383,7 @@ impl<'t> Recovery<'_, 't> {
                     if first && self.surplus < 0 && self.column(self.position) > self.line_column(opener) {
                         let (start, _, end) = self.all[self.position];
                         self.diagnostics.push(
-                            Diagnostic::error("LGM0035", "this `}` closes nothing")
+                            Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
                                 .label(self.context.span(start, end), "there is one `}` too many")
                                 .help("remove it"),
                         );
@@ -420,7 +424,7 @@ impl<'t> Recovery<'_, 't> {
     fn unclosed(&mut self, after: usize) {
         self.surplus -= 1;
         let end = self.kept.last().map_or(0, |token| token.2);
-        let mut diagnostic = Diagnostic::error("LGM0034", "this `{` is never closed");
+        let mut diagnostic = Diagnostic::error(Code::LGM0034, "this `{` is never closed");
         if let Some((start, Token::BraceOpen, brace)) = self.all.get(after.wrapping_sub(1)) {
             diagnostic = diagnostic.label(self.context.span(*start, *brace), "opened here");
         }

@@ -3,6 +3,7 @@
 
 use super::explain::{Fault, Part};
 use super::token::Token;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 impl Fault<'_, '_> {
@@ -40,7 +41,7 @@ impl Fault<'_, '_> {
         let owner = match self.part {
             Part::Statement if found.1 == Token::Else => {
                 return Some(
-                    Diagnostic::error("LGM0050", "`else` without an `if` in front of it")
+                    Diagnostic::error(Code::LGM0050, "`else` without an `if` in front of it")
                         .label(
                             self.place(),
                             "expected a statement; an `if` block has one `else`, at its end",
@@ -54,7 +55,7 @@ impl Fault<'_, '_> {
             _ => return None,
         };
         found.1.begins_statement().then(|| {
-            Diagnostic::error("LGM0050", format!("`{word}` cannot stand in {owner}"))
+            Diagnostic::error(Code::LGM0050, format!("`{word}` cannot stand in {owner}"))
                 .label(self.place(), "this belongs in a model or a component")
                 .help(self.example())
         })
@@ -85,7 +86,7 @@ impl Fault<'_, '_> {
             )
         });
         (self.is(Token::If) && inside && self.stop.expects_operand()).then(|| {
-            Diagnostic::error("LGM0045", "`if .. then .. else` needs parentheses here")
+            Diagnostic::error(Code::LGM0045, "`if .. then .. else` needs parentheses here")
                 .label(self.place(), "inside a larger expression")
                 .help("write `(if .. then .. else ..)`")
         })
@@ -103,9 +104,12 @@ impl Fault<'_, '_> {
         }
         let word = self.words(found);
         Some(
-            Diagnostic::error("LGM0031", format!("`{word}` is a reserved word and cannot be a name"))
-                .label(self.place(), "expected a name")
-                .help(format!("choose another name, such as `{word}_1`")),
+            Diagnostic::error(
+                Code::LGM0031,
+                format!("`{word}` is a reserved word and cannot be a name"),
+            )
+            .label(self.place(), "expected a name")
+            .help(format!("choose another name, such as `{word}_1`")),
         )
     }
 
@@ -123,19 +127,25 @@ impl Fault<'_, '_> {
                 _ => ("]", "["),
             };
             return Some(
-                Diagnostic::error("LGM0033", format!("there is no `{opener}` that this `{closer}` closes"))
-                    .label(self.place(), "closes nothing")
-                    .help(format!("remove it, or write the `{opener}` that is missing")),
+                Diagnostic::error(
+                    Code::LGM0033,
+                    format!("there is no `{opener}` that this `{closer}` closes"),
+                )
+                .label(self.place(), "closes nothing")
+                .help(format!("remove it, or write the `{opener}` that is missing")),
             );
         };
         let closer = if opening.1 == Token::ParenOpen { ")" } else { "]" };
         let opener = self.words(opening);
         if closes && self.words(found?) != closer {
             return Some(
-                Diagnostic::error("LGM0033", format!("`{opener}` is closed by `{}`", self.words(found?)))
-                    .label(self.place(), format!("expected `{closer}`"))
-                    .label(self.span(opening), "the bracket that is open")
-                    .help(format!("write `{closer}` here, or close the other bracket first")),
+                Diagnostic::error(
+                    Code::LGM0033,
+                    format!("`{opener}` is closed by `{}`", self.words(found?)),
+                )
+                .label(self.place(), format!("expected `{closer}`"))
+                .label(self.span(opening), "the bracket that is open")
+                .help(format!("write `{closer}` here, or close the other bracket first")),
             );
         }
         // Unclosed when the rest of the part does not close it either.
@@ -155,7 +165,7 @@ impl Fault<'_, '_> {
         let previous = self.previous()?;
         let place = self.context.span(previous.2, previous.2);
         Some(
-            Diagnostic::error("LGM0032", format!("this `{opener}` is never closed"))
+            Diagnostic::error(Code::LGM0032, format!("this `{opener}` is never closed"))
                 .label(place, format!("expected `{closer}` here"))
                 .label(self.span(opening), "opened here")
                 .help(format!("write `{closer}` after `{}`", self.words(previous))),
@@ -176,7 +186,7 @@ impl Fault<'_, '_> {
             return None;
         };
         Some(
-            Diagnostic::error("LGM0037", "an equation is written with one `=`")
+            Diagnostic::error(Code::LGM0037, "an equation is written with one `=`")
                 .label(self.span(at), "`==` compares two values")
                 .help("write `=`"),
         )
@@ -186,7 +196,7 @@ impl Fault<'_, '_> {
     fn colon_and_equals(&self) -> Option<Diagnostic> {
         if self.is(Token::Colon) && self.stop.expects("=") && !self.stop.expects(":") {
             return Some(
-                Diagnostic::error("LGM0036", "a value is given with `=`")
+                Diagnostic::error(Code::LGM0036, "a value is given with `=`")
                     .label(self.place(), "`:` names a kind or a domain")
                     .help("write `=` here"),
             );
@@ -196,7 +206,7 @@ impl Fault<'_, '_> {
         }
         let (first, previous) = (*self.tokens.first()?, self.previous()?);
         let name = self.words(previous);
-        let diagnostic = Diagnostic::error("LGM0036", format!("expected `:` after `{name}`, found `=`"))
+        let diagnostic = Diagnostic::error(Code::LGM0036, format!("expected `:` after `{name}`, found `=`"))
             .label(self.place(), "`=` gives a value, `:` a kind or a domain");
         Some(match first.1 {
             Token::Name(_) => diagnostic.help(format!(
@@ -214,7 +224,7 @@ impl Fault<'_, '_> {
             .any(|word| self.stop.expects(word));
         let alone = self.part == Part::Expression && self.stop.index > 0;
         (self.is(Token::Equals) && !self.stop.expects("=") && (after_operand || alone)).then(|| {
-            Diagnostic::error("LGM0038", "`=` cannot stand in an expression")
+            Diagnostic::error(Code::LGM0038, "`=` cannot stand in an expression")
                 .label(self.place(), "`=` gives a value, it does not compare")
                 .help("to compare, write `==`")
         })
@@ -233,7 +243,7 @@ impl Fault<'_, '_> {
         (named && colon.1 == Token::Colon && found).then(|| {
             let name = self.words(first);
             let end = self.words(self.previous().unwrap_or(first));
-            Diagnostic::error("LGM0051", format!("`{name}` needs a kind in front of its branch"))
+            Diagnostic::error(Code::LGM0051, format!("`{name}` needs a kind in front of its branch"))
                 .label(self.place(), format!("`{end}` was read as the kind"))
                 .help(format!("write `{name} : Kind(value) {end} -> ..;`"))
         })
@@ -259,7 +269,7 @@ impl Fault<'_, '_> {
         let (kind, words) = (self.words(kind), self.words(value));
         let words = if value.1 == Token::BracketOpen { "[..]" } else { words };
         Some(
-            Diagnostic::error("LGM0052", format!("the values of `{kind}` stand in parentheses"))
+            Diagnostic::error(Code::LGM0052, format!("the values of `{kind}` stand in parentheses"))
                 .label(self.span(value), "expected `(` in front of this")
                 .help(format!("write `{kind}({words})`")),
         )
@@ -274,7 +284,7 @@ impl Fault<'_, '_> {
         (self.part == Part::Law && none_yet && operand && !self.is(Token::Semicolon)).then(|| {
             let words = self.words(previous);
             Diagnostic::error(
-                "LGM0046",
+                Code::LGM0046,
                 format!("expected `=` after `{words}`, found {}", self.found_words()),
             )
             .label(self.place(), "expected `=`")
@@ -292,7 +302,7 @@ impl Fault<'_, '_> {
                 .tokens
                 .get(self.stop.index + 1)
                 .map_or("b", |token| self.words(*token));
-            Diagnostic::error("LGM0047", format!("one `{word}` declares one name"))
+            Diagnostic::error(Code::LGM0047, format!("one `{word}` declares one name"))
                 .label(self.place(), "expected `;`")
                 .help(format!("write `;` and a new `{word} {next} = ..;`"))
         })
@@ -319,7 +329,7 @@ impl Fault<'_, '_> {
         };
         if !unit && !power.is_empty() && previous.2 == found.0 {
             return Some(
-                Diagnostic::error("LGM0039", "a prefix alone is no factor")
+                Diagnostic::error(Code::LGM0039, "a prefix alone is no factor")
                     .label(self.place(), "a prefix belongs to a unit in brackets")
                     .help(format!(
                         "write `{number}e{power}`, or a unit with its prefix, such as `{number} [kohm]`"
@@ -328,7 +338,7 @@ impl Fault<'_, '_> {
         }
         Some(
             Diagnostic::error(
-                "LGM0039",
+                Code::LGM0039,
                 format!("expected an operator or a unit in brackets after `{number}`"),
             )
             .label(self.place(), "an operator is missing before this")
@@ -351,7 +361,7 @@ impl Fault<'_, '_> {
         }
         Some(
             Diagnostic::error(
-                "LGM0039",
+                Code::LGM0039,
                 format!(
                     "expected an operator between `{}` and `{}`",
                     self.words(previous),
@@ -374,7 +384,7 @@ impl Fault<'_, '_> {
         let left = self.previous().map_or("r", |token| self.words(token));
         let right = self.tokens.get(index + 2).map_or("J", |token| self.words(*token));
         Some(
-            Diagnostic::error("LGM0046", "an arrow is drawn with `->` only")
+            Diagnostic::error(Code::LGM0046, "an arrow is drawn with `->` only")
                 .label(self.span(less).to(self.span(minus)), "this points backwards")
                 .help(format!("write `{right} -> {left};`: power is positive along the arrow")),
         )
@@ -399,7 +409,7 @@ impl Fault<'_, '_> {
             .get(self.stop.index + 1)
             .map_or("r", |token| self.words(*token));
         Some(
-            Diagnostic::error("LGM0046", "a chain of bonds is one line of arrows")
+            Diagnostic::error(Code::LGM0046, "a chain of bonds is one line of arrows")
                 .label(self.place(), "expected `->` or `;`")
                 .help(format!("write a second chain: `{first} -> {next};`")),
         )
@@ -418,7 +428,7 @@ impl Fault<'_, '_> {
         }
         Some(
             Diagnostic::error(
-                "LGM0046",
+                Code::LGM0046,
                 format!("a {}-junction is declared with `{word}`", self.words(first)),
             )
             .label(self.span(first), "a statement cannot start with a number")
@@ -447,7 +457,7 @@ impl Fault<'_, '_> {
         };
         Some(
             Diagnostic::error(
-                "LGM0046",
+                Code::LGM0046,
                 "an element is declared in a statement of its own, not in a chain of bonds",
             )
             .label(self.span(previous).to(self.span(end)), "a chain holds names only")
@@ -471,7 +481,7 @@ impl Fault<'_, '_> {
         };
         Some(
             Diagnostic::error(
-                "LGM0048",
+                Code::LGM0048,
                 format!("expected an expression after `{words}`, found {}", self.found_words()),
             )
             .label(self.place(), "something is missing before this")

@@ -1,6 +1,7 @@
 //! Text to tokens. Every text lexes: what is no word or sign of the language is reported here, and either mended
 //! (`.5` counts as `0.5`) or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
 
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 use lgm_source::{SourceId, Span};
 use logos::Logos;
@@ -292,7 +293,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             Ok(Token::BlockComment(closed)) => {
                 if !closed {
                     lexed.report(
-                        Diagnostic::error("LGM0001", "this comment is never closed")
+                        Diagnostic::error(Code::LGM0001, "this comment is never closed")
                             .label(place(start + 2), "it starts here and runs to the end of the file")
                             .help("write `*/` where the comment ends"),
                     );
@@ -303,7 +304,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 let shown = open.trim_end();
                 end = start + shown.len();
                 lexed.report(
-                    Diagnostic::error("LGM0002", "this string has no closing quote")
+                    Diagnostic::error(Code::LGM0002, "this string has no closing quote")
                         .label(place(end), "the line ends before the string does")
                         .help("write `\"` at its end"),
                 );
@@ -311,7 +312,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             }
             Ok(Token::SingleQuoted(quoted)) => {
                 lexed.report(
-                    Diagnostic::error("LGM0002", "a string stands in double quotes")
+                    Diagnostic::error(Code::LGM0002, "a string stands in double quotes")
                         .label(place(end), "single quotes")
                         .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
                 );
@@ -321,15 +322,20 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 if text[..start].ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) =>
             {
                 lexed.report(
-                    Diagnostic::error("LGM0003", "a port or a member is reached by its name, not by a number")
-                        .label(place(end), "no name")
-                        .help("write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`"),
+                    Diagnostic::error(
+                        Code::LGM0003,
+                        "a port or a member is reached by its name, not by a number",
+                    )
+                    .label(place(end), "no name")
+                    .help(
+                        "write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`",
+                    ),
                 );
                 Token::Error
             }
             Ok(Token::LeadingDot(digits)) => {
                 lexed.report(
-                    Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
+                    Diagnostic::error(Code::LGM0003, "a number needs digits on both sides of its dot")
                         .label(place(end), "no digit before the dot")
                         .help(format!("write `0{digits}`")),
                 );
@@ -342,7 +348,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                     lexer.bump(length);
                     end += length;
                     lexed.report(
-                        Diagnostic::error("LGM0003", "a number needs digits on both sides of its dot")
+                        Diagnostic::error(Code::LGM0003, "a number needs digits on both sides of its dot")
                             .label(place(end), "no digit after the dot")
                             .help(format!("write `{digits}.0{}`", &text[start + digits.len() + 1..end])),
                     );
@@ -352,7 +358,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             Ok(Token::Foreign(sign)) => {
                 let (token, right) = foreign(sign);
                 lexed.report(
-                    Diagnostic::error("LGM0004", format!("`{sign}` is not a sign of this language"))
+                    Diagnostic::error(Code::LGM0004, format!("`{sign}` is not a sign of this language"))
                         .label(place(end), format!("in this language: `{right}`"))
                         .help(format!("write `{right}`")),
                 );
@@ -440,7 +446,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
                 .unwrap_or(text.len() - start),
             _ => letter.len_utf8(),
         };
-        let mut diagnostic = Diagnostic::error("LGM0005", format!("`{shown}` is not a sign of this language"))
+        let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a sign of this language"))
             .label(Span::new(source, start, start + length), "not expected here");
         if let Some(right) = likely_meaning(letter) {
             diagnostic = diagnostic.help(format!("write `{right}`"));
@@ -465,7 +471,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
         .map(|c| likely_meaning(c).map_or(c.to_string(), str::to_string))
         .collect();
     let mut diagnostic = Diagnostic::error(
-        "LGM0006",
+        Code::LGM0006,
         format!("`{word}` is not a name: names are written in ASCII letters"),
     )
     .label(

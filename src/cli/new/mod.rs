@@ -4,6 +4,7 @@ use super::disk::{WriteFault, write_result};
 use super::{Outcome, report};
 use clap::ValueEnum;
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Name { file, model } = &arguments.name;
     let map = SourceMap::default();
     if fs::symlink_metadata(file).is_ok() {
-        let fault = Diagnostic::error("LGM0928", format!("`{}` is there already", file.display()))
+        let fault = Diagnostic::error(Code::LGM0928, format!("`{}` is there already", file.display()))
             .help("choose another name, or delete the file; `lgm new` replaces nothing");
         return report::after_writing(&map, Err(WriteFault::Failed(fault)));
     }

@@ -3,6 +3,7 @@
 use lgm_emit::rows::{Column, Columns};
 use lgm_equations::{Quantity, StateSystem};
 use lgm_simulate::{Inputs, Side, Signals};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 
@@ -88,7 +89,7 @@ pub(super) fn asked_for(
             let inputs = system.inputs.iter().map(|known| &*known.name);
             let names: Vec<&str> = outputs.chain(states).chain(inputs).collect();
             let message = format!("there is no output, state or input `{}` to {purpose}", name.trim());
-            let mut diagnostic = Diagnostic::error("LGM0905", message);
+            let mut diagnostic = Diagnostic::error(Code::LGM0905, message);
             diagnostic.help = did_you_mean(name, names);
             diagnostics.push(diagnostic);
         }

@@ -2,10 +2,11 @@
 
 use lgm_equations::StateSystem;
 use lgm_simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// The code, what happened, and what may mend it.
-fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
+fn parts(failure: &Failure) -> (Code, String, &'static str) {
     // What is said with the variable to blame, which follows, and what is said without one.
     let of = |with: &str, alone: &str| match &failure.blame {
         Some(blame) if !blame.variable.is_empty() => format!("{with} `{}`", blame.variable),
@@ -13,7 +14,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
     };
     match &failure.kind {
         FailureKind::StepTooSmall => (
-            "LGM1001",
+            Code::LGM1001,
             of(
                 "no step is small enough for the tolerance of",
                 "no step is small enough for the tolerance",
@@ -21,7 +22,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "the solution may go to infinity; else try another `--method`, or a looser `--rtol` and `--atol`",
         ),
         FailureKind::Unbounded => (
-            "LGM1010",
+            Code::LGM1010,
             of(
                 "the solution grows beyond all bounds, and with it",
                 "the solution grows beyond all bounds",
@@ -30,7 +31,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
              how it begins",
         ),
         FailureKind::StepNotSolved => (
-            "LGM1001",
+            Code::LGM1001,
             of(
                 "the equations of an implicit step cannot be solved for",
                 "the equations of an implicit step cannot be solved",
@@ -38,7 +39,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "the solution may end here; else try another `--method`",
         ),
         FailureKind::SingularMass => (
-            "LGM1002",
+            Code::LGM1002,
             of(
                 "the mass matrix is singular, and no rate follows from the equations for",
                 "the mass matrix is singular",
@@ -46,7 +47,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "give the storage a value above zero",
         ),
         FailureKind::SingularPosition => (
-            "LGM1002",
+            Code::LGM1002,
             of(
                 "the mass matrix is singular at this position, and no rate follows from the equations for",
                 "the mass matrix is singular at this position",
@@ -55,7 +56,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
              inertia in this direction some of its own",
         ),
         FailureKind::DeadCentre => (
-            "LGM1002",
+            Code::LGM1002,
             of(
                 "the closed chain is at a dead centre, where no value follows from the other displacements for",
                 "the closed chain is at a dead centre",
@@ -63,7 +64,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "let another displacement be the one that follows: `close = ..` behind it, and no `close` behind this one",
         ),
         FailureKind::LoopNotSolved => (
-            "LGM1003",
+            Code::LGM1003,
             of(
                 "no solution of the algebraic loop was found for",
                 "no solution of the algebraic loop was found",
@@ -71,12 +72,12 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "look at the laws of the loop: they may contradict each other at this point",
         ),
         FailureKind::ChainNotClosed => (
-            "LGM1003",
+            Code::LGM1003,
             of("no position closes the chain of", "no position closes the chain"),
             "give the parts lengths with which they reach each other, or start the mechanism where they do",
         ),
         FailureKind::LeftDomain(words) => (
-            "LGM1004",
+            Code::LGM1004,
             format!(
                 "{}: {words}",
                 of(
@@ -87,7 +88,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "look at what the law is given there, or guard it with `if` or `max`",
         ),
         FailureKind::Starts { given, follows } => (
-            "LGM1005",
+            Code::LGM1005,
             format!(
                 "the starts contradict each other: {follows} follows from the others, and {}",
                 of(&format!("{given} is given for"), &format!("{given} is given"))
@@ -95,12 +96,12 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "leave out the start of the storage that depends on others",
         ),
         FailureKind::StartsNotFound => (
-            "LGM1005",
+            Code::LGM1005,
             "no starts of the states were found that give the signals and the dependent storage theirs".to_string(),
             "see whether there is such a start with these parameters, and give `guess = ..` near it",
         ),
         FailureKind::NoEquilibrium => (
-            "LGM1006",
+            Code::LGM1006,
             of(
                 "there is no state of rest, for want of one of",
                 "there is no state of rest",
@@ -108,12 +109,12 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
         ),
         FailureKind::RestNotReached(words) => (
-            "LGM1006",
+            Code::LGM1006,
             format!("no state of rest can be reached from the starts: {words}"),
             "give the states other starts, or start from them, without `--from-equilibrium`",
         ),
         FailureKind::Chatter => (
-            "LGM1007",
+            Code::LGM1007,
             of(
                 "a condition changes again and again within no time, and with it the rate of",
                 "a condition changes again and again within no time",
@@ -121,7 +122,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "give the condition a hysteresis, or smooth what it switches",
         ),
         FailureKind::TooManySteps => (
-            "LGM1008",
+            Code::LGM1008,
             of(
                 "all the steps that are allowed are used up, the last ones on",
                 "all the steps that are allowed are used up",
@@ -129,7 +130,7 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "try `--method bdf`, or a looser `--rtol`",
         ),
         FailureKind::NoHeadway(needed) => (
-            "LGM1008",
+            Code::LGM1008,
             of(
                 &format!("about {needed:.0e} more steps would be needed, above all for"),
                 &format!("about {needed:.0e} more steps would be needed"),
@@ -137,9 +138,9 @@ fn parts(failure: &Failure) -> (&'static str, String, &'static str) {
             "something moves so fast all along that the run is too long for it: ask for an earlier `--stop`, or leave out what is so \
              fast; `--max-steps` allows more",
         ),
-        FailureKind::Refused(words) => ("LGM1009", words.clone(), "see `lgm simulate --help`"),
-        FailureKind::Stopped(Stop::Interrupted) => ("LGM1009", "interrupted".to_string(), ""),
-        FailureKind::Stopped(Stop::Refused(words)) => ("LGM1009", words.clone(), ""),
+        FailureKind::Refused(words) => (Code::LGM1009, words.clone(), "see `lgm simulate --help`"),
+        FailureKind::Stopped(Stop::Interrupted) => (Code::LGM1009, "interrupted".to_string(), ""),
+        FailureKind::Stopped(Stop::Refused(words)) => (Code::LGM1009, words.clone(), ""),
     }
 }
 

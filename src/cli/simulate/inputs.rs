@@ -4,6 +4,7 @@ use crate::cli::disk::read_named;
 use lgm_elaborate::{InputTarget, input_target, no_such_input};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Plan, Table, TableReference, read_table, table_reference};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 
@@ -60,7 +61,7 @@ impl InputOptions {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         for (input, table) in system.inputs.iter().zip(&tables) {
             if input.signal.is_none() && table.is_none() && !failed {
-                let diagnostic = Diagnostic::error("LGM0912", format!("the input `{}` has no signal", input.name))
+                let diagnostic = Diagnostic::error(Code::LGM0912, format!("the input `{}` has no signal", input.name))
                     .label(input.span, "declared without a default")
                     .help(format!(
                         "give it one: `--input \"{0}=step(0)\"` or `--input {0}=data.csv:column`, or in the model",
@@ -86,20 +87,20 @@ fn one(
     let value = Span::new(source, target.value_at, length);
     if let Some(range) = &reference.unknown {
         return Err(
-            Diagnostic::error("LGM0920", "a table is read `linear` or `held`, and in no other way")
+            Diagnostic::error(Code::LGM0920, "a table is read `linear` or `held`, and in no other way")
                 .label(place(range), "neither of the two")
                 .help("write `,held` for a signal that steps from row to row, nothing for straight lines"),
         );
     }
     let text = read_named(reference.path.as_ref()).map_err(|reason| {
-        Diagnostic::error("LGM0922", format!("cannot read `{}`: {reason}", reference.path))
+        Diagnostic::error(Code::LGM0922, format!("cannot read `{}`: {reason}", reference.path))
             .label(value, "asked for here")
             .help("paths are relative to the folder in which you call lgm")
     })?;
     let table = map.add(reference.path.clone(), text, Some(reference.path.clone().into()));
     let Some((column, range)) = &reference.column else {
         return Err(
-            Diagnostic::error("LGM0920", "it is not said which column of the table is meant")
+            Diagnostic::error(Code::LGM0920, "it is not said which column of the table is meant")
                 .label(value, "there is no column")
                 .help(format!("write `{}={}:COLUMN`", target.text(), reference.path)),
         );
@@ -120,7 +121,7 @@ pub(super) fn say_where_tables_end(
         let name = &input.name;
         if from > plan.start {
             diagnostics.push(Diagnostic::information(
-                "LGM0913",
+                Code::LGM0913,
                 format!(
                     "the table of `{name}` begins at {from} s, and its first value holds from {} s on",
                     plan.start
@@ -129,7 +130,7 @@ pub(super) fn say_where_tables_end(
         }
         if to < plan.stop {
             diagnostics.push(Diagnostic::information(
-                "LGM0913",
+                Code::LGM0913,
                 format!(
                     "the table of `{name}` ends at {to} s, and its last value holds until {} s",
                     plan.stop

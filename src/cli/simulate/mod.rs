@@ -24,6 +24,7 @@ use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::{ElementId, Model};
 use lgm_simulate::{Failure, FailureKind, Inputs, Plan, Report, Stop, Summary, Verifier, simulate};
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use plots::Plotter;
 use rows::Recorder;
@@ -134,7 +135,7 @@ impl Arguments {
             _ => "name a file that ends in `.csv` or `.json`, or say `--format csv`",
         };
         let message = format!("rows cannot be written in the form that the ending `.{ending}` promises");
-        Some(misuse("LGM0932", message, help))
+        Some(misuse(Code::LGM0932, message, help))
     }
 
     /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
@@ -186,7 +187,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if arguments.verify && arguments.batch.is_asked_for() {
         let help = "leave `--verify` out, or make one of the runs with `--set` and verify that";
         diagnostics.push(misuse(
-            "LGM0933",
+            Code::LGM0933,
             "`--verify` looks at one run, and many are asked for".into(),
             help,
         ));
@@ -390,7 +391,7 @@ fn status(result: &Result<Summary, Failure>) -> &'static str {
 }
 
 /// A diagnostic of the command line as a whole.
-fn misuse(code: &'static str, message: String, help: &str) -> Diagnostic {
+fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
     Diagnostic::error(code, message).help(help)
 }
 

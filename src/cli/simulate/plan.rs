@@ -7,6 +7,7 @@ use lgm_equations::analysis::{LinearizeRequest, MOST_STATES, duration, linearize
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
 use lgm_model::{Experiment, Model};
 use lgm_simulate::{Method, Plan};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::nearest::did_you_mean;
 
@@ -82,7 +83,7 @@ impl PlanArguments {
         model: &str,
         chosen: &Result<f64, String>,
     ) -> Result<Plan, Box<Diagnostic>> {
-        let refuse = |message: String, help: &str| Err(Box::new(misuse("LGM0926", message, help)));
+        let refuse = |message: String, help: &str| Err(Box::new(misuse(Code::LGM0926, message, help)));
         let default = Plan::default();
         let start = self.start.or(asked.start).unwrap_or(default.start);
         let stop = match (self.stop.or(asked.stop), chosen) {
@@ -90,7 +91,11 @@ impl PlanArguments {
             (None, Ok(length)) => start + length,
             (None, Err(reason)) => {
                 let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
-                let fault = misuse("LGM0926", format!("it is not said how long `{model}` is to run"), help);
+                let fault = misuse(
+                    Code::LGM0926,
+                    format!("it is not said how long `{model}` is to run"),
+                    help,
+                );
                 return Err(Box::new(fault.note(reason.clone())));
             }
         };
@@ -221,7 +226,7 @@ pub(super) fn length_by_modes(
         system.model, found.seconds
     );
     let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
-    let remark = Diagnostic::information("LGM0936", message).note(format!("{why}, rounded up{about}"));
+    let remark = Diagnostic::information(Code::LGM0936, message).note(format!("{why}, rounded up{about}"));
     diagnostics.push(remark.help(help));
     Ok(found.seconds)
 }

@@ -6,6 +6,7 @@ use crate::cli::disk::WriteFault;
 use lgm_emit::plot::{Figure, Series, Trace, html, svg};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Inputs, Plan, Side, Signals};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// Without a choice, no more outputs than these are drawn.
@@ -21,7 +22,7 @@ pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut 
         for (name, place) in &system.experiment.plot {
             let found = named(name, system);
             if found.is_empty() {
-                let diagnostic = Diagnostic::error("LGM0111", format!("there is no output `{name}` to plot"))
+                let diagnostic = Diagnostic::error(Code::LGM0111, format!("there is no output `{name}` to plot"))
                     .label(*place, "the run has neither an output nor a state of this name")
                     .help(match name.contains('.') {
                         true => format!(

@@ -5,6 +5,7 @@ use super::misuse;
 use crate::cli::disk::read_named;
 use lgm_equations::StateSystem;
 use lgm_simulate::read_samples;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
@@ -54,7 +55,7 @@ impl OptionText<'_> {
         let start = start.unwrap_or(0);
         let end = (start + part.len()).min(self.text.len());
         Box::new(
-            Diagnostic::error("LGM0924", "this option does not say how a parameter varies")
+            Diagnostic::error(Code::LGM0924, "this option does not say how a parameter varies")
                 .label(Span::new(self.source, start, end), message.to_string())
                 .help(format!("write it like `{}`", self.example)),
         )
@@ -102,7 +103,7 @@ fn target(name: &str, place: Option<Span>, system: &StateSystem) -> Answer<Targe
         }
     }
     let mut diagnostic = Diagnostic::error(
-        "LGM0925",
+        Code::LGM0925,
         format!("`{}` has no `param` named `{name}` that could vary", system.model),
     );
     if let Some(place) = place {
@@ -181,7 +182,7 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
     let name = path.display().to_string();
     let text = read_named(path).map_err(|reason| {
         Box::new(misuse(
-            "LGM0922",
+            Code::LGM0922,
             format!("cannot read `{name}`: {reason}"),
             "name a CSV file whose first line names parameters",
         ))
@@ -193,7 +194,7 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
         let target = target(&column, Some(place), system)?;
         if parameters.iter().any(|known| known.position == target.position) {
             return Err(Box::new(
-                Diagnostic::error("LGM0924", format!("two columns are named `{column}`"))
+                Diagnostic::error(Code::LGM0924, format!("two columns are named `{column}`"))
                     .label(place, "the second one"),
             ));
         }
@@ -201,7 +202,7 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
     }
     if values.len() > MOST {
         let message = format!("the table has {} rows, and a million runs are the most", values.len());
-        return Err(Box::new(misuse("LGM0924", message, "split the table")));
+        return Err(Box::new(misuse(Code::LGM0924, message, "split the table")));
     }
     for row in &mut values {
         for (value, target) in row.iter_mut().zip(&parameters) {

@@ -13,6 +13,7 @@ use crate::state::{Elaborator, Place, Thing};
 use crate::values::{Agreement, DimId, Scalar, Value};
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Instance};
 use num_traits::{Signed, Zero};
@@ -125,7 +126,7 @@ impl<'a> Elaborator<'a> {
     fn mode_count(&mut self, instance: &'a Instance, modal: &ast::Modal, place: Place) -> Option<u32> {
         let Some(expr) = argument(instance, "modes") else {
             let diagnostic = Diagnostic::error(
-                "LGM0442",
+                Code::LGM0442,
                 format!("`{}` needs its number of modes", instance.declared.name.text),
             )
             .label(instance.kind.span, "`modes` is missing")
@@ -141,7 +142,7 @@ impl<'a> Elaborator<'a> {
         match u32::try_from(count) {
             Ok(count @ 1..) => Some(count),
             _ => {
-                let diagnostic = Diagnostic::error("LGM0442", "a modal block has at least one mode")
+                let diagnostic = Diagnostic::error(Code::LGM0442, "a modal block has at least one mode")
                     .label(expr.span, format!("this is {count}"))
                     .help("write a whole number from 1 on; `lgm modes --converge` shows how many are enough");
                 self.report(diagnostic);
@@ -162,7 +163,7 @@ impl<'a> Elaborator<'a> {
         let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
         let values = self.argument_values(instance, &modal.formals, place, &in_table);
         if values.is_none() && self.errors == before {
-            let diagnostic = Diagnostic::error("LGM0448", "a default follows a parameter that the table gives")
+            let diagnostic = Diagnostic::error(Code::LGM0448, "a default follows a parameter that the table gives")
                 .label(instance.kind.span, "of this block")
                 .label(modal.name.span, "declared here")
                 .help("give the parameter in the model, or as a column of its own");
@@ -191,7 +192,7 @@ impl<'a> Elaborator<'a> {
 
     fn changing_value(&mut self, span: Span, what: &str) {
         let diagnostic = Diagnostic::error(
-            "LGM0443",
+            Code::LGM0443,
             format!("`{what}` of a modal block may depend on parameters only"),
         )
         .label(span, "this changes with time")
@@ -211,10 +212,11 @@ impl<'a> Elaborator<'a> {
         }
         if let Some(expr) = spans {
             if rules.shape("integral").is_none() {
-                let diagnostic = Diagnostic::error("LGM0446", "this modal block has no `integral(x)` of its shapes")
-                    .label(expr.span, "a span is given here")
-                    .label(instance.kind.span, "it defines `shape(x)` only")
-                    .help("define `integral(x) = ..;`, an antiderivative of `shape(x)`, in the block");
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0446, "this modal block has no `integral(x)` of its shapes")
+                        .label(expr.span, "a span is given here")
+                        .label(instance.kind.span, "it defines `shape(x)` only")
+                        .help("define `integral(x) = ..;`, an antiderivative of `shape(x)`, in the block");
                 self.report(diagnostic);
                 return None;
             }
@@ -226,7 +228,7 @@ impl<'a> Elaborator<'a> {
         }
         if ports.is_empty() {
             let diagnostic = Diagnostic::error(
-                "LGM0442",
+                Code::LGM0442,
                 format!("`{}` needs the positions of its ports", instance.declared.name.text),
             )
             .label(instance.kind.span, "`at` is missing")
@@ -266,7 +268,7 @@ impl<'a> Elaborator<'a> {
             let shape = value.shape_text();
             let words = if width == 1 { words[0] } else { words[1] };
             let diagnostic = Diagnostic::error(
-                "LGM0444",
+                Code::LGM0444,
                 format!(
                     "`{name}` takes positions of {width} {}",
                     if width == 1 { "number" } else { "numbers" }
@@ -292,7 +294,7 @@ impl<'a> Elaborator<'a> {
             count => format!("{count} {many}"),
         };
         let mut diagnostic = Diagnostic::error(
-            "LGM0445",
+            Code::LGM0445,
             format!(
                 "`{name}` has {}, but {}",
                 plural(ports, "position", "positions"),
@@ -394,7 +396,7 @@ impl<'a> Elaborator<'a> {
             if let Position::Span(from, to) = port {
                 let values = self.exact(&[from.expr, to.expr], span)?;
                 if values[0] >= values[1] {
-                    let diagnostic = Diagnostic::error("LGM0444", "this span is empty")
+                    let diagnostic = Diagnostic::error(Code::LGM0444, "this span is empty")
                         .label(span, format!("from {} to {}", to_f64(&values[0]), to_f64(&values[1])))
                         .help("write the smaller end first: `over = [x1, x2]`");
                     self.report(diagnostic);
@@ -420,7 +422,7 @@ impl<'a> Elaborator<'a> {
                 };
                 let (given, wanted) = (self.dims.text(coordinate.dim), self.dims.text(side.dim));
                 let diagnostic = Diagnostic::error(
-                    "LGM0201",
+                    Code::LGM0201,
                     format!("this position is given in {given}, the length in {wanted}"),
                 )
                 .label(span, format!("this is in {given}"))
@@ -433,7 +435,7 @@ impl<'a> Elaborator<'a> {
             let (x, length) = (to_f64(&values[0]), to_f64(&values[1]));
             // A position that is computed, such as three thirds of pi, may miss the end by a rounding.
             if values[0].is_negative() || (values[0] > values[1] && x > length * (1.0 + 1e-12)) {
-                let diagnostic = Diagnostic::error("LGM0444", "this position lies outside of the modal block")
+                let diagnostic = Diagnostic::error(Code::LGM0444, "this position lies outside of the modal block")
                     .label(span, format!("this is {x}"))
                     .help(format!("positions count from one end: write one from 0 to {length}"));
                 self.report(diagnostic);
@@ -512,7 +514,7 @@ impl<'a> Elaborator<'a> {
                         .iter()
                         .find(|entry| entry.0 == *name)
                         .map_or(instance.kind.span, |entry| entry.1.span);
-                    let diagnostic = Diagnostic::error("LGM0206", "a scalar is needed here")
+                    let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is needed here")
                         .label(expr, format!("this is {}", value.shape_text()))
                         .help(format!("`{name}` is one number for each mode"));
                     self.report(diagnostic);
@@ -556,7 +558,7 @@ impl<'a> Elaborator<'a> {
                     .iter()
                     .find(|name| scope_has(&mode.scope, name))
                     .unwrap_or(&names[0]);
-                let diagnostic = Diagnostic::error("LGM0443", format!("the {name} of a mode {words}"))
+                let diagnostic = Diagnostic::error(Code::LGM0443, format!("the {name} of a mode {words}"))
                     .label(span_of(names), format!("this is {} for mode {at}", to_f64(value)))
                     .label(
                         instance.kind.span,
@@ -571,7 +573,7 @@ impl<'a> Elaborator<'a> {
             let square = self.dims.times_power(DimId::NONE, per_second, 2, 1);
             if ratio.agreement(square) != Agreement::Yes && !values[1].is_zero() {
                 let shown = self.dims.text(ratio);
-                let diagnostic = Diagnostic::error("LGM0203", "the values of a mode do not give a frequency")
+                let diagnostic = Diagnostic::error(Code::LGM0203, "the values of a mode do not give a frequency")
                     .label(
                         span_of(&roles.restoring),
                         format!("this over `{}` is in {shown}", roles.primary[0]),

@@ -7,6 +7,7 @@ use crate::values::{DimId, Scalar, Value};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_model::{ElementId, PortId, Variable};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, ExprKind, Name};
 
@@ -27,9 +28,10 @@ impl<'a> Elaborator<'a> {
             Thing::Modal(first, at) => (first, at as usize),
             Thing::Failed | Thing::Absent => return None,
             _ => {
-                let diagnostic = Diagnostic::error("LGM0138", format!("`{}` is measured of a modal block", name.text))
-                    .label(owner.value.span, "this is none")
-                    .help("measure `across(..)` and `through(..)` of elements and nodes");
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0138, format!("`{}` is measured of a modal block", name.text))
+                        .label(owner.value.span, "this is none")
+                        .help("measure `across(..)` and `through(..)` of elements and nodes");
                 self.report(diagnostic);
                 return None;
             }
@@ -43,7 +45,7 @@ impl<'a> Elaborator<'a> {
         for position in positions {
             let scalar = self.eval_scalar(&position.value, place)?;
             if self.varies(scalar.expr) {
-                let diagnostic = Diagnostic::error("LGM0443", "a position may depend on parameters only")
+                let diagnostic = Diagnostic::error(Code::LGM0443, "a position may depend on parameters only")
                     .label(position.value.span, "this changes with time")
                     .help("measure at a fixed position");
                 self.report(diagnostic);
@@ -74,9 +76,12 @@ impl<'a> Elaborator<'a> {
 
     fn wrong_position_count(&mut self, name: &Name, wanted: usize, given: usize, span: Span) -> Value {
         let words = if wanted == 1 { "x" } else { "x, y" };
-        let diagnostic = Diagnostic::error("LGM0128", format!("`{}` takes a modal block and a position", name.text))
-            .label(span, format!("{given} of {wanted} coordinates are given"))
-            .help(format!("write `{}(bar, {words})`", name.text));
+        let diagnostic = Diagnostic::error(
+            Code::LGM0128,
+            format!("`{}` takes a modal block and a position", name.text),
+        )
+        .label(span, format!("{given} of {wanted} coordinates are given"))
+        .help(format!("write `{}(bar, {words})`", name.text));
         self.report(diagnostic);
         Value::Error
     }
@@ -238,7 +243,7 @@ impl<'a> Elaborator<'a> {
         if rules.shape(&name.text).is_none() {
             let modal = self.blocks[at].modal;
             let diagnostic = Diagnostic::error(
-                "LGM0446",
+                Code::LGM0446,
                 format!("`{}` says nothing of its {}", modal.name.text, name.text),
             )
             .label(name.span, "measured here")
@@ -294,8 +299,9 @@ impl<'a> Elaborator<'a> {
             .position(|symbol| *symbol == *name.text)
             .map(|at| at == 1)
         else {
-            let mut diagnostic = Diagnostic::error("LGM0111", format!("a modal block has no value `{}`", name.text))
-                .label(name.span, "not known");
+            let mut diagnostic =
+                Diagnostic::error(Code::LGM0111, format!("a modal block has no value `{}`", name.text))
+                    .label(name.span, "not known");
             diagnostic.help = Some(format!(
                 "its modes have `{}[i]` and `{}[i]`, and its ports are `port[k]`, of which `across(..)` is measured",
                 symbols[0], symbols[1]
@@ -311,7 +317,7 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         };
         if k < 1 || k > count as i64 {
-            let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} lies outside 1:{count}"))
                 .label(
                     span,
                     format!(
@@ -333,7 +339,7 @@ impl<'a> Elaborator<'a> {
             false => mode.restoring.map(|restoring| restoring.0),
         };
         let Some(part) = part else {
-            let diagnostic = Diagnostic::error("LGM0111", format!("mode {k} has no `{}`", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0111, format!("mode {k} has no `{}`", name.text))
                 .label(span, "a rigid-body mode, which nothing draws back")
                 .help("measure the variable that moves, or take another mode");
             self.report(diagnostic);
@@ -371,7 +377,7 @@ impl<'a> Elaborator<'a> {
             return Some(None);
         };
         if k < 1 || k > count as i64 {
-            let diagnostic = Diagnostic::error("LGM0121", format!("the index {k} lies outside 1:{count}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} lies outside 1:{count}"))
                 .label(
                     expr.span,
                     format!("there {} {count}", if count == 1 { "is only" } else { "are" }),

@@ -14,6 +14,7 @@ use lgm_model::{
     StateChoice, StorageForm, Variable,
 };
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -184,7 +185,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             };
             if tail.is_vector() || head.is_vector() {
-                let diagnostic = Diagnostic::error("LGM0202", "a port of a modal block is a scalar")
+                let diagnostic = Diagnostic::error(Code::LGM0202, "a port of a modal block is a scalar")
                     .label(from.span.to(to.span), "this is a vector node")
                     .help("write one entry of it: `q[1]`");
                 self.report(diagnostic);

@@ -12,6 +12,7 @@ use crate::values::Scalar;
 use lgm_algebra::expr::ExprId;
 use lgm_model::{ElementId, Matrix};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 
@@ -92,7 +93,7 @@ impl<'a> Elaborator<'a> {
         let rules = block.rules.clone();
         let (compliance, resistance) = (rules.shape("compliance"), rules.shape(rules.resistance()));
         if compliance.is_none() && resistance.is_none() {
-            let diagnostic = Diagnostic::error("LGM0446", "this modal block has no static compliance")
+            let diagnostic = Diagnostic::error(Code::LGM0446, "this modal block has no static compliance")
                 .label(span, "it is needed here")
                 .label(block.modal.name.span, "no `compliance(x, y)` in this block")
                 .help("define `compliance(x, y) = ..;`: the displacement at x by a force of 1 at y, rigid-body motion aside");
@@ -184,7 +185,7 @@ impl<'a> Elaborator<'a> {
             Position::Point(at) if at.len() == 1 => (at[0], at[0]),
             Position::Span(from, to) => (*from, *to),
             Position::Point(_) => {
-                let diagnostic = Diagnostic::error("LGM0446", "a residual is found for ports along a line only")
+                let diagnostic = Diagnostic::error(Code::LGM0446, "a residual is found for ports along a line only")
                     .label(span, "a residual is wanted here")
                     .help("leave `residual` out and take more modes");
                 self.report(diagnostic);

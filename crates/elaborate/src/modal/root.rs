@@ -7,6 +7,7 @@ use crate::state::{Elaborator, Place};
 use crate::values::{DimId, Value};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, SymbolKind, doubles};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Over;
 use num_rational::BigRational;
@@ -164,7 +165,7 @@ impl<'a> Elaborator<'a> {
             return Value::Error;
         };
         if from >= to {
-            let diagnostic = Diagnostic::error("LGM0441", "the interval of this root is empty")
+            let diagnostic = Diagnostic::error(Code::LGM0441, "the interval of this root is empty")
                 .label(over.from.span.to(over.to.span), format!("from {from} to {to}"))
                 .help("write the smaller end first");
             self.report(diagnostic);
@@ -185,7 +186,7 @@ impl<'a> Elaborator<'a> {
             Ok(steps) => steps,
             Err(symbol) => {
                 let name = self.arena.exprs.symbol_info(symbol).name.clone();
-                let diagnostic = Diagnostic::error("LGM0402", "a root must be known when compiling")
+                let diagnostic = Diagnostic::error(Code::LGM0402, "a root must be known when compiling")
                     .label(over.body.span, format!("this depends on `{name}`"))
                     .help(format!("declare it as a structural parameter: `const {name} = ..;`"));
                 let diagnostic = self.label_symbol(diagnostic, symbol);
@@ -223,7 +224,7 @@ impl<'a> Elaborator<'a> {
                 "multiply the equation by what vanishes there: `sin(z) - z*cos(z)` in place of `tan(z) - z`",
             ),
         };
-        let diagnostic = Diagnostic::error("LGM0441", "this expression has no single root in its interval")
+        let diagnostic = Diagnostic::error(Code::LGM0441, "this expression has no single root in its interval")
             .label(span, words)
             .help(help);
         self.report(diagnostic);

@@ -4,6 +4,7 @@ use super::table_text::TABLE;
 use crate::functions::{MEASURES, is_function};
 use crate::names::Checker;
 use crate::scopes::for_children;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_syntax::ast::{self, Equation, Expr, ExprKind, Name};
@@ -89,9 +90,12 @@ impl<'a> Rules<'a> {
                 "across" => rules.across = true,
                 "through" => {}
                 _ => fault(
-                    Diagnostic::error("LGM0440", "a modal block is driven by across or by through variables")
-                        .label(drive.span, "not known")
-                        .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
+                    Diagnostic::error(
+                        Code::LGM0440,
+                        "a modal block is driven by across or by through variables",
+                    )
+                    .label(drive.span, "not known")
+                    .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
                 ),
             }
         }
@@ -103,9 +107,12 @@ impl<'a> Rules<'a> {
                 ExprKind::Call(name, arguments) => (name, Some(arguments)),
                 _ => {
                     fault(
-                        Diagnostic::error("LGM0440", "a modal block assigns names and functions of the position")
-                            .label(equation.left.span, "neither a name nor a function")
-                            .help("write `mass = ..;` or `shape(x) = ..;`"),
+                        Diagnostic::error(
+                            Code::LGM0440,
+                            "a modal block assigns names and functions of the position",
+                        )
+                        .label(equation.left.span, "neither a name nor a function")
+                        .help("write `mass = ..;` or `shape(x) = ..;`"),
                     );
                     continue;
                 }
@@ -118,7 +125,7 @@ impl<'a> Rules<'a> {
             let first = first.or_else(|| values.get(&*name.text).and_then(|first| left_name(&first.left)));
             if let Some(first) = first {
                 fault(
-                    Diagnostic::error("LGM0107", format!("`{}` is declared twice", name.text))
+                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
                         .label(name.span, "declared again here")
                         .label(first.span, "first declared here")
                         .help("rename one of the two"),
@@ -128,7 +135,7 @@ impl<'a> Rules<'a> {
             let clash = modal.formals.iter().find(|formal| formal.name.text == name.text);
             if let Some(formal) = clash {
                 fault(
-                    Diagnostic::error("LGM0107", format!("`{}` is declared twice", name.text))
+                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
                         .label(name.span, "assigned here")
                         .label(formal.name.span, "a parameter already")
                         .help("rename one of the two"),
@@ -156,7 +163,7 @@ impl<'a> Rules<'a> {
                     };
                     if !counts || names.len() != arguments.len() {
                         fault(
-                            Diagnostic::error("LGM0440", "a modal block has no such function of the position")
+                            Diagnostic::error(Code::LGM0440, "a modal block has no such function of the position")
                                 .label(equation.left.span, "not known, or with other arguments")
                                 .help(
                                     "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
@@ -173,7 +180,7 @@ impl<'a> Rules<'a> {
                     if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance"))
                     {
                         fault(
-                            Diagnostic::error("LGM0440", "a table has a column for each position")
+                            Diagnostic::error(Code::LGM0440, "a table has a column for each position")
                                 .label(equation.right.span, "this names none")
                                 .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
                         );
@@ -201,10 +208,13 @@ impl<'a> Rules<'a> {
         for names in [roles.primary, roles.restoring, roles.dissipation] {
             if let (Some(first), Some(second)) = (values.get(names[0]), values.get(names[1])) {
                 fault(
-                    Diagnostic::error("LGM0440", format!("`{}` and `{}` are one value", names[0], names[1]))
-                        .label(second.left.span, "given here")
-                        .label(first.left.span, "and here")
-                        .help("leave one of the two out"),
+                    Diagnostic::error(
+                        Code::LGM0440,
+                        format!("`{}` and `{}` are one value", names[0], names[1]),
+                    )
+                    .label(second.left.span, "given here")
+                    .label(first.left.span, "and here")
+                    .help("leave one of the two out"),
                 );
             }
         }
@@ -216,7 +226,7 @@ impl<'a> Rules<'a> {
             if !visit(name, &values, &mut marks, &mut rules.values) {
                 let equation = values[name];
                 fault(
-                    Diagnostic::error("LGM0117", format!("`{name}` is defined through itself"))
+                    Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
                         .label(equation.span, "this closes a circle")
                         .help("break the circle: a value may need only what does not need it"),
                 );
@@ -268,7 +278,7 @@ fn left_name(expr: &Expr) -> Option<&Name> {
 
 fn missing(modal: &ast::Modal, what: &str, example: &str) -> Diagnostic {
     Diagnostic::error(
-        "LGM0440",
+        Code::LGM0440,
         format!("the modal block `{}` has no {what}", modal.name.text),
     )
     .label(modal.name.span, "declared here")
@@ -332,7 +342,7 @@ pub(crate) fn check<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal) {
     if modal.domain.is_none() {
         checker.report(
             Diagnostic::error(
-                "LGM0440",
+                Code::LGM0440,
                 format!("the modal block `{}` has no domain", modal.name.text),
             )
             .label(modal.name.span, "declared here")
@@ -346,7 +356,7 @@ pub(crate) fn check<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal) {
         if super::ARGUMENTS.contains(&&*formal.name.text) {
             checker.report(
                 Diagnostic::error(
-                    "LGM0440",
+                    Code::LGM0440,
                     format!("every modal block has an argument `{}`", formal.name.text),
                 )
                 .label(formal.name.span, "declared again here")
@@ -387,7 +397,7 @@ fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr
             continue;
         }
         let mut diagnostic = Diagnostic::error(
-            "LGM0110",
+            Code::LGM0110,
             format!("the modal block `{}` declares no `{text}`", modal.name.text),
         )
         .label(name.span, "not declared");
@@ -403,18 +413,24 @@ fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr
 fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool) {
     match &expr.kind {
         ExprKind::Call(name, _) if MEASURES.contains(&&*name.text) => checker.report(
-            Diagnostic::error("LGM0126", format!("`{}(..)` cannot stand in a modal block", name.text))
-                .label(name.span, "a measure of the graph")
-                .help("the values of a mode follow from the parameters of the block and the index of the mode"),
+            Diagnostic::error(
+                Code::LGM0126,
+                format!("`{}(..)` cannot stand in a modal block", name.text),
+            )
+            .label(name.span, "a measure of the graph")
+            .help("the values of a mode follow from the parameters of the block and the index of the mode"),
         ),
         ExprKind::Call(name, _) if matches!(&*name.text, "step" | "pulse" | "ramp") => checker.report(
-            Diagnostic::error("LGM0440", format!("`{}(..)` cannot stand in a modal block", name.text))
-                .label(name.span, "a function of time")
-                .help("the modes of a block do not change with time"),
+            Diagnostic::error(
+                Code::LGM0440,
+                format!("`{}(..)` cannot stand in a modal block", name.text),
+            )
+            .label(name.span, "a function of time")
+            .help("the modes of a block do not change with time"),
         ),
         ExprKind::Call(name, _) if &*name.text == TABLE && of_position => {}
         ExprKind::Call(name, _) if &*name.text == TABLE => checker.report(
-            Diagnostic::error("LGM0440", "a table gives parameters and functions of the position")
+            Diagnostic::error(Code::LGM0440, "a table gives parameters and functions of the position")
                 .label(name.span, "neither of them here")
                 .help("declare a parameter of the name of the column: it has a value for each mode"),
         ),

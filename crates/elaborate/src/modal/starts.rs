@@ -6,6 +6,7 @@ use crate::state::{Elaborator, Place};
 use lgm_algebra::expr::ExprId;
 use lgm_model::{DomainId, ElementId};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Instance;
 
@@ -33,7 +34,7 @@ impl<'a> Elaborator<'a> {
                 "start" => (moving, &mut starts.moving),
                 "displacement" => (self.dims.times_seconds(moving, 1), &mut starts.displaced),
                 other => {
-                    let diagnostic = Diagnostic::error("LGM0136", format!("a modal block takes no `{other}`"))
+                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a modal block takes no `{other}`"))
                         .label(attribute.name.span, "neither `start` nor `displacement`")
                         .help("write `start = [..]` or `displacement = [..]`, a value for each mode");
                     self.report(diagnostic);
@@ -72,10 +73,11 @@ impl<'a> Elaborator<'a> {
                 }
                 None if self.arena.exprs.is_zero(value) => {}
                 None => {
-                    let diagnostic = Diagnostic::error("LGM0136", "a mode that nothing draws back has no displacement")
-                        .label(span, format!("mode {k} is given one"))
-                        .label(block.instance.kind.span, "its place is no state of this block")
-                        .help("write 0 for the rigid motions; an output `displacement(..)` counts from the start");
+                    let diagnostic =
+                        Diagnostic::error(Code::LGM0136, "a mode that nothing draws back has no displacement")
+                            .label(span, format!("mode {k} is given one"))
+                            .label(block.instance.kind.span, "its place is no state of this block")
+                            .help("write 0 for the rigid motions; an output `displacement(..)` counts from the start");
                     self.report(diagnostic);
                     return None;
                 }

@@ -11,6 +11,7 @@ use crate::state::{Elaborator, Place};
 use crate::values::{Scalar, Value};
 use lgm_algebra::expr::to_f64;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_syntax::ast::{self, Argument, Instance, Name};
@@ -62,7 +63,7 @@ impl<'a> Elaborator<'a> {
     ) -> Option<u32> {
         let (Some(_), 1 | 2) = (used.path, used.arguments.len()) else {
             let diagnostic = Diagnostic::error(
-                "LGM0448",
+                Code::LGM0448,
                 "a table of modes is a file, and how many of its modes are taken",
             )
             .label(used.call.span, "no file in quotes, or too many arguments")
@@ -79,7 +80,7 @@ impl<'a> Elaborator<'a> {
         match usize::try_from(count) {
             Ok(count) if (1..=rows).contains(&count) => u32::try_from(count).ok(),
             _ => {
-                let diagnostic = Diagnostic::error("LGM0448", format!("`{}` has {rows} modes", table.title))
+                let diagnostic = Diagnostic::error(Code::LGM0448, format!("`{}` has {rows} modes", table.title))
                     .label(wanted.value.span, format!("{count} of them are wanted"))
                     .label(table.row_span(rows - 1), "the last one")
                     .help(format!("write a number from 1 to {rows}"));
@@ -102,7 +103,7 @@ impl<'a> Elaborator<'a> {
                 return Some(());
             };
             let diagnostic = Diagnostic::error(
-                "LGM0448",
+                Code::LGM0448,
                 format!("`{}` needs a table of its modes", instance.declared.name.text),
             )
             .label(instance.kind.span, format!("its `{name}` is a table"))
@@ -115,7 +116,7 @@ impl<'a> Elaborator<'a> {
         for column in &table.columns {
             let mut refuse = |label: &str, help: String| {
                 let diagnostic = Diagnostic::error(
-                    "LGM0448",
+                    Code::LGM0448,
                     format!("`{}` cannot take the column `{}`", modal.name.text, column.title()),
                 )
                 .label(column.span, label.to_string())
@@ -231,7 +232,7 @@ impl<'a> Elaborator<'a> {
                 .map(|column| format!("`{}`", column.title()))
                 .collect();
             let diagnostic = Diagnostic::error(
-                "LGM0448",
+                Code::LGM0448,
                 format!("`{}` has no column `{function}({})`", table.title, wanted.join(", ")),
             )
             .label(span, "at this position")
@@ -251,7 +252,7 @@ impl<'a> Elaborator<'a> {
             if known.is_known() && coordinate.dim.is_known() && known != coordinate.dim {
                 let (given, wanted) = (self.dims.text(coordinate.dim), self.dims.text(known));
                 let diagnostic = Diagnostic::error(
-                    "LGM0201",
+                    Code::LGM0201,
                     format!("this position is given in {given}, those of the table in {wanted}"),
                 )
                 .label(span, format!("this is in {given}"))
@@ -267,7 +268,7 @@ impl<'a> Elaborator<'a> {
     /// `table(x)` in the body of a block: the value of the function that it defines for the mode.
     pub fn tabulated(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
         if self.law.is_none() {
-            let diagnostic = Diagnostic::error("LGM0145", "there is no function `table` here")
+            let diagnostic = Diagnostic::error(Code::LGM0145, "there is no function `table` here")
                 .label(name.span, "a table of modes is no value")
                 .help("write `modes = table(\"modes.csv\")` in a modal block");
             self.report(diagnostic);

@@ -5,6 +5,7 @@ use crate::state::unit_meaning;
 use crate::values::{Text, decimal};
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::units::{Dimension, Unit};
+use lgm_source::codes::Code;
 use lgm_source::csv::{Field, Records};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
@@ -79,7 +80,7 @@ pub(crate) fn table_use(instance: &Instance) -> Option<TableUse<'_>> {
 }
 
 fn fault(span: Span, message: String, label: &str) -> Diagnostic {
-    Diagnostic::error("LGM0447", message).label(span, label.to_string())
+    Diagnostic::error(Code::LGM0447, message).label(span, label.to_string())
 }
 
 impl ModeTable {

@@ -23,6 +23,7 @@ pub use fmu::archive;
 pub use subject::Origin;
 
 use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use subject::Subject;
 
@@ -142,7 +143,7 @@ fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
         "code of this target does not see where a solution of the algebraic loop of {} ends",
         subject.loops_in_words()
     );
-    Diagnostic::warning("LGM0937", message)
+    Diagnostic::warning(Code::LGM0937, message)
         .note("where the loop has several solutions, a run may leave one of them too early, and its numbers are wrong from there on")
         .help("compare it with `lgm simulate`; C, Rust, Python and FMUs follow a solution to its end")
 }
@@ -174,7 +175,7 @@ pub fn package(
             "`{}` has algebraic loops of {unknowns} unknowns, which emitted code of this target cannot solve (at most {most})",
             system.model
         );
-        return Err(Diagnostic::error("LGM1031", message)
+        return Err(Diagnostic::error(Code::LGM1031, message)
             .help("give the loops storage of their own, or run the model with `lgm simulate`"));
     }
     let subject = Subject::new(system, origin);

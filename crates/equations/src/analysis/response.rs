@@ -3,6 +3,7 @@
 use super::double_double::ComplexSum;
 use super::factor::{Solution, Solver};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 
@@ -55,7 +56,7 @@ pub struct Curve {
 pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Response>, Vec<Diagnostic>) {
     let Some(form) = system.numeric.as_ref().filter(|_| system.linear) else {
         let fault = Diagnostic::error(
-            "LGM0701",
+            Code::LGM0701,
             format!(
                 "`{}` has no frequency response: it has no matrices A..F in numbers",
                 system.model
@@ -108,7 +109,7 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
         if !unbounded.is_empty() {
             diagnostics.push(
                 Diagnostic::warning(
-                    "LGM0702",
+                    Code::LGM0702,
                     format!("the response at omega = {omega} rad/s is unbounded: a pole lies at this frequency"),
                 )
                 .note(format!("infinite for {}", unbounded.join(", ")))

@@ -16,6 +16,7 @@ use crate::bond::{BondGraph, End, Origin};
 use lgm_algebra::expr;
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::{Connection, ElementId, Law, Model, PortId, Variable};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
@@ -252,7 +253,7 @@ impl Work<'_> {
             true => format!("so {name} cannot set {what}"),
             false => format!("so {name} cannot set {what} again"),
         };
-        let mut diagnostic = Diagnostic::error("LGM0301", message);
+        let mut diagnostic = Diagnostic::error(Code::LGM0301, message);
         // The last step is the fault itself and its place comes first.
         let count = told.len() + 1;
         diagnostic = diagnostic.label(self.words.port_span(port), format!("{count}. {last}"));

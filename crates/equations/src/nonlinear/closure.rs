@@ -12,6 +12,7 @@ use lgm_algebra::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_model::system::{AlgebraicLoop, State, StateSystem};
 use lgm_model::{Integral, Model};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use nalgebra::DMatrix;
 use rustc_hash::FxHashMap;
@@ -279,7 +280,7 @@ impl Chain {
         (far < ABOUT_AS_NEAR * near).then(|| {
             let first = &self.followers[0];
             Diagnostic::information(
-                "LGM0435",
+                Code::LGM0435,
                 "the chain closes in two positions that are about as near to its starts",
             )
             .label(first.span, "both make this zero")
@@ -340,7 +341,7 @@ impl Chain {
         let follower = &self.followers[row];
         Some(
             Diagnostic::error(
-                "LGM0432",
+                Code::LGM0432,
                 format!("the equation of position of `{}` contradicts the velocities of the graph", follower.name),
             )
             .label(follower.span, format!("this would change at a rate of {rate:.3e}"))
@@ -374,7 +375,7 @@ impl Chain {
         let (row, value) = stuck.worst.unwrap_or((0, f64::NAN));
         let ended = |row: usize, value: f64, at: &[f64]| {
             let follower = &self.followers[row];
-            let fault = Diagnostic::error("LGM0431", "the chain does not close at the start").label(
+            let fault = Diagnostic::error(Code::LGM0431, "the chain does not close at the start").label(
                 follower.span,
                 format!("no value of `{}` was found that makes this zero", follower.name),
             );
@@ -394,7 +395,7 @@ impl Chain {
         match closest(&stuck.at, &evaluate) {
             Some(nearest) => {
                 let follower = &self.followers[nearest.row];
-                Diagnostic::error("LGM0431", "the chain cannot be closed at the start")
+                Diagnostic::error(Code::LGM0431, "the chain cannot be closed at the start")
                     .label(
                         follower.span,
                         format!(
@@ -435,7 +436,7 @@ impl Chain {
     fn dead_centre(&self, system: &StateSystem, first: usize, at: &[f64]) -> Diagnostic {
         let follower = &self.followers[first];
         Diagnostic::error(
-            "LGM0433",
+            Code::LGM0433,
             format!(
                 "the mechanism starts at a dead centre: `{}` does not follow from the other displacements",
                 follower.name

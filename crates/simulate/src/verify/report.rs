@@ -4,6 +4,7 @@ use crate::Plan;
 use lgm_equations::{Powers, Seen};
 use lgm_model::system::StateSystem;
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
 /// Faults that are told.
@@ -196,7 +197,7 @@ impl Report {
                     fault.what,
                     six_digits(fault.time)
                 );
-                let diagnostic = Diagnostic::error("LGM1032", message).note(format!("it {}", fault.words));
+                let diagnostic = Diagnostic::error(Code::LGM1032, message).note(format!("it {}", fault.words));
                 let diagnostic = match fault.span {
                     Some(span) => diagnostic.label(span, "this does not hold along the run"),
                     None => diagnostic,

@@ -11,10 +11,10 @@ use super::subject::{Named, Parameter, Subject, bracketed, labels, names, parame
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::shortest;
-use lgm_simulate::ROUNDINGS;
 use dialect::{C, RULES, string};
 use lgm_kernels::program::Program;
 use lgm_kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
+use lgm_simulate::ROUNDINGS;
 use loops::{HALVINGS, loop_values, sparse_values};
 use std::fmt::Write;
 

@@ -4,6 +4,7 @@ use super::Subject;
 use lgm_equations::analysis::poles;
 use lgm_kernels::Arguments;
 use lgm_model::system::SparseMatrix;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use num_complex::Complex;
 
@@ -34,7 +35,7 @@ pub(super) fn warning(subject: &Subject<'_>, step: f64) -> Option<Diagnostic> {
         six_digits(step),
         in_words(pole)
     );
-    let mut warning = Diagnostic::warning("LGM0935", message);
+    let mut warning = Diagnostic::warning(Code::LGM0935, message);
     if !subject.system.linear {
         warning = warning.note("the pole is that of small motions about the start");
     }

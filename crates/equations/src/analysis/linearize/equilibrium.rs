@@ -5,6 +5,7 @@ use lgm_algebra::conserved::conserved;
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
 use lgm_algebra::newton::{Linearised, Stuck, find_zero};
 use lgm_algebra::search::scattered;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
@@ -60,7 +61,7 @@ impl Work<'_> {
         let row = last.and_then(|stuck| stuck.worst).map_or(0, |worst| worst.0);
         Err(Box::new(
             Diagnostic::error(
-                "LGM0705",
+                Code::LGM0705,
                 format!(
                     "the algebraic loop of `{}` has no solution at this point",
                     self.name(unknowns[row])
@@ -84,7 +85,7 @@ impl Work<'_> {
                 symbols.len()
             );
             return Err(Box::new(
-                Diagnostic::error("LGM0704", words)
+                Diagnostic::error(Code::LGM0704, words)
                     .label(model.span, "in this model")
                     .help(format!(
                         "give the point with `--at`; at most {DENSE} unknowns are looked for"
@@ -128,7 +129,7 @@ impl Work<'_> {
                         .collect();
                     self.diagnostics.push(
                         Diagnostic::information(
-                            "LGM0707",
+                            Code::LGM0707,
                             format!("the equilibrium does not determine {}", names.join(", ")),
                         )
                         .label(model.span, "in this model")
@@ -171,7 +172,7 @@ impl Work<'_> {
         let names = || self.system.states.iter().map(|state| &*state.name);
         let words = lgm_algebra::conserved::not_kept(kept, starts, at, names)?;
         Some(Box::new(
-            Diagnostic::error("LGM0704", "no equilibrium can be reached from the starts")
+            Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the starts")
                 .label(self.model.span, "in this model")
                 .note(words)
                 .help("give the states other starts, or hold what runs away with a spring or a source"),
@@ -183,7 +184,8 @@ impl Work<'_> {
         for (state, value) in self.system.states.iter().zip(&stuck.at) {
             self.point.values.insert(state.symbol, *value);
         }
-        let fault = Diagnostic::error("LGM0704", "no equilibrium was found").label(self.model.span, "in this model");
+        let fault =
+            Diagnostic::error(Code::LGM0704, "no equilibrium was found").label(self.model.span, "in this model");
         let fault = match stuck.worst {
             Some((row, value)) if row < count => fault.note(format!(
                 "{} stays {value:.3e} at {}",

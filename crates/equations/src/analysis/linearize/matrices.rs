@@ -7,6 +7,7 @@ use lgm_algebra::expr::{ExprId, GradientRow, SymbolId, to_f64};
 use lgm_algebra::newton::undetermined;
 use lgm_algebra::{Field, FromExpression, RationalFunctions, solve};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 use num_rational::BigRational;
@@ -144,7 +145,7 @@ fn numeric_rows(work: &Work<'_>, rows: &[GradientRow], columns: &[SymbolId]) -> 
                 let name = work.name(columns[*column as usize]);
                 return Err(Box::new(
                     Diagnostic::error(
-                        "LGM0706",
+                        Code::LGM0706,
                         format!(
                             "{} has no finite derivative by `{name}` at this point",
                             work.row_name(row)
@@ -210,7 +211,7 @@ fn singular_loop(work: &Work<'_>, unknown: usize) -> Fault {
     let name = work.name(work.roots.unknowns[unknown]);
     Box::new(
         Diagnostic::error(
-            "LGM0705",
+            Code::LGM0705,
             format!("the algebraic loop does not determine `{name}` near this point: its Jacobian is singular"),
         )
         .label(work.model.span, "in this model")

@@ -16,6 +16,7 @@ use corners::{Ties, decimal};
 use lgm_algebra::expr::{ExprId, Gradient, GradientRow, Node, SymbolId, SymbolKind, brief, text};
 use lgm_model::system::{OperatingPoint, PointValue, StateSystem};
 use lgm_model::{Model, Parameter, ParameterEntry};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 use point::Point;
 use rustc_hash::FxHashMap;
@@ -146,7 +147,7 @@ impl Work<'_> {
             match gradient.row(&mut self.system.exprs, *root) {
                 Ok(row) => rows.push(row),
                 Err(_) => {
-                    let fault = Diagnostic::error("LGM0706", format!("{} has no derivative", self.row_name(at)))
+                    let fault = Diagnostic::error(Code::LGM0706, format!("{} has no derivative", self.row_name(at)))
                         .label(self.model.span, "in this model")
                         .help("declare what it integrates as a state of its own: `state z = int(..);`");
                     return Err(Box::new(fault));
@@ -219,10 +220,13 @@ impl Work<'_> {
         match values.iter().position(|value| !value.is_finite()) {
             None => Ok(()),
             Some(row) => Err(Box::new(
-                Diagnostic::error("LGM0706", format!("{} has no value at this point", self.row_name(row)))
-                    .label(self.model.span, "in this model")
-                    .note(format!("at {}", self.state_words()))
-                    .help("choose another point with `--at`"),
+                Diagnostic::error(
+                    Code::LGM0706,
+                    format!("{} has no value at this point", self.row_name(row)),
+                )
+                .label(self.model.span, "in this model")
+                .note(format!("at {}", self.state_words()))
+                .help("choose another point with `--at`"),
             )),
         }
     }
@@ -279,7 +283,7 @@ impl Work<'_> {
     fn corner(&self, row: usize, shown: &str) -> Fault {
         Box::new(
             Diagnostic::error(
-                "LGM0703",
+                Code::LGM0703,
                 format!(
                     "{} bends at this point, so that it has no derivative",
                     self.row_name(row)

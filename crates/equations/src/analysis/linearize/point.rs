@@ -6,6 +6,7 @@ use lgm_algebra::units::Dimension;
 use lgm_elaborate::dimension_of_text;
 use lgm_model::system::StateSystem;
 use lgm_model::{Given, Model};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
@@ -46,7 +47,7 @@ impl Point {
                         let (wanted, found) = (worded(wanted), worded(dimension));
                         diagnostics.push(
                             Diagnostic::error(
-                                "LGM0201",
+                                Code::LGM0201,
                                 format!("`{}` is given in {found}, but is in {wanted}", entry.name),
                             )
                             .label(entry.span, format!("this is in {found}"))
@@ -130,7 +131,7 @@ fn unknown(system: &StateSystem, entry: &Given) -> Diagnostic {
     let states = system.states.iter().map(|state| &*state.name);
     let names = states.chain(system.declared_inputs().map(|input| &*input.name));
     let fault = Diagnostic::error(
-        "LGM0929",
+        Code::LGM0929,
         format!("`{}` has no state and no input `{}`", system.model, entry.name),
     )
     .label(entry.name_span, "this option gives nothing a value");
