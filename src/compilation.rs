@@ -1,10 +1,10 @@
 //! One compilation: the text and what each stage makes of it, computed when first asked for, and once.
 
 use crate::model::{ElementId, Model};
-use lgm_elaborate::{self, Program, Settings};
+use lgm_elaborate::{Program, Settings};
 use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
-use lgm_equations::{self, Options, StateSystem};
+use lgm_equations::{Options, StateSystem};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
@@ -75,7 +75,7 @@ impl Compilation {
     ///
     /// The map holds the root text, and the texts of options that `request` names.
     pub fn new(files: &dyn Sources, mut map: SourceMap, root: SourceId, request: Request) -> Compilation {
-        let (program, loading) = stack::deep(|| elaborate::load(files, &mut map, root));
+        let (program, loading) = stack::deep(|| lgm_elaborate::load(files, &mut map, root));
         Compilation {
             map,
             root,
@@ -172,7 +172,7 @@ impl Compilation {
 
     /// The storage elements that were to keep their states.
     pub fn retained(&self) -> Vec<ElementId> {
-        let retained = |model: &Model| equations::retained(model, &self.request.equations, &mut Vec::new());
+        let retained = |model: &Model| lgm_equations::retained(model, &self.request.equations, &mut Vec::new());
         self.formulated_model().map(retained).unwrap_or_default()
     }
 
@@ -210,7 +210,7 @@ impl Compilation {
                 return Stage::skipped();
             }
             let (value, diagnostics) =
-                stack::deep(|| elaborate::elaborate(&self.program, &self.map, &self.request.settings));
+                stack::deep(|| lgm_elaborate::elaborate(&self.program, &self.map, &self.request.settings));
             let failed = has_errors(&self.loading) || has_errors(&diagnostics);
             Stage {
                 value: value.filter(|_| !failed),
@@ -225,7 +225,7 @@ impl Compilation {
                 return Stage::skipped();
             };
             let (found, mut diagnostics) =
-                stack::deep(|| equations::formulate_with_time(model, graph, &self.request.equations));
+                stack::deep(|| lgm_equations::formulate_with_time(model, graph, &self.request.equations));
             model.show_instances(&mut diagnostics);
             let failed = has_errors(&diagnostics);
             let value = found
@@ -250,7 +250,7 @@ impl Compilation {
             let Options { states, symbolic, .. } = self.request.equations;
             let retained = self.retained();
             let verification =
-                stack::deep(|| equations::verify(model, graph, &formulated.system, &retained, states, symbolic));
+                stack::deep(|| lgm_equations::verify(model, graph, &formulated.system, &retained, states, symbolic));
             verification.into_diagnostics(model)
         })
     }

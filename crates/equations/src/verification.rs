@@ -85,21 +85,24 @@ impl Verification {
             ];
         }
         let mut remarks = self.remarks(model);
-        let mut holds = Diagnostic::information(Code::LGM0712, format!("verified: the equations of `{}` hold", model.name))
-            .label(
-                model.span,
-                format!(
-                    "all {} equations of its flat graph are satisfied at {} random point{}",
-                    self.equations,
-                    self.points,
-                    if self.points == 1 { "" } else { "s" }
-                ),
-            )
-            .note(format!(
-                "largest residual {} of the largest term; power over all ports adds up to {} of its size",
-                brief(self.residual),
-                brief(self.power)
-            ));
+        let mut holds = Diagnostic::information(
+            Code::LGM0712,
+            format!("verified: the equations of `{}` hold", model.name),
+        )
+        .label(
+            model.span,
+            format!(
+                "all {} equations of its flat graph are satisfied at {} random point{}",
+                self.equations,
+                self.points,
+                if self.points == 1 { "" } else { "s" }
+            ),
+        )
+        .note(format!(
+            "largest residual {} of the largest term; power over all ports adds up to {} of its size",
+            brief(self.residual),
+            brief(self.power)
+        ));
         if self.without_values > 0 {
             holds = holds.note(format!(
                 "nothing is known of {} further point{}: a law has no value there, or an algebraic loop no solution that is found",
