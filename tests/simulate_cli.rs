@@ -89,6 +89,21 @@ fn rows_go_to_standard_output_as_the_experiment_says() {
     near(&column(&text, "y"), &exact, 1e-8);
 }
 
+/// Times are the multiples that were asked for, and zero has no sign.
+#[test]
+fn rows_have_plain_numbers() {
+    let folder = folder();
+    let text =
+        "model M { node a : electrical; c : Capacitor(1) a -> gnd; r : Resistor(1) a -> gnd; output v = -across(c); }";
+    fs::write(folder.path().join("rest.lgm"), text).unwrap();
+    let run = lgm(folder.path(), &["rest.lgm", "--stop", "0.1", "--points", "21"]);
+    let expected = (0..21).map(|row| format!("{},0,0\n", f64::from(row * 5) / 1000.0));
+    assert_eq!(out(&run), format!("time,v,c.v\n{}", expected.collect::<String>()));
+    let json = ["rest.lgm", "--stop", "0.1", "--points", "2", "--format", "json"];
+    let run = lgm(folder.path(), &json);
+    assert!(!out(&run).contains("-0"), "{}", out(&run));
+}
+
 #[test]
 fn options_override_the_experiment() {
     let folder = folder();

@@ -165,6 +165,7 @@ impl TableWriter {
     /// Writes one row.
     pub fn row<'t>(&mut self, fields: impl Iterator<Item = Field<'t>>, out: &mut dyn Write) -> io::Result<()> {
         self.rows += 1;
+        let fields = fields.map(without_sign_of_zero);
         let is_csv = match &mut self.form {
             Form::Csv => true,
             Form::Json => false,
@@ -209,6 +210,14 @@ pub(crate) fn csv_field(text: &str) -> String {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
         text.to_string()
+    }
+}
+
+/// Zero has no sign in a row.
+fn without_sign_of_zero(field: Field<'_>) -> Field<'_> {
+    match field {
+        Field::Number(number) => Field::Number(number + 0.0),
+        other => other,
     }
 }
 

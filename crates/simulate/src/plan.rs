@@ -44,13 +44,39 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The time of a row. The last row is exactly at the stop.
+    /// The time of a row. The first row is exactly at the start, the last one at the stop.
     pub fn time(&self, row: usize) -> f64 {
+        if row == 0 {
+            return self.start;
+        }
         if row + 1 >= self.points && self.points > 1 {
             return self.stop;
         }
         let share = row as f64 / (self.points.max(2) - 1) as f64;
-        self.start + share * (self.stop - self.start)
+        let time = self.start + share * (self.stop - self.start);
+        plain(time, time.abs().max(self.start.abs()))
+    }
+}
+
+/// A time without the rounding of how it was computed from others of some size: 0.02 in the place of 0.020000000000000004, where what it is
+/// to 15 digits is that near.
+fn plain(time: f64, size: f64) -> f64 {
+    let digits = 14.0 - size.log10().floor();
+    let digits = match digits {
+        // Times beyond these have no digits behind the point, or are as good as nothing.
+        digits if (0.0..=290.0).contains(&digits) => digits as i32,
+        _ => return time,
+    };
+    let power = 10f64.powi(digits);
+    let whole = (time * power).round();
+    let rounded = match digits {
+        // Powers of ten up to this one are doubles, so that the quotient is the one that is nearest.
+        ..=22 => whole / power,
+        _ => format!("{whole}e-{digits}").parse().unwrap_or(time),
+    };
+    match (rounded - time).abs() <= 2.0 * f64::EPSILON * size {
+        true => rounded,
+        false => time,
     }
 }
 
@@ -164,4 +190,54 @@ pub struct Summary {
     pub restarts: u64,
     /// Remarks, each made once.
     pub notes: Vec<Diagnostic>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Plan;
+
+    #[test]
+    fn rows_are_at_the_times_that_were_asked_for() {
+        for (start, step, points) in [
+            ("0", "0.005", 41),
+            ("-0.7", "0.1", 31),
+            ("0", "1e-10", 1001),
+            ("3", "0.7", 301),
+            ("0", "1e-6", 1001),
+            ("0", "250", 61),
+        ] {
+            let (first, width): (f64, f64) = (start.parse().unwrap(), step.parse().unwrap());
+            let (whole, exponent) = step.split_once('e').unwrap_or((step, "0"));
+            let digits = whole.split_once('.').map_or(0, |(_, digits)| digits.len());
+            let unit = 10f64.powi(digits as i32);
+            let decimal = |row: usize| -> f64 {
+                // Start and step in tenths to some power are whole numbers.
+                let count =
+                    (first * unit * 10.0).round() + row as f64 * (whole.parse::<f64>().unwrap() * unit * 10.0).round();
+                let exponent: i32 = exponent.parse::<i32>().unwrap() - digits as i32 - 1;
+                format!("{count}e{exponent}").parse().unwrap()
+            };
+            let plan = Plan {
+                start: first,
+                stop: decimal(points - 1),
+                points,
+                ..Plan::default()
+            };
+            for row in 0..points {
+                assert_eq!(plan.time(row), decimal(row), "{row} of {width} from {start}");
+            }
+        }
+    }
+
+    #[test]
+    fn times_that_are_no_decimals_stay() {
+        let plan = Plan {
+            stop: 1.0,
+            points: 4,
+            ..Plan::default()
+        };
+        assert_eq!(plan.time(1), 1.0 / 3.0);
+        let none = Plan { stop: 0.0, ..plan };
+        assert_eq!(none.time(0), 0.0);
+    }
 }
