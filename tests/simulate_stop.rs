@@ -47,7 +47,9 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
         let (last, told) = last_time(&folder, &["bare.lgm", "--set", set]);
         assert_eq!(last, stop, "{set}");
         assert!(
-            told.contains("LGM0936") && told.contains("five time constants"),
+            told.contains("LGM0936")
+                && told.contains("five time constants")
+                && told.contains(&format!("write `--stop {}`", lgm::diagnostic::six_digits(last))),
             "{told}"
         );
     }

@@ -193,7 +193,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         ));
     }
     let length = match arguments.plan.is_endless(&system.experiment) {
-        true => plan::length_by_modes(&model, &system, &mut diagnostics),
+        true => {
+            let start = arguments.plan.start(&system.experiment);
+            plan::length_by_modes(&model, &system, start, &mut diagnostics)
+        }
         // Not asked for.
         false => Ok(0.0),
     };

@@ -74,6 +74,11 @@ impl PlanArguments {
         self.stop.or(asked.stop).is_none()
     }
 
+    /// When the run starts.
+    pub(super) fn start(&self, asked: &Experiment) -> f64 {
+        self.start.or(asked.start).unwrap_or(Plan::default().start)
+    }
+
     /// The plan of an experiment, where an option says nothing else; what is missing or contradicts is the error.
     ///
     /// `chosen` is the length of the run if nobody says when it stops.
@@ -85,7 +90,7 @@ impl PlanArguments {
     ) -> Result<Plan, Box<Diagnostic>> {
         let refuse = |message: String, help: &str| Err(Box::new(misuse(Code::LGM0926, message, help)));
         let default = Plan::default();
-        let start = self.start.or(asked.start).unwrap_or(default.start);
+        let start = self.start(asked);
         let stop = match (self.stop.or(asked.stop), chosen) {
             (Some(stop), _) => stop,
             (None, Ok(length)) => start + length,
@@ -168,6 +173,7 @@ impl PlanArguments {
 pub(super) fn length_by_modes(
     model: &Model,
     system: &StateSystem,
+    start: f64,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<f64, String> {
     if system.states.is_empty() {
@@ -225,7 +231,8 @@ pub(super) fn length_by_modes(
         "`{}` runs for {} s, since nobody says how long",
         system.model, found.seconds
     );
-    let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
+    let stop = six_digits(start + found.seconds);
+    let help = format!("write `--stop {stop}`, or another time, or `experiment {{ stop = {stop} [s]; }}` in the model");
     let remark = Diagnostic::information(Code::LGM0936, message).note(format!("{why}, rounded up{about}"));
     diagnostics.push(remark.help(help));
     Ok(found.seconds)
