@@ -219,7 +219,7 @@ impl<'a> Verifier<'a> {
                 let size = value.abs().max(written.abs());
                 if (value - written).abs() > 1e-9 * size && !self.signals.is_measured(at) {
                     let input = &self.system.inputs[at];
-                    let words = format!("is {value} in the run, and {written} as it is written");
+                    let words = format!("it is {value} in the run, and {written} as it is written");
                     self.report.fault(Fault::new(
                         format!("input `{}`", input.name),
                         input.span,
@@ -240,7 +240,7 @@ impl<'a> Verifier<'a> {
             // An infinite bound leaves no digit to compare.
             if (value - graph).abs() > allowed || value.is_nan() {
                 let (what, span) = self.graph.output_words(at);
-                let words = format!("is {value} in the row, and {graph} by the flat graph");
+                let words = format!("it is {value} in the row, and {graph} by the flat graph");
                 self.report.fault(Fault::new(what, span, row.time, words));
             }
         }
@@ -262,7 +262,7 @@ impl<'a> Verifier<'a> {
             let allowed = 8.0 * rounding + self.plan.rtol.min(1e-6) * emitted.abs();
             if (integrated - emitted).abs() > allowed {
                 let state = &self.system.states[at];
-                let words = format!("is integrated with the rate {integrated}, where the equations have {emitted}");
+                let words = format!("it is integrated with the rate {integrated}, where the equations have {emitted}");
                 self.report.fault(Fault::new(
                     format!("state `{}`", state.name),
                     state.span,

@@ -25,7 +25,7 @@ pub struct Fault {
     pub span: Option<Span>,
     /// The time in seconds.
     pub time: f64,
-    /// By how much, in words.
+    /// By how much, as a sentence.
     pub words: String,
 }
 
@@ -104,7 +104,7 @@ impl Report {
         self.open += seen.open as u64;
         self.worst = self.worst.max(seen.worst);
         for failed in &seen.failed {
-            let words = format!("is off by {:.1e} of its largest term", failed.residual);
+            let words = format!("it is off by {:.1e} of its largest term", failed.residual);
             self.fault(Fault::new(failed.what.clone(), failed.span, time, words));
         }
     }
@@ -197,7 +197,7 @@ impl Report {
                     fault.what,
                     six_digits(fault.time)
                 );
-                let diagnostic = Diagnostic::error(Code::LGM1032, message).note(format!("it {}", fault.words));
+                let diagnostic = Diagnostic::error(Code::LGM1032, message).note(fault.words.clone());
                 let diagnostic = match fault.span {
                     Some(span) => diagnostic.label(span, "this does not hold along the run"),
                     None => diagnostic,
@@ -255,7 +255,7 @@ impl Worst {
             if *beyond > super::ALLOWED * in_interval * allowed {
                 let (what, span) = self.names[at].clone();
                 let words = format!(
-                    "moves to a value that is {} from what its rate adds up to since the row before, {:.1e} of its size",
+                    "it moves to a value that is {} from what its rate adds up to since the row before, {:.1e} of its size",
                     six_digits(*apart),
                     relative
                 );
