@@ -134,3 +134,39 @@ fn every_command_has_a_manual_page() {
     ends_with(&refused, 2);
     assert!(err(&refused).contains("LGM0908"), "{}", err(&refused));
 }
+
+/// What somebody may call a kind of system is taken too.
+#[test]
+fn kinds_of_new_models_have_other_names() {
+    let text = |kind: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        ends_with(&lgm(folder.path(), &["new", "mine", "--kind", kind]), 0);
+        fs::read_to_string(folder.path().join("mine.lgm")).unwrap()
+    };
+    for (kind, other) in [
+        ("hydraulic", "fluid"),
+        ("translational", "mechanical"),
+        ("electrical", "circuit"),
+        ("bond-graph", "bond"),
+    ] {
+        assert_eq!(text(kind), text(other));
+    }
+}
+
+/// One fault is reported once, with what to write.
+#[test]
+fn units_with_other_letters_or_an_offset_say_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    for (unit, help) in [
+        ("\u{b5}F", "write `uF`"),
+        ("degC", "`293.15 [K]`"),
+        ("degF", "`293.15 [K]`"),
+        ("\u{b0}C", "`293.15 [K]`"),
+    ] {
+        let text = format!("model M {{ param p = 3 [{unit}]; input u; output y = u; }}");
+        fs::write(folder.path().join("m.lgm"), text).unwrap();
+        let said = err(&lgm(folder.path(), &["check", "m.lgm"]));
+        assert_eq!(said.matches("Error:").count(), 1, "{said}");
+        assert!(said.contains(help), "{said}");
+    }
+}

@@ -379,6 +379,8 @@ impl<'a> Elaborator<'a> {
         }
         let unit = match unit_meaning(written) {
             Ok(unit) => Some(Rc::new(unit)),
+            // A name with other letters than those of units was reported as it was read.
+            Err(_) if written.factors.iter().any(|factor| !factor.name.text.is_ascii()) => None,
             Err(diagnostic) => {
                 self.report(diagnostic);
                 None
@@ -478,6 +480,11 @@ pub(super) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
             let diagnostic = Diagnostic::error(Code::LGM0204, format!("no unit is named `{name}`"))
                 .label(span, "not a unit, and not a prefix with a unit");
             match units::nearest_unit(&name) {
+                _ if units::has_offset(&name) => diagnostic.note(
+                    "a unit here is a multiple of SI units, and scales of temperature with a zero of their own are none: \
+                     0 degC is 273.15 K",
+                )
+                .help("write `[K]`: 20 degC is `293.15 [K]`, and a difference of 20 degC is `20 [K]`"),
                 Some(near) => diagnostic.help(format!("write `{near}`")),
                 None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
             }

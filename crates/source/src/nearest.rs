@@ -54,7 +54,8 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
             (different <= limit && different < letters.len().max(word.len())).then_some((different, candidate))
         })
         .collect();
-    list.sort_unstable();
+    // Of two as near, the one is meant of which the word is the beginning.
+    list.sort_unstable_by_key(|(different, candidate)| (*different, !candidate.starts_with(name), *candidate));
     list.dedup();
     list.truncate(3);
     list.into_iter().map(|entry| entry.1).collect()
@@ -95,6 +96,7 @@ mod tests {
         assert_eq!(suggestion("Resitor", ["Resistor", "Capacitor"]), Some("Resistor"));
         assert_eq!(suggestion("resistor", ["Resistor", "Capacitor"]), Some("Resistor"));
         assert_eq!(suggestion("Mas", ["Mass", "Damper"]), Some("Mass"));
+        assert_eq!(suggestion("acros", ["acos", "across"]), Some("across"));
         assert_eq!(suggestion("pendulum", ["Mass", "Damper"]), None);
         assert_eq!(distance(&['a', 'b'], &['b', 'a']), 1);
         assert_eq!(

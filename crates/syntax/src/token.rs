@@ -448,7 +448,9 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
         };
         let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a sign of this language"))
             .label(Span::new(source, start, start + length), "not expected here");
-        if let Some(right) = likely_meaning(letter) {
+        if letter == '°' && text[start + length..].starts_with(['C', 'F']) {
+            diagnostic = diagnostic.help("write `[K]`: 20 °C is `293.15 [K]`, and a difference of 20 °C is `20 [K]`");
+        } else if let Some(right) = likely_meaning(letter) {
             diagnostic = diagnostic.help(format!("write `{right}`"));
         } else {
             diagnostic = diagnostic.help("remove it");

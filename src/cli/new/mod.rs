@@ -29,22 +29,31 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Kind {
     /// A mass, a spring and a damper
+    #[value(aliases = ["mechanical", "translation", "linear"])]
     Translational,
     /// A drive, a shaft that twists, a gear and a load
+    #[value(aliases = ["rotation", "rotary"])]
     Rotational,
     /// A filter between a source and a load
+    #[value(aliases = ["electric", "electronic", "circuit"])]
     Electrical,
     /// A pump, a pipe, a tank and a valve
+    #[value(aliases = ["fluid", "hydraulics"])]
     Hydraulic,
     /// A heated room behind a wall
+    #[value(aliases = ["heat"])]
     Thermal,
     /// A motor as a bond graph
+    #[value(aliases = ["bond", "bondgraph"])]
     BondGraph,
     /// A controller with an integral
+    #[value(aliases = ["controller", "control-loop"])]
     Control,
     /// A pendulum: geometry that changes with the motion
+    #[value(aliases = ["pendulum", "multibody"])]
     Mechanism,
     /// A beam by its modes
+    #[value(aliases = ["modal", "beam"])]
     Distributed,
 }
 

@@ -304,6 +304,21 @@ fn exact_root(value: &BigRational, degree: i32) -> Option<BigRational> {
     (root.pow(degree) == *value).then_some(root)
 }
 
+/// Whether a name is that of a temperature that is counted from a zero of its own, and so no multiple of the kelvin.
+pub fn has_offset(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "degC",
+        "degF",
+        "deg_C",
+        "deg_F",
+        "Celsius",
+        "Fahrenheit",
+        "centigrade",
+        "oC",
+    ];
+    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// The known unit whose name is nearest to a misspelt one, if one is near.
 pub fn nearest_unit(name: &str) -> Option<&'static str> {
     const WORDS: &[(&str, &str)] = &[
