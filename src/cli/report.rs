@@ -34,7 +34,7 @@ pub(super) fn wants_color() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A line that says where more is told of the first error.
+/// A line that says where more is said of the first error.
 fn pointer(diagnostics: &[Diagnostic]) -> Option<String> {
     let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error())?;
     Some(format!("For more: lgm explain {}\n", first.code))

@@ -1,4 +1,4 @@
-//! Many models, on two threads, and what is told of those that fail.
+//! Many models, on two threads, and what is reported of those that fail.
 
 use super::draw::{Drawn, draw};
 use super::model::Model;

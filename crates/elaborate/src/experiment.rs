@@ -247,7 +247,7 @@ impl<'a> Elaborator<'a> {
     fn is_state_or_input(&self, name: &Name) -> bool {
         let vector = format!("{}[", name.text);
         let is_input = |known: &str| *known == *name.text || known.starts_with(&vector);
-        // One that is at fault is told elsewhere.
+        // One that is at fault is reported elsewhere.
         let is_failed = self.errors > 0 && self.value_slot(&name.text, FrameId(0)).is_some();
         is_failed
             || self.model.inputs.iter().any(|input| is_input(&input.name))

@@ -157,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
         declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
     }
 
-    /// Whether a unit stands in the brackets behind a name, where an index belongs; it is told of then.
+    /// Whether a unit stands in the brackets behind a name, where an index belongs; it is reported then.
     fn tells_unit(&mut self, declared: &'a ast::Declared) -> bool {
         let [bracket] = &declared.brackets[..] else {
             return false;

@@ -7,7 +7,7 @@ use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, Bloc
 use lgm_model::system::StateSystem;
 use std::fmt::Write;
 
-/// A matrix with more entries than this is told by its shape, its first entries and its last.
+/// A matrix with more entries than this is described by its shape, its first entries and its last.
 const MOST_ENTRIES: usize = 36;
 /// What joins the parts of a text that is no single name or number.
 const OPERATORS: [char; 5] = ['*', '/', '+', '-', ' '];

@@ -1,7 +1,7 @@
 //! Trajectories as Parquet: rows are gathered into groups, and a group is written as soon as it is full.
 //!
 //! Columns hold doubles, but for the number of a run (64-bit integers) and words (UTF-8). Nothing is compressed, and every
-//! number is the very double that was computed. What a reader is told of the table stands in the metadata of the file under
+//! number is the very double that was computed. What a reader should know of the table stands in the metadata of the file under
 //! the names that the JSON form has: `schema`, `model`, `columns` (the JSON text of a list of names, units and kinds) and
 //! `status`; besides, `unit:NAME` for every column with a unit.
 

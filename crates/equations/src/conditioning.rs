@@ -23,7 +23,7 @@ use rustc_hash::FxHashSet;
 /// An exchange is made where it gains more than this: below, storage keeps its state in the order in which it is declared.
 const WORTH: f64 = 1e3;
 
-/// Beyond this much, what is left of it is told.
+/// Beyond this much, what is left of it is reported.
 const TOLD: f64 = 1e4;
 
 /// An entry that is this small beside the largest one of its row is rounding.

@@ -1,4 +1,4 @@
-//! What verification found, and how it is told.
+//! What verification found, and how it is reported.
 
 use super::checker::{self, Flat, Judged, Verdict};
 use lgm_model::Model;
@@ -27,7 +27,7 @@ pub struct Verification {
     judged: FxHashMap<checker::Equation, u32>,
 }
 
-/// Failures that are told.
+/// Failures that are reported.
 const SHOWN: usize = 10;
 
 impl Verification {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 const STATES: usize = 8;
 
 impl Motion<'_> {
-    /// What is told of a fault.
+    /// What is reported of a fault.
     pub fn failure(&self, fault: &Fault, steps: u64) -> Failure {
         let (kind, blame) = match fault.kind {
             FaultKind::Domain => match self.innermost(fault) {

@@ -153,13 +153,13 @@ impl<F: FnMut(f64, &[f64], &[f64])> Sink for F {
     }
 }
 
-/// Is told how far a run has come, after every step; may end it.
+/// Receives how far a run has come, after every step; may end it.
 pub trait Progress: Sync {
     /// The run has reached this time.
     fn reached(&self, time: f64) -> Result<(), Stop>;
 }
 
-/// Nobody is told.
+/// Nobody is informed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! What is told of a run that cannot go on, or not as it was asked to.
+//! What is reported of a run that cannot go on, or not as it was asked to.
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind};
@@ -9,7 +9,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
 impl Run<'_> {
-    /// What is told of a solver's fault.
+    /// What is reported of a solver's fault.
     pub(super) fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
         let time = solver.map_or(self.time, Solver::time);
         let steps = self.done.steps + solver.map_or(0, |solver| solver.work().steps);
@@ -48,7 +48,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is told where one of some points is a position at which the equations are singular.
+    /// What is reported where one of some points is a position at which the equations are singular.
     pub(super) fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
         // Where a run begins without a solution of the loops, there was no position before.
         let is_unsolved = |fault: Fault| matches!(fault.kind, FaultKind::Loop(_)) && fault.time <= self.first.time;
@@ -77,7 +77,7 @@ impl Run<'_> {
         fastest.unwrap_or(0)
     }
 
-    /// What is told where no method comes to the end.
+    /// What is reported where no method comes to the end.
     pub(super) fn without_headway(&self, needed: f64) -> Failure {
         let blame = self.motion.state(self.fastest(self.time, &self.states));
         Failure {

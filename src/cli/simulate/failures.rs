@@ -1,4 +1,4 @@
-//! What is told of a run that failed.
+//! What is reported of a run that failed.
 
 use lgm_equations::StateSystem;
 use lgm_simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};

@@ -26,7 +26,7 @@ impl InputOptions {
                 .and_then(|target| Some((table_reference(&text[target.value_at..])?, target)));
             match table {
                 Some((reference, target)) => read.tables.push((target, reference, source)),
-                // What is malformed is told with the expressions.
+                // What is malformed is reported with the expressions.
                 None => read.expressions.push((text.clone(), source)),
             }
         }

@@ -85,7 +85,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     stats: bool,
     /// Compare the run with the laws of the flat graph: at every row and on both sides of every event; go from row to row with a
-    /// second integrator, and add up energy. What was verified is told on standard error; a failure ends in exit code 1
+    /// second integrator, and add up energy. What was verified is written to standard error; a failure ends in exit code 1
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
@@ -299,7 +299,7 @@ fn single(
             outcome = Outcome::Interrupted;
         }
         Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) => {
-            // A row could not be written; what is wrong with the file is told below.
+            // A row could not be written; what is wrong with the file is reported below.
             return match written {
                 Ok(()) => Outcome::Failure,
                 fault => report::after_writing(&ready.map, fault),

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 /// What reads a table, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
-/// So many faults of one table are told; a file that is no table at all has thousands.
+/// So many faults of one table are reported; a file that is no table at all has thousands.
 const MOST_FAULTS: usize = 10;
 
 /// Positions that differ by less, relative to the larger, are one: they may have been computed.

@@ -106,7 +106,7 @@ pub struct CodeFile {
 pub struct Package {
     /// In order of their paths.
     pub files: Vec<CodeFile>,
-    /// What a user is told about them.
+    /// What is reported to the user about them.
     pub remarks: Vec<String>,
     /// What a user is warned of.
     pub warnings: Vec<Diagnostic>,

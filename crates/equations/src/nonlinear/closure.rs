@@ -30,7 +30,7 @@ const SEARCHED: usize = 12;
 /// An equation of position that is this small beside its derivatives is satisfied after a whole turn too.
 const TURNED: f64 = 1e-9;
 
-/// A second position is told of where it is at most this much farther from the starts than the first one.
+/// A second position is reported where it is at most this much farther from the starts than the first one.
 const ABOUT_AS_NEAR: f64 = 1.5;
 
 /// One displacement that follows.
@@ -364,7 +364,7 @@ impl Chain {
         positions.chain(followers).collect::<Vec<_>>().join(", ")
     }
 
-    /// What is told of a chain that was not closed: whether it can be, or how near it comes.
+    /// What is reported of a chain that was not closed: whether it can be, or how near it comes.
     fn not_closed(
         &self,
         system: &StateSystem,

@@ -114,7 +114,7 @@ fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
     }
 }
 
-/// Unknowns and assignments under the names of what they are; those that have none, which are told, are `w1`, `w2`, ...
+/// Unknowns and assignments under the names of what they are; those that have none, which are reported, are `w1`, `w2`, ...
 fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolved, Vec<SymbolId>) {
     let measures: FxHashMap<SymbolId, String> = model
         .measures

@@ -37,7 +37,7 @@ pub(super) enum Given {
     Out,
 }
 
-/// Is told of a step: from a time and its states to the next.
+/// Receives each step: from a time and its states to the next.
 pub(super) type Visit<'v, I> = dyn FnMut(&mut I, (f64, &[f64]), (f64, &[f64])) + 'v;
 
 impl<'a> Integrator<'a> {
@@ -189,7 +189,7 @@ impl<'a> Integrator<'a> {
         Ok(None)
     }
 
-    /// The states at the end of an interval; `visit` is told of each step, from where to where.
+    /// The states at the end of an interval; `visit` receives each step, from where to where.
     pub(super) fn cross(
         &mut self,
         from: f64,

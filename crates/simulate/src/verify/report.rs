@@ -7,7 +7,7 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
-/// Faults that are told.
+/// Faults that are reported.
 const SHOWN: usize = 10;
 
 /// Errors of more steps than these do not add up in one interval.

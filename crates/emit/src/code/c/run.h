@@ -43,7 +43,7 @@ typedef struct {
     /* The time that was evaluated last: an earlier one belongs to another attempt at a step. */
     @name@_real latest;
     int is_begun;
-    /* Whether it is another's solver that makes the steps: then it is told of the end of the branch by an indicator. */
+    /* Whether it is another's solver that makes the steps: then an indicator shows it the end of the branch. */
     int is_exchanged;
     /* Where the sign of the branch was positive last, and the inputs there. */
     @name@_anchor sign;

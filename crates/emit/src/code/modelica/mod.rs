@@ -342,7 +342,7 @@ fn shifted(system: &StateSystem) -> Shifted {
     }
 }
 
-/// Inputs, outputs, states and unknowns with their equations; what a user is told about them.
+/// Inputs, outputs, states and unknowns with their equations; what is reported to the user about them.
 fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> String {
     let system = subject.system;
     let kernels = &subject.kernels;

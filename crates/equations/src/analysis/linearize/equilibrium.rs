@@ -167,7 +167,7 @@ impl Work<'_> {
         })
     }
 
-    /// What is told where equilibria are there, but the starts lead to none of them.
+    /// What is reported where equilibria are there, but the starts lead to none of them.
     fn not_kept(&self, kept: &[Vec<f64>], starts: &[f64], at: &[f64]) -> Option<Fault> {
         let names = || self.system.states.iter().map(|state| &*state.name);
         let words = lgm_algebra::conserved::not_kept(kept, starts, at, names)?;
