@@ -2,6 +2,7 @@
 //! circuits by complementarity (each diode either on or off) or by their closed-form networks.
 
 use crate::support::command;
+use crate::support::emitted::STICKING;
 
 use command::{ends_with, err, lgm, out};
 use std::fs;
@@ -352,14 +353,6 @@ fn a_law_that_only_bends_does_not_chatter_at_rest() {
 
 #[test]
 fn a_mass_that_sticks_and_a_relay_that_slides_are_told_by_every_method() {
-    let stick = "element Coulomb(Fc [N]) : translational { through = Fc*sign(across); }
-model Stop {
-  node x : translational;
-  m : Mass(1 [kg]) x -> gnd, start = 1;
-  s : Spring(10 [N/m]) x -> gnd;
-  f : Coulomb(2 [N]) x -> gnd;
-  output v = across(m);
-}";
     let slide = "model M {
   node x : translational;
   state z = int(if across(m) > 1 then -1 else 1);
@@ -369,7 +362,7 @@ model Stop {
   fric : ForceSource(if z + across(m) > 1 then -30 else 3) gnd -> x;
   output v = across(m);
 }";
-    for text in [stick, slide] {
+    for text in [STICKING, slide] {
         let folder = written(text);
         for method in METHODS {
             let run = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "3", "--method", method]);

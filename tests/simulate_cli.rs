@@ -1,6 +1,7 @@
 //! `lgm simulate`, run as a user runs it: rows, files, pictures, many runs, and what goes wrong.
 
 use crate::support::command;
+use crate::support::models::lag;
 
 use command::{ends_with, err, out};
 use std::fs;
@@ -9,17 +10,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// One state with x' = u - x/T, so that a step makes 1 - exp(-t/T).
-const LAG: &str = "\
-model Lag {
-  param T = 2 [s];
-  input u = 1;
-  state x = int((u - x)/T);
-  output y = x;
-  output twice = 2*x;
-  experiment { stop = 4 [s]; points = 5; rtol = 1e-9; atol = 1e-12; plot = [y, u]; }
-}
-";
+/// What the lag asks for.
+const EXPERIMENT: &str = "experiment { stop = 4 [s]; points = 5; rtol = 1e-9; atol = 1e-12; plot = [y, u]; }";
 
 /// Two inputs in one vector.
 const VECTOR: &str = "\
@@ -36,7 +28,7 @@ model Vector {
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    write("lag.lgm", LAG);
+    write("lag.lgm", &lag(EXPERIMENT));
     write("vector.lgm", VECTOR);
     write("table.csv", "time,u,\"a, b\"\n0,0,1\n1,2,1\n2,2,5\n");
     folder
@@ -238,7 +230,7 @@ fn a_sweep_makes_one_tidy_table() {
 #[test]
 fn what_the_experiment_says_in_parameters_holds_for_each_run() {
     let folder = folder();
-    let text = LAG.replace("stop = 4 [s]; points = 5;", "stop = 3*T; points = 2;");
+    let text = lag(EXPERIMENT).replace("stop = 4 [s]; points = 5;", "stop = 3*T; points = 2;");
     fs::write(folder.path().join("long.lgm"), &text).unwrap();
     let run = lgm(folder.path(), &["long.lgm", "--set", "T=0.5"]);
     ends_with(&run, 0);
@@ -281,7 +273,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
         ("store.y", "LGM0111", "neither an output nor a state"),
         ("y, x, u", "", ""),
     ] {
-        let text = LAG.replace("plot = [y, u]", &format!("plot = [{curve}]"));
+        let text = lag(EXPERIMENT).replace("plot = [y, u]", &format!("plot = [{curve}]"));
         let text = text.replace("output y = x;", "signal half = x/2;\n  output y = x;");
         fs::write(folder.path().join("curves.lgm"), text).unwrap();
         let run = lgm(folder.path(), &["curves.lgm", "--plot", "a.svg", "-o", "a.csv"]);
@@ -514,7 +506,7 @@ fn faults_of_inputs() {
         "u=mixed.csv:u",
     ];
     let all: Vec<String> = list.iter().map(|input| said(&["lag.lgm", "--input", input])).collect();
-    insta::assert_snapshot!(format!("{LAG}\n{}", all.join("\n")));
+    insta::assert_snapshot!(format!("{}\n{}", lag(EXPERIMENT), all.join("\n")));
 }
 
 #[test]

@@ -1,23 +1,13 @@
 //! `lgm simulate` without a stop: how long it runs, and what it says.
 
 use crate::support::command;
+use crate::support::models::{LAG, lag};
 
 use command::{ends_with, err, out};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
-
-const LAG: &str = "\
-model Lag {
-  param T = 2 [s];
-  input u = 1;
-  state x = int((u - x)/T);
-  output y = x;
-  output twice = 2*x;
-  // the experiment
-}
-";
 
 fn lgm(folder: &Path, arguments: &[&str]) -> Output {
     command::lgm(folder, &[&["simulate"], arguments].concat())
@@ -37,11 +27,7 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bare.lgm"), LAG).unwrap();
     let experiment = "experiment { stop = 4 [s]; points = 5; }";
-    fs::write(
-        folder.path().join("lag.lgm"),
-        LAG.replace("// the experiment", experiment),
-    )
-    .unwrap();
+    fs::write(folder.path().join("lag.lgm"), lag(experiment)).unwrap();
     // A lag of T = 2 s: five of these are 10 s; of 2.2 s, 11 s, rounded up.
     for (set, stop) in [("T=2", 10.0), ("T=2.2", 20.0), ("T=3e-6", 2e-5)] {
         let (last, told) = last_time(&folder, &["bare.lgm", "--set", set]);

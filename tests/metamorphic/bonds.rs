@@ -4,7 +4,7 @@
 //! is the other way round. The ground is left out: its common variable is zero.
 
 use super::model::{Domain, Kind, Model, Node, Quantity};
-use super::write::{Text, curve, element, number, resistance, source_value};
+use super::write::{Text, curve, curved, element, number, resistance, source_value};
 
 /// Writes nodes and elements.
 pub fn graph(model: &Model, text: &mut Text) {
@@ -20,7 +20,7 @@ pub fn graph(model: &Model, text: &mut Text) {
             (false, false) => "one",
         };
         text.statements
-            .push(format!("{keyword} n{} : {};", at + 1, domain.word()));
+            .push(format!("{keyword} n{} : {};", at + 1, domain.name()));
     }
     for at in 0..model.elements.len() {
         match model.elements[at].kind {
@@ -111,12 +111,14 @@ fn kind(model: &Model, at: usize, text: &mut Text) -> String {
             part,
             size,
         } => {
-            let law = curve(*which, across);
-            text.define(format!(
-                "element {which:?}D_{across}(b, f, s) : bond {{ {through} = {law}; }}"
-            ));
-            let values = [linear, part, size].map(|value| text.value(*value));
-            format!("{which:?}D_{across}({})", values.join(", "))
+            let law = format!("{through} = {};", curve(*which, across));
+            curved(
+                text,
+                &format!("{which:?}D_{across}"),
+                " : bond",
+                &law,
+                [*linear, *part, *size],
+            )
         }
         // Power leaves a source along its bond, and enters a branch.
         Kind::AcrossSource(value) => format!("{}(-({}))", sources[0], source_value(model, value, text.writing)),

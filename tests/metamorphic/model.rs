@@ -3,43 +3,7 @@
 //! Values are kept in the neutral form of each law (`through = C*der(across)`, `across = L*der(through)`,
 //! `across = R*through`), so that a change of units is one rule for all domains.
 
-/// A domain of the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Domain {
-    Electrical,
-    Translational,
-    Rotational,
-    Fluid,
-}
-
-impl Domain {
-    pub const ALL: [Domain; 4] = [
-        Domain::Electrical,
-        Domain::Translational,
-        Domain::Rotational,
-        Domain::Fluid,
-    ];
-
-    /// Its name in the language.
-    pub fn word(self) -> &'static str {
-        match self {
-            Domain::Electrical => "electrical",
-            Domain::Translational => "translational",
-            Domain::Rotational => "rotational",
-            Domain::Fluid => "fluid",
-        }
-    }
-
-    /// Whether the effort is the across variable.
-    pub fn effort_is_across(self) -> bool {
-        matches!(self, Domain::Electrical | Domain::Fluid)
-    }
-
-    /// Its place in [`Domain::ALL`].
-    pub fn place(self) -> usize {
-        self as usize
-    }
-}
+pub use crate::support::domain::Domain;
 
 /// A node; none is the ground.
 pub type Node = Option<usize>;

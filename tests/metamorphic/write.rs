@@ -201,7 +201,7 @@ fn idle(text: &mut Text) {
 
 fn graph(model: &Model, text: &mut Text) {
     for (at, domain) in model.nodes.iter().enumerate() {
-        text.statements.push(format!("node n{} : {};", at + 1, domain.word()));
+        text.statements.push(format!("node n{} : {};", at + 1, domain.name()));
     }
     for at in 0..model.elements.len() {
         element(model, at, text);
@@ -271,6 +271,12 @@ fn passive(model: &Model, at: usize, class: usize, value: f64, text: &mut Text) 
     format!("{name}({value})")
 }
 
+/// An element with a curved law, of a domain or of bonds (` : bond`), and its values.
+pub fn curved(text: &mut Text, name: &str, of: &str, law: &str, values: [f64; 3]) -> String {
+    text.define(format!("element {name}(b, f, s){of} {{ {law} }}"));
+    format!("{name}({})", values.map(|value| text.value(value)).join(", "))
+}
+
 /// The text of a curve of x, `linear*x + part*shape(x/size)`.
 pub fn curve(curve: Curve, x: &str) -> String {
     let shape = match curve {
@@ -303,10 +309,8 @@ fn kind(model: &Model, at: usize, text: &mut Text) -> String {
             part,
             size,
         } => {
-            let law = curve(*which, "across");
-            text.define(format!("element {which:?}D(b, f, s) {{ through = {law}; }}"));
-            let values = [linear, part, size].map(|value| text.value(*value));
-            format!("{which:?}D({})", values.join(", "))
+            let law = format!("through = {};", curve(*which, "across"));
+            curved(text, &format!("{which:?}D"), "", &law, [*linear, *part, *size])
         }
         Kind::AcrossSource(value) => source(model, at, 0, value, text),
         Kind::ThroughSource(value) => source(model, at, 1, value, text),
@@ -326,7 +330,7 @@ fn source(model: &Model, at: usize, which: usize, value: &Sum, text: &mut Text) 
     let variable = ["across", "through"][which];
     match text.writing.place {
         Place::Component => {
-            let domain = model.domain(at, 0).word();
+            let domain = model.domain(at, 0).name();
             let own = sources(model.domain(at, 0))[which];
             text.define(format!(
                 "component Drive_{variable}_{domain}(x) {{ port p, q : {domain}; s : {own}(x) p -> q; }}"
@@ -353,7 +357,7 @@ pub fn source_value(model: &Model, value: &Sum, writing: Writing) -> String {
 
 /// A modal block: with area and length 1, `mass = density/2` and `stiffness = mass*modulus/density*((2*i - 1)*pi/2)^2`.
 fn bar(model: &Model, at: usize, [density, modulus, zeta]: [f64; 3], modes: usize, text: &mut Text) -> String {
-    let domain = model.domain(at, 0).word();
+    let domain = model.domain(at, 0).name();
     text.define(format!(
         "modal Bar_{domain}(rho, E, zeta) : {domain} {{ mode i; a_type = rho/2; \
          t_type = (E/2)*((2*i - 1)*pi/2)^2; d_type = 2*zeta*sqrt(a_type*t_type); shape(x) = sin((2*i - 1)*pi*x/2); }}"

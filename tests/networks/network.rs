@@ -1,42 +1,9 @@
 //! A linear network as the tests see it: junctions, elements, bonds, integrals, outputs.
 
+pub use crate::support::domain::Domain;
+
 use super::scalar::Scalar;
 use std::fmt;
-
-/// A physical domain of the standard library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Domain {
-    Electrical,
-    Translational,
-    Rotational,
-    Fluid,
-}
-
-impl Domain {
-    /// All of them.
-    pub const ALL: [Domain; 4] = [
-        Domain::Electrical,
-        Domain::Translational,
-        Domain::Rotational,
-        Domain::Fluid,
-    ];
-
-    /// Its name in the language.
-    pub fn name(self) -> &'static str {
-        match self {
-            Domain::Electrical => "electrical",
-            Domain::Translational => "translational",
-            Domain::Rotational => "rotational",
-            Domain::Fluid => "fluid",
-        }
-    }
-
-    /// Whether the effort is the across variable.
-    pub fn effort_is_across(self) -> bool {
-        matches!(self, Domain::Electrical | Domain::Fluid)
-    }
-}
 
 /// `mantissa * 10^exponent`, or its reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,8 +6,10 @@
 pub mod arithmetic;
 pub mod cases;
 pub mod command;
+pub mod domain;
 pub mod emitted;
 pub mod linear;
+pub mod models;
 pub mod points;
 pub mod program;
 pub mod records;
