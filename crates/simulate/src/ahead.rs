@@ -5,7 +5,8 @@
 //! behind it by themselves, so the run is carried over it along the slope.
 
 use super::failure::Failure;
-use super::run::{Piece, Run};
+use super::piece::Piece;
+use super::run::Run;
 use super::solver::Solver;
 
 /// How far ahead it is looked, as shares of the run.

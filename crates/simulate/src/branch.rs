@@ -10,8 +10,9 @@
 use super::ahead::{AHEAD, Slope};
 use super::failure::Failure;
 use super::motion::{FaultKind, Motion};
+use super::piece::Piece;
 use super::plan::Method;
-use super::run::{Piece, Run};
+use super::run::Run;
 use super::singular::Position;
 use super::solver::{Solver, SolverFault};
 use nalgebra::DVector;

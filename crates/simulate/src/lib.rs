@@ -24,6 +24,7 @@ mod jump;
 mod linear;
 mod motion;
 mod newton;
+mod piece;
 mod plan;
 mod rows;
 mod run;

@@ -2,20 +2,21 @@
 
 use super::branch::Branch;
 use super::diffsol_solver::{Equations, Library};
-use super::doubt::{DOUBT, Doubt, LIMIT};
+use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::headway::Headway;
 use super::joint::Corrections;
 use super::jump::{RatesRead, impulse, move_states};
-use super::motion::{BEYOND, Motion};
+use super::motion::Motion;
+use super::piece::Piece;
 use super::plan::{Method, Plan, Progress, Sink, Summary};
 use super::scales::Scales;
 use super::signals::{Corner, Signals};
 use super::singular::{ChainWatch, Position};
-use super::solver::{Reached, Solver, SolverFault, Work};
+use super::solver::{Solver, Work};
 use super::stiffness::Watch;
-use super::{expected, first_step, starts};
+use super::{expected, starts};
 use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
 use lgm_source::codes::Code;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ fn singly_implicit<'p, 'a>(
 
 /// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon: within
 /// 100 roundings of the time and the step together.
-const SHORTEST: f64 = 256.0 * f64::EPSILON;
+pub(super) const SHORTEST: f64 = 256.0 * f64::EPSILON;
 
 /// Nor have pieces, in seconds, that are shorter than this wherever they are: beside 0 there are numbers as near as 5e-324 s.
 const NEAREST: f64 = 1e-200;
@@ -39,17 +40,6 @@ const NEAREST: f64 = 1e-200;
 /// Whether a corner is as near to an instant before it as rounding: nothing happens between the two.
 fn is_together(instant: f64, corner: f64) -> bool {
     corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
-}
-
-/// Into so many parts a step across a jump is cut.
-const PARTS: u32 = 8;
-
-/// Steps in a row that make no way before the run gives up.
-const WITHOUT_WAY: u32 = 50;
-
-/// Whether a state is so large that the values which stand for none ([`BEYOND`]) no longer stand out beside it, or is none itself.
-fn is_unbounded(value: f64) -> bool {
-    value.is_nan() || value.abs() > 1e-20 * BEYOND
 }
 
 /// At so many corners what drives the states is looked at before a run.
@@ -168,7 +158,7 @@ impl Run<'_> {
     }
 
     /// Whether a state begins to move at an event of which nothing was seen or expected before: then it has a scale afterwards.
-    fn meets_unknown_scales(&mut self) -> bool {
+    pub(super) fn meets_unknown_scales(&mut self) -> bool {
         let mut rates = vec![0.0; self.states.len()];
         if !self.scales.follow() || !self.motion.rates(self.time, &self.states, &mut rates) {
             return false;
@@ -317,269 +307,6 @@ impl Run<'_> {
         }
     }
 
-    /// From here to the next corner, or to where the run is started anew.
-    fn piece(&mut self, solver: &mut dyn Solver, end: f64, may_switch: bool) -> Result<Piece, Failure> {
-        let step = first_step::first_step(
-            self.motion,
-            self.time,
-            &self.states,
-            end - self.time,
-            solver.first_order(),
-            &self.scales,
-        );
-        self.watch.restart();
-        if let Some(events) = &mut self.events {
-            events.restart(self.motion, self.time, &self.states);
-        }
-        solver
-            .restart(self.time, &self.states, step, end)
-            .map_err(|error| self.failure(error, None))?;
-        if let Some(branch) = &mut self.branch {
-            branch.begin(self.motion, self.time, &self.states);
-        }
-        let mut without_way = 0;
-        self.safe = self.motion.position(self.time, &self.states);
-        loop {
-            let rejected = solver.work().rejected;
-            let reached = match solver.step() {
-                Ok(reached) => reached,
-                Err(error) => return self.give_up(error, solver, may_switch),
-            };
-            let (from, to) = (solver.previous(), solver.time());
-            let was_rejected = solver.work().rejected > rejected;
-            if self.is_doubtful(solver, was_rejected)? {
-                self.make_again(solver, end)?;
-                continue;
-            }
-            without_way = if to - from <= 4.0 * f64::EPSILON * to.abs() {
-                without_way + 1
-            } else {
-                0
-            };
-            if without_way >= WITHOUT_WAY && reached == Reached::Inside {
-                return self.give_up(SolverFault::TooSmall, solver, may_switch);
-            }
-            let steps = self.done.steps + solver.work().steps;
-            let stopped = |kind| Failure {
-                time: to,
-                kind,
-                blame: None,
-                steps,
-            };
-            if steps > self.plan.max_steps {
-                return Err(Failure {
-                    blame: self.motion.state(self.fastest(to, solver.states())).map(Box::new),
-                    ..stopped(FailureKind::TooManySteps)
-                });
-            }
-            if let Err(stop) = self.progress.reached(to) {
-                return Err(stopped(FailureKind::Stopped(stop)));
-            }
-            if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
-                // What has no value grows without bounds as well.
-                if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= from) {
-                    return Err(self.motion.failure(&fault, steps));
-                }
-                return Err(Failure {
-                    blame: self.motion.state(state).map(Box::new),
-                    ..stopped(FailureKind::Unbounded)
-                });
-            }
-            if self.motion.has_left_chain(&mut self.chains, to, solver.states()) {
-                return Err(self.failure(SolverFault::TooSmall, Some(&*solver)));
-            }
-            match self.stay_on_branch(solver, end) {
-                Ok(None) => {}
-                Ok(Some(Piece::Again)) => continue,
-                Ok(Some(piece)) => return Ok(piece),
-                Err(failure) => return self.other_method(failure, to, may_switch),
-            }
-            self.guess_branch();
-            if let Some(events) = &mut self.events {
-                events.take_trouble(solver.work().rejected > rejected);
-            }
-            if self.changes_within(solver)? {
-                match self.locate(solver, end)? {
-                    Some(piece) => return Ok(piece),
-                    None => continue,
-                }
-            }
-            self.guess_branch();
-            let row = self.row;
-            let last = if reached == Reached::Stop { end } else { to.min(end) };
-            if !self.rows_within(solver, last, end)? {
-                self.guess_branch();
-                continue;
-            }
-            self.accept_branch(to, solver.states());
-            if self.row > row {
-                self.safe = self.motion.position(to, solver.states());
-            }
-            self.time = to;
-            self.scales.see(solver.states());
-            if reached == Reached::Stop {
-                self.states.copy_from_slice(solver.states());
-                return Ok(Piece::AtEnd);
-            }
-            if self.scales.have_outgrown(solver.work().steps) {
-                self.states.copy_from_slice(solver.states());
-                return Ok(Piece::Switch(self.summary.method));
-            }
-            let left = self.plan.stop - to;
-            let here = (solver.states(), &self.scales);
-            if may_switch && let Some(method) = self.watch.step(self.motion, (from, to), here, left) {
-                self.states.copy_from_slice(solver.states());
-                return Ok(Piece::Switch(method));
-            }
-            if let Some(needed) = self.headway.step((from, to), left, self.enough) {
-                self.states.copy_from_slice(solver.states());
-                return Ok(Piece::NoHeadway(needed));
-            }
-        }
-    }
-
-    /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
-    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test after others
-    /// did not, perhaps by luck.
-    fn is_doubtful(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
-        let is_explicit = self.summary.method.is_explicit();
-        let allowed = match is_explicit {
-            true if was_rejected && !self.motion.system.linear => DOUBT,
-            false if self.events.is_some() => LIMIT,
-            _ => return Ok(false),
-        };
-        let (from, to) = (solver.previous(), solver.time());
-        let middle = from + 0.5 * (to - from);
-        // Too short to be halved.
-        if to - from <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
-            return Ok(false);
-        }
-        let mut states = std::mem::take(&mut self.between);
-        let found = solver.interpolate(middle, &mut states);
-        let found = found.map_err(|error| self.failure(error, None));
-        let error = found.and_then(|()| self.error_between(solver, middle, &states));
-        self.between = states;
-        Ok(error? > allowed)
-    }
-
-    /// Makes the last step again, in half its length.
-    fn make_again(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<(), Failure> {
-        let half = 0.5 * (solver.time() - solver.previous());
-        let made = solver.again(half, stop);
-        made.map_err(|error| self.failure(error, None))
-    }
-
-    fn changes_within(&mut self, solver: &mut dyn Solver) -> Result<bool, Failure> {
-        let Some(events) = &mut self.events else {
-            return Ok(false);
-        };
-        let found = events.change_within(self.motion, solver);
-        found.map_err(|error| self.failure(error, None))
-    }
-
-    /// A condition has changed within the last step, and the solver begins anew there; nothing where the step is made again first.
-    ///
-    /// A step across a jump of the right sides is wrong by its length times the jump, so it is made again in shorter ones
-    /// until that is less than what is allowed.
-    fn locate(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
-        let mut states = vec![0.0; self.states.len()];
-        loop {
-            let (from, to) = (solver.previous(), solver.time());
-            let reached = solver.states().to_vec();
-            let found = solver.interpolate(from, &mut states);
-            found.map_err(|error| self.failure(error, None))?;
-            let jumps = self.events.as_ref().is_some_and(Events::has_jumped);
-            if !jumps || !self.is_rough((from, &states), (to, &reached)) {
-                break;
-            }
-            let end_of = |part: u32| match part {
-                PARTS => to,
-                _ => from + (to - from) * (f64::from(part) / f64::from(PARTS)),
-            };
-            let mut crossed = false;
-            for part in 0..PARTS {
-                let (begin, end) = (end_of(part), end_of(part + 1));
-                let restarted = solver.restart(begin, &states, end - begin, end);
-                restarted.map_err(|error| self.failure(error, None))?;
-                let mut reached = Reached::Inside;
-                while !crossed && reached == Reached::Inside {
-                    reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
-                    crossed = self.changes_within(solver)?;
-                    if !crossed {
-                        let until = solver.time().min(to);
-                        if !self.rows_within(solver, until, stop)? {
-                            return Ok(None);
-                        }
-                    }
-                }
-                if crossed {
-                    break;
-                }
-                states.copy_from_slice(solver.states());
-            }
-            if !crossed {
-                // The better solution changes a little later.
-                self.time = to;
-                self.states = states;
-                return Ok(Some(Piece::Event));
-            }
-        }
-        let Some(events) = &mut self.events else {
-            return Ok(Some(Piece::Event));
-        };
-        let found = events.first_change(self.motion, solver);
-        let (time, states) = found.map_err(|error| self.failure(error, None))?;
-        if !self.rows_within(solver, time, stop)? {
-            return Ok(None);
-        }
-        let event = self.event(time, states, self.done.steps + solver.work().steps)?;
-        Ok(Some(event))
-    }
-
-    /// Whether the jump of the right sides across a step matters over its length.
-    pub(super) fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
-        let length = to - from;
-        // Its parts must not be too short for the library.
-        if length <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
-            return false;
-        }
-        let (mut first, mut last) = (vec![0.0; before.len()], vec![0.0; before.len()]);
-        self.motion.rates(from, before, &mut first);
-        self.motion.rates(to, after, &mut last);
-        let share = |at: usize| {
-            let allowed = self.scales.allowed(at, before[at].abs().max(after[at].abs()));
-            (last[at] - first[at]).abs() * length / allowed
-        };
-        (0..before.len()).any(|at| share(at) > 0.5)
-    }
-
-    /// Where a condition has changed.
-    pub(super) fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
-        self.time = time;
-        self.states = states;
-        self.summary.restarts += 1;
-        let whole = self.plan.stop - self.plan.start;
-        if self
-            .events
-            .as_mut()
-            .is_some_and(|events| events.is_chatter(self.motion, time, &self.states, whole))
-        {
-            return Err(Failure {
-                blame: self.motion.state(self.fastest(time, &self.states)).map(Box::new),
-                steps,
-                ..Failure::new(time, FailureKind::Chatter)
-            });
-        }
-        if self.plan.events {
-            self.event_row(time)?;
-        }
-        // A solver that is made anew takes over the tolerances.
-        Ok(match self.meets_unknown_scales() {
-            true => Piece::Switch(self.summary.method),
-            false => Piece::Event,
-        })
-    }
-
     /// Steps of inputs at the corner that was reached.
     fn pass_corner(&mut self) -> Result<(), Failure> {
         if self.plan.events {
@@ -633,14 +360,4 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// How a piece ends.
-pub(super) enum Piece {
-    AtEnd,
-    Event,
-    /// It does not: the last step is made again.
-    Again,
-    Switch(Method),
-    NoHeadway(f64),
 }
