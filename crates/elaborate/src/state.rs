@@ -280,29 +280,7 @@ impl<'a> Elaborator<'a> {
                 value: 0,
             }],
             shapes,
-            model: Model {
-                name: chosen.name.text.clone(),
-                doc: chosen.doc.clone(),
-                span: chosen.name.span,
-                exprs: Default::default(),
-                time,
-                parameters: Vec::new(),
-                inputs: Vec::new(),
-                signals: Vec::new(),
-                domains: Vec::new(),
-                paths: Vec::new(),
-                nodes: Vec::new(),
-                ports: Vec::new(),
-                elements: Vec::new(),
-                bonds: Vec::new(),
-                measures: Vec::new(),
-                integrals: Vec::new(),
-                outputs: Vec::new(),
-                start_conditions: Vec::new(),
-                experiment: None,
-                point: Vec::new(),
-                counts: lgm_model::counts::Counts::default(),
-            },
+            model: empty_model(chosen, time),
             domain_ids: FxHashMap::default(),
             records: Vec::new(),
             chains: Vec::new(),
@@ -465,6 +443,33 @@ impl<'a> Elaborator<'a> {
     /// The values of loop indices so far are needed later on: something is put down that refers to them.
     pub fn keep_envs(&mut self) {
         self.kept_envs = self.envs.len();
+    }
+}
+
+/// A model of which only the name is known.
+fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
+    Model {
+        name: chosen.name.text.clone(),
+        doc: chosen.doc.clone(),
+        span: chosen.name.span,
+        exprs: Default::default(),
+        time,
+        parameters: Vec::new(),
+        inputs: Vec::new(),
+        signals: Vec::new(),
+        domains: Vec::new(),
+        paths: Vec::new(),
+        nodes: Vec::new(),
+        ports: Vec::new(),
+        elements: Vec::new(),
+        bonds: Vec::new(),
+        measures: Vec::new(),
+        integrals: Vec::new(),
+        outputs: Vec::new(),
+        start_conditions: Vec::new(),
+        experiment: None,
+        point: Vec::new(),
+        counts: lgm_model::counts::Counts::default(),
     }
 }
 

@@ -57,6 +57,22 @@ impl Writer<'_> {
         self.raw("{\n  \"schema\": \"lgm-equations/1\"")?;
         self.key("model")?;
         self.string(&system.model)?;
+        self.variables()?;
+        self.point()?;
+        self.key("linear")?;
+        self.raw(if system.linear { "true" } else { "false" })?;
+        self.matrices()?;
+        self.laws()?;
+        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
+            self.key("blocks")?;
+            self.blocks(form)?;
+        }
+        self.raw("\n}\n")
+    }
+
+    /// Parameters, states, inputs and outputs.
+    fn variables(&mut self) -> io::Result<()> {
+        let system = self.system;
         self.key("parameters")?;
         self.lines(&system.parameters, Writer::parameter)?;
         self.key("states")?;
@@ -88,8 +104,12 @@ impl Writer<'_> {
         self.key("outputs")?;
         self.lines(&system.outputs, |writer, output| {
             writer.name_and_unit(&output.name, output.unit.as_deref())
-        })?;
-        if let Some(point) = &system.linearized_at {
+        })
+    }
+
+    /// The point at which the equations were linearised, if they were.
+    fn point(&mut self) -> io::Result<()> {
+        if let Some(point) = &self.system.linearized_at {
             self.key("linearized_at")?;
             self.raw("{\"equilibrium\": ")?;
             self.raw(if point.is_equilibrium { "true" } else { "false" })?;
@@ -105,9 +125,12 @@ impl Writer<'_> {
             }
             self.raw("}")?;
         }
-        self.key("linear")?;
-        self.raw(if system.linear { "true" } else { "false" })?;
-        self.matrices()?;
+        Ok(())
+    }
+
+    /// Equations, assignments, dependent storage and loops.
+    fn laws(&mut self) -> io::Result<()> {
+        let system = self.system;
         self.key("equations")?;
         let derivatives: Vec<_> = system.states.iter().zip(&system.derivatives).collect();
         self.lines(&derivatives, |writer, (state, value)| {
@@ -153,12 +176,7 @@ impl Writer<'_> {
             writer.list(&each.residuals, |writer, residual| writer.expression(*residual))?;
             writer.raw(", \"linear\": ")?;
             writer.raw(if each.linear { "true}" } else { "false}" })
-        })?;
-        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
-            self.key("blocks")?;
-            self.blocks(form)?;
-        }
-        self.raw("\n}\n")
+        })
     }
 
     /// Equations as the text has them, the vectors by their entries, the matrices by theirs.

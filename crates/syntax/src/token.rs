@@ -301,47 +301,11 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 continue;
             }
             Ok(Token::OpenText(open)) => {
-                let shown = open.trim_end();
-                end = start + shown.len();
-                lexed.report(
-                    Diagnostic::error(Code::LGM0002, "this string has no closing quote")
-                        .label(place(end), "the line ends before the string does")
-                        .help("write `\"` at its end"),
-                );
-                Token::Error
+                end = start + open.trim_end().len();
+                misquoted(&mut lexed, Token::OpenText(open), place(end))
             }
-            Ok(Token::SingleQuoted(quoted)) => {
-                lexed.report(
-                    Diagnostic::error(Code::LGM0002, "a string stands in double quotes")
-                        .label(place(end), "single quotes")
-                        .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
-                );
-                Token::Text(quoted)
-            }
-            Ok(Token::LeadingDot(_))
-                if text[..start].ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) =>
-            {
-                lexed.report(
-                    Diagnostic::error(
-                        Code::LGM0003,
-                        "a port or a member is reached by its name, not by a number",
-                    )
-                    .label(place(end), "no name")
-                    .help(
-                        "write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`",
-                    ),
-                );
-                Token::Error
-            }
-            Ok(Token::LeadingDot(digits)) => {
-                lexed.report(
-                    Diagnostic::error(Code::LGM0003, "a number needs digits on both sides of its dot")
-                        .label(place(end), "no digit before the dot")
-                        .help(format!("write `0{digits}`")),
-                );
-                // Its value no longer matters; without the dot it is a number.
-                Token::Number(&digits[1..])
-            }
+            Ok(token @ Token::SingleQuoted(_)) => misquoted(&mut lexed, token, place(end)),
+            Ok(Token::LeadingDot(digits)) => leading_dot(&mut lexed, &text[..start], digits, place(end)),
             Ok(Token::Number(digits)) => match trailing_dot(text, end) {
                 None => Token::Number(digits),
                 Some(length) => {
@@ -388,6 +352,46 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
         lexed.tokens.push((start, token, end));
     }
     lexed
+}
+
+/// Reports a string without its closing quote, or one in single quotes; the token to go on with.
+fn misquoted<'t>(lexed: &mut Lexed<'t>, token: Token<'t>, place: Span) -> Token<'t> {
+    let Token::SingleQuoted(quoted) = token else {
+        lexed.report(
+            Diagnostic::error(Code::LGM0002, "this string has no closing quote")
+                .label(place, "the line ends before the string does")
+                .help("write `\"` at its end"),
+        );
+        return Token::Error;
+    };
+    lexed.report(
+        Diagnostic::error(Code::LGM0002, "a string stands in double quotes")
+            .label(place, "single quotes")
+            .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
+    );
+    Token::Text(quoted)
+}
+
+/// Reports digits with a dot in front of them, behind the text `before`; the token to go on with.
+fn leading_dot<'t>(lexed: &mut Lexed<'t>, before: &str, digits: &'t str, place: Span) -> Token<'t> {
+    if before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) {
+        lexed.report(
+            Diagnostic::error(
+                Code::LGM0003,
+                "a port or a member is reached by its name, not by a number",
+            )
+            .label(place, "no name")
+            .help("write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`"),
+        );
+        return Token::Error;
+    }
+    lexed.report(
+        Diagnostic::error(Code::LGM0003, "a number needs digits on both sides of its dot")
+            .label(place, "no digit before the dot")
+            .help(format!("write `0{digits}`")),
+    );
+    // Its value no longer matters; without the dot it is a number.
+    Token::Number(&digits[1..])
 }
 
 /// The length of a dot (and an exponent) after the digits that end at `end`, when no digit follows the dot and it is
