@@ -57,6 +57,7 @@ mod nonlinear_faults;
 mod nonlinear_laws;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod passing_zero;
 mod plots;
 mod random_expressions;
 mod random_networks;

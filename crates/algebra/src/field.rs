@@ -45,6 +45,10 @@ pub trait Field {
     fn magnitude(&self, _a: &Self::Element) -> Option<f64> {
         None
     }
+    /// Whether the element, though not 0, may become 0 for values that symbols take later, so that it is no pivot to be evaluated then.
+    fn may_vanish(&self, _a: &Self::Element) -> bool {
+        false
+    }
     /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`super::solve()`]
     /// is what to call; a field may know a better way than its own operations, and overrides this.
     fn solve_block(

@@ -1,7 +1,9 @@
 //! Fields in which the symbols have values, and the field of uncancelled shared expressions.
 
 use super::convert::{FromExpression, Sampled};
-use super::{Doubles, Field, PrimeField, Rationals};
+use super::minors::solve_away_from_zero;
+use super::ranges::Ranges;
+use super::{Doubles, Field, PrimeField, Rationals, Row, Sharing, Singular, eliminate};
 use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -196,6 +198,11 @@ pub struct SharedExpressions {
     /// as a pivot it would divide by zero.
     given: Option<Sampled>,
     vanishing: FxHashSet<ExprId>,
+    /// What values the expressions may take later, where they will be evaluated along a motion; which of them change, and which of these
+    /// may pass zero.
+    ranges: Option<Ranges>,
+    changing: FxHashSet<ExprId>,
+    passing: FxHashSet<ExprId>,
 }
 
 impl SharedExpressions {
@@ -210,6 +217,17 @@ impl SharedExpressions {
             by_image: by_image.into_iter().collect(),
             given: None,
             vanishing: FxHashSet::default(),
+            ranges: None,
+            changing: FxHashSet::default(),
+            passing: FxHashSet::default(),
+        }
+    }
+
+    /// The field whose pivots do not pass zero while all symbols but these parameters change, as far as that can be had.
+    pub fn along_motions(self, parameters: FxHashMap<SymbolId, f64>) -> SharedExpressions {
+        SharedExpressions {
+            ranges: Some(Ranges::new(parameters)),
+            ..self
         }
     }
 
@@ -248,6 +266,14 @@ impl SharedExpressions {
             && matches!(given.from_expression(&self.exprs, expression), Ok(0) | Err(_))
         {
             self.vanishing.insert(expression);
+        }
+        if let Some(ranges) = &mut self.ranges {
+            if ranges.changes(&self.exprs, expression) {
+                self.changing.insert(expression);
+            }
+            if ranges.may_vanish(&self.exprs, expression) {
+                self.passing.insert(expression);
+            }
         }
         Shared { expression, image }
     }
@@ -305,6 +331,16 @@ impl Field for SharedExpressions {
             2.0
         } else {
             PrimeField.pivot_cost(&a.image)
+        }
+    }
+    fn may_vanish(&self, a: &Shared) -> bool {
+        self.passing.contains(&a.expression)
+    }
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Result<Vec<Row<Shared>>, Singular> {
+        let mut entries = matrix.iter().flatten();
+        match entries.any(|entry| self.changing.contains(&entry.1.expression)) {
+            true => solve_away_from_zero(self, matrix, right),
+            false => eliminate(self, matrix, right, &mut Sharing::nothing()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Shared expressions with an arena of their own, beside the arena of the equations.
 
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, SymbolId};
-use lgm_algebra::{Field, FromExpression, NormalForms, Shared, SharedExpressions};
+use lgm_algebra::{Field, FromExpression, NormalForms, Row, Shared, SharedExpressions, Singular};
 use rustc_hash::FxHashMap;
 
 /// [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
@@ -26,6 +26,14 @@ impl SharedArena {
             read: FxHashMap::default(),
             written: FxHashMap::default(),
             normal_forms: NormalForms::default(),
+        }
+    }
+
+    /// The field whose pivots, too, do not pass zero while all symbols but these parameters change, as far as that can be had.
+    pub(crate) fn along_motions(self, parameters: FxHashMap<SymbolId, f64>) -> SharedArena {
+        SharedArena {
+            field: self.field.along_motions(parameters),
+            ..self
         }
     }
 
@@ -73,6 +81,12 @@ impl Field for SharedArena {
     }
     fn pivot_cost(&self, a: &Shared) -> f64 {
         self.field.pivot_cost(a)
+    }
+    fn may_vanish(&self, a: &Shared) -> bool {
+        self.field.may_vanish(a)
+    }
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Result<Vec<Row<Shared>>, Singular> {
+        self.field.solve_block(matrix, right)
     }
 }
 

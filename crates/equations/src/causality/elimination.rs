@@ -64,6 +64,11 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         self.entry(row, column).is_some()
     }
 
+    /// Whether the entry of an active row in a column is there and may vanish later.
+    pub fn may_vanish<F: Field<Element = E>>(&self, field: &F, row: u32, column: u32) -> bool {
+        self.entry(row, column).is_some_and(|value| field.may_vanish(value))
+    }
+
     /// The entry of an active row in a column.
     fn entry(&self, row: u32, column: u32) -> Option<&E> {
         let plain = &self.rows[row as usize];

@@ -16,7 +16,7 @@ use crate::matrices::is_negative;
 use crate::refusal::Failure;
 use crate::shared::SharedArena;
 use indexmap::IndexMap;
-use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{ExactValues, Field, FromExpression, RationalFunctions};
 use linear::{Form, solve_forms};
 use num_rational::BigRational;
@@ -380,7 +380,9 @@ impl Resolver<'_> {
             .filter(|values| is_long(self.exprs, values))
             .cloned();
         let solved = if field.exhausted() || members.len() > WRITTEN_OUT || expanded.is_some() {
-            let mut field = SharedArena::new(5, FxHashMap::default());
+            let parameters = self.given.values.iter();
+            let parameters = parameters.map(|(symbol, value)| (*symbol, to_f64(value)));
+            let mut field = SharedArena::new(5, FxHashMap::default()).along_motions(parameters.collect());
             let shared = solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
                 field.export(exprs, value)
             });

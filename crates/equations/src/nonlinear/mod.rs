@@ -40,7 +40,7 @@ use super::refusal::Failure;
 use super::states::StateRequest;
 use crate::shared::SharedArena;
 use definitions::Definitions;
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::StateSystem;
 use lgm_model::{Dissipator, ElementId, Law, Matrix, Model};
@@ -251,10 +251,10 @@ fn defined(
         _ => None,
     };
     let mut system = frame(prepared, states, notes);
-    let given = parameter_values(&prepared.model)
-        .into_iter()
-        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    let mut field = SharedArena::new(3, given.collect());
+    let values = parameter_values(&prepared.model);
+    let given = values.iter().map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
+    let parameters = values.iter().map(|(symbol, value)| (*symbol, to_f64(value)));
+    let mut field = SharedArena::new(3, given.collect()).along_motions(parameters.collect());
     let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
     let shared = shared.map(|(definitions, links)| Defined {
         definitions,

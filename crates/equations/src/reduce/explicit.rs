@@ -217,8 +217,15 @@ pub(super) fn solve_structure<F: Field + FromExpression>(
             field.from_expression(&model.exprs, id).map_err(|fault| (id, fault))
         })
         .map_err(|(id, fault)| Refusal::Value(holder_of_modulus(model, id), fault))?;
+    let as_they_are = causality.modulated.then(|| rows.clone());
     let mut elimination = Elimination::new(rows, structure.columns);
+    let mut is_safe = true;
     for &(row, column) in &causality.pivots {
+        // Before anything is divided by it: the field keeps the first expression of each value.
+        is_safe = !(causality.modulated && elimination.may_vanish(field, row, column));
+        if !is_safe {
+            break;
+        }
         if !elimination.holds(row, column) {
             return Err(if field.exhausted() {
                 Refusal::TooLarge
@@ -271,6 +278,9 @@ pub(super) fn solve_structure<F: Field + FromExpression>(
     for (k, column) in causality.free.iter().enumerate() {
         rows[*column as usize] = Some(vec![(UNDETERMINED + k as u32, field.one())]);
     }
+    if let Some(structure) = as_they_are.filter(|_| !is_safe) {
+        return solve_at_once(causality, field, structure, &step_of, rows);
+    }
     // Mark what is needed, then resolve it backwards: a pivot row holds later pivots and given columns only.
     let mut needed = vec![false; causality.pivots.len()];
     let mut stack: Vec<u32> = wanted.to_vec();
@@ -309,6 +319,41 @@ pub(super) fn solve_structure<F: Field + FromExpression>(
         if field.exhausted() {
             return Err(Refusal::TooLarge);
         }
+    }
+    Ok(Solved { rows })
+}
+
+/// The rows of the structure solved together, for the columns of all pivots: where one of these may pass zero, though it is not zero in
+/// general, elimination in the order of priority would divide by it.
+fn solve_at_once<F: Field>(
+    causality: &Causality,
+    field: &mut F,
+    structure: Vec<Row<F::Element>>,
+    step_of: &[u32],
+    mut rows: Vec<Option<Row<F::Element>>>,
+) -> Result<Solved<F::Element>, Refusal> {
+    let (mut matrix, mut right) = (Vec::new(), Vec::new());
+    for (row, _) in &causality.pivots {
+        let (mut own, mut side) = (Vec::new(), Vec::new());
+        for (column, value) in &structure[*row as usize] {
+            match &rows[*column as usize] {
+                None => own.push((step_of[*column as usize], value.clone())),
+                Some(known) => {
+                    let minus = field.neg(value);
+                    side.push(scaled(field, known, &minus));
+                }
+            }
+        }
+        own.sort_unstable_by_key(|entry| entry.0);
+        matrix.push(own);
+        right.push(sum_rows(field, side));
+    }
+    let solution = algebra::solve(field, matrix, right).map_err(|_| Refusal::LowerRank)?;
+    if field.exhausted() {
+        return Err(Refusal::TooLarge);
+    }
+    for ((_, column), row) in causality.pivots.iter().zip(solution) {
+        rows[*column as usize] = Some(row);
     }
     Ok(Solved { rows })
 }
