@@ -6,9 +6,9 @@
 //! closed form `sin(q1) = -sin(th)/(1 + sin(th))`.
 
 use lgm::Request;
-use lgm::rendering::render;
 use lgm::equations::StateSystem;
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
 use lgm::simulate::{Inputs, Method, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 

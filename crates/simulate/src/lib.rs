@@ -9,6 +9,7 @@
 mod ahead;
 mod blame;
 mod branch;
+mod crossing;
 mod diffsol_solver;
 mod doubt;
 mod events;

@@ -209,9 +209,9 @@ impl<'a> Motion<'a> {
     }
 
     /// From now on an implicit method solves for the unknowns together with the states, with these tolerances of the states; or none
-    /// does.
-    pub fn set_joint(&self, tolerances: Option<(Vec<f64>, f64)>) {
-        self.joint.replace(tolerances);
+    /// does. Returns what held until now.
+    pub fn set_joint(&self, tolerances: Option<(Vec<f64>, f64)>) -> Option<(Vec<f64>, f64)> {
+        self.joint.replace(tolerances)
     }
 
     /// From now on the solver is between these corners.
@@ -219,6 +219,11 @@ impl<'a> Motion<'a> {
         self.piece.set((from, to));
         self.work.borrow_mut().instant = None;
         self.fault.replace(None);
+    }
+
+    /// The corners that the solver is between.
+    pub fn piece(&self) -> (f64, f64) {
+        self.piece.get()
     }
 
     /// The last point that could not be evaluated in this piece.
@@ -284,6 +289,11 @@ impl<'a> Motion<'a> {
         work.kept.get_or_insert_default().clear();
         work.kept.get_or_insert_default().extend(from);
         work.latest = f64::NEG_INFINITY;
+    }
+
+    /// From now on the loops go on from wherever they were solved last.
+    pub fn release_unknowns(&self) {
+        self.work.borrow_mut().kept = None;
     }
 
     /// The solution of the loops that Newton's iteration finds from a guess; what it does not find is no fault.

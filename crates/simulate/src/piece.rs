@@ -115,6 +115,9 @@ impl Run<'_> {
             return self.give_up(SolverFault::TooSmall, solver, course.may_switch).map(Some);
         }
         self.look_for_failure(solver, made)?;
+        if let Some(left) = self.mind_chains(solver)? {
+            return Ok(Some(left));
+        }
         match self.stay_on_branch(solver, course.end) {
             Ok(None) => {}
             Ok(left) => return Ok(left),
@@ -144,7 +147,7 @@ impl Run<'_> {
         Ok(self.accept(solver, made, course))
     }
 
-    /// What ends a run whatever the method: too many steps, somebody who stops it, states without bounds, a chain that came apart.
+    /// What ends a run whatever the method: too many steps, somebody who stops it, states without bounds.
     fn look_for_failure(&mut self, solver: &dyn Solver, Made { from, to, .. }: Made) -> Result<(), Failure> {
         let steps = self.done.steps + solver.work().steps;
         let stopped = |kind| Failure {
@@ -171,9 +174,6 @@ impl Run<'_> {
                 blame: self.motion.state(state).map(Box::new),
                 ..stopped(FailureKind::Unbounded)
             });
-        }
-        if self.motion.has_left_chain(&mut self.chains, to, solver.states()) {
-            return Err(self.failure(SolverFault::TooSmall, Some(solver)));
         }
         Ok(())
     }

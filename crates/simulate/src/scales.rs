@@ -24,6 +24,9 @@ pub const LEAST: f64 = 1e-30;
 /// Loop unknowns and rates are no smaller than this share of the largest one: what balances to zero is rounding.
 const NOISE: f64 = 1e-6;
 
+/// Nothing of a displacement that closes a chain is smaller than so many roundings of the largest of them.
+const ROUNDINGS: f64 = 64.0 * f64::EPSILON;
+
 /// A state has outgrown its tolerance where its scale is so many times larger than when the tolerance was made.
 const OUTGROWN: f64 = 100.0;
 
@@ -42,6 +45,8 @@ pub(super) struct Scales {
     expected: Vec<f64>,
     /// The most that was seen of each state.
     seen: Vec<f64>,
+    /// Which of the loop unknowns, which come behind the states, are displacements that close chains.
+    chains: Vec<bool>,
     /// The scales that the solver of now was made with, and the steps after which the next look is due.
     used: Vec<f64>,
     next_look: u64,
@@ -57,8 +62,28 @@ impl Scales {
             nominal,
             expected: vec![0.0; size],
             seen: vec![0.0; size],
+            chains: Vec::new(),
             used: Vec::new(),
             next_look: FIRST_LOOK,
+        }
+    }
+
+    /// The same with loop unknowns of which these are displacements that close chains.
+    pub fn with_chains(self, chains: &[bool]) -> Scales {
+        Scales {
+            chains: chains.to_vec(),
+            ..self
+        }
+    }
+
+    /// Raises what is allowed of the displacements that close chains to what is allowed of the largest of them: one that stays at zero,
+    /// as the angle of a rod that is only moved along, balances to the errors of the others. `sizes` begin with the loop unknowns.
+    fn as_chains(&self, sizes: &[f64], allowed: &mut [f64]) {
+        let of_chains = self.chains.iter().zip(sizes).filter(|pair| *pair.0);
+        let largest = of_chains.map(|pair| *pair.1).fold(0.0, f64::max);
+        let least = largest * (SHARE * self.rtol).max(ROUNDINGS);
+        for (allowed, _) in allowed.iter_mut().zip(&self.chains).filter(|pair| *pair.1) {
+            *allowed = allowed.max(least);
         }
     }
 
@@ -122,17 +147,20 @@ impl Scales {
         self.used = (0..states).map(|at| self.scale(at)).collect();
         self.next_look = FIRST_LOOK;
         let mut all: Vec<f64> = (0..states).map(|at| self.absolute(at)).collect();
+        let size_of = |share: f64, at: usize| {
+            let expected = self.expected.get(at).copied().unwrap_or(0.0);
+            let now = if first[at].is_finite() { first[at].abs() } else { 0.0 };
+            (share * expected).max(now)
+        };
+        let of_rest = |at: usize| size_of(UNSEEN, at);
         if let Some(atol) = self.atol {
             all.resize(first.len(), atol);
             return all;
         }
-        let of_rest = |at: usize| {
-            let expected = self.expected.get(at).copied().unwrap_or(0.0);
-            let now = if first[at].is_finite() { first[at].abs() } else { 0.0 };
-            (UNSEEN * expected).max(now)
-        };
         let largest = (states..first.len()).map(of_rest).fold(LEAST, f64::max);
         all.extend((states..first.len()).map(|at| SHARE * self.rtol * of_rest(at).max(NOISE * largest)));
+        let sizes: Vec<f64> = (states..first.len()).map(|at| size_of(1.0, at)).collect();
+        self.as_chains(&sizes, &mut all[states..]);
         all
     }
 

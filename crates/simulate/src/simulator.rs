@@ -92,7 +92,7 @@ impl<'a> Simulator<'a> {
             between: vec![0.0; self.system.states.len()],
             row: 0,
             watch: Watch::new(self.system.linear),
-            scales: Scales::new(plan, nominal_sizes(self.system, parameters)),
+            scales: Scales::new(plan, nominal_sizes(self.system, parameters)).with_chains(motion.held_unknowns()),
             summary: Summary::default(),
             done: Work::default(),
             longest: self.longest_step(parameters, signals, plan),

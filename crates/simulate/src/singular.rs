@@ -30,7 +30,20 @@ pub(super) struct ChainWatch {
     is_positive: bool,
     least: f64,
     /// The unknowns after the last step.
-    last: Vec<f64>,
+    pub(super) last: Vec<f64>,
+    /// The position after the last step.
+    pub(super) behind: Option<Position>,
+    /// Before this time no way over a singular position is looked for: there was none.
+    pub(super) not_over_until: f64,
+}
+
+impl ChainWatch {
+    /// Goes on with what is known beyond a singular position, where the determinant may have another sign.
+    pub(super) fn go_on(&mut self, beyond: ChainWatch) {
+        self.is_positive = beyond.is_positive;
+        self.last = beyond.last;
+        self.behind = None;
+    }
 }
 
 /// A point of a run.
@@ -77,6 +90,8 @@ impl Motion<'_> {
             is_positive,
             least,
             last: start.unknowns.clone(),
+            behind: None,
+            not_over_until: f64::NEG_INFINITY,
         })
     }
 
