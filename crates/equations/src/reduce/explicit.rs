@@ -348,7 +348,7 @@ fn solve_at_once<F: Field>(
         matrix.push(own);
         right.push(sum_rows(field, side));
     }
-    let solution = algebra::solve(field, matrix, right).map_err(|_| Refusal::LowerRank)?;
+    let solution = lgm_algebra::solve(field, matrix, right).map_err(|_| Refusal::LowerRank)?;
     if field.exhausted() {
         return Err(Refusal::TooLarge);
     }
