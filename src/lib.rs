@@ -18,7 +18,6 @@
 //! [`cli`] is the only room that touches the disk.
 
 pub mod cli;
-mod compilation;
 pub mod rendering;
 
 pub use lgm_algebra::{self as algebra, expr, units};
@@ -32,7 +31,7 @@ pub use lgm_simulate as simulate;
 pub use lgm_source::{self as source, codes, diagnostic};
 pub use lgm_syntax as syntax;
 
-pub use compilation::{Compilation, Request, Whole};
+pub use lgm_compilation::{Compilation, Request, Whole};
 
 use diagnostic::Diagnostic;
 use equations::StateSystem;

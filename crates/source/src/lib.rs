@@ -150,6 +150,65 @@ impl SourceMap {
     }
 }
 
+/// How columns are counted: in bytes of UTF-8, or in units of UTF-16 or UTF-32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// Units of 16 bits, what editors count in unless they say otherwise.
+    #[default]
+    Utf16,
+    /// Characters.
+    Utf32,
+}
+
+impl Encoding {
+    fn length(self, character: char) -> usize {
+        match self {
+            Encoding::Utf8 => character.len_utf8(),
+            Encoding::Utf16 => character.len_utf16(),
+            Encoding::Utf32 => 1,
+        }
+    }
+}
+
+impl Source {
+    /// Line and column of a byte, both from 0. Beyond the end it is the end; within a character, its beginning.
+    pub fn position(&self, offset: u32, encoding: Encoding) -> (u32, u32) {
+        let mut offset = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let lines = self.lines();
+        let line = lines.starts.partition_point(|start| *start <= offset) - 1;
+        let before = &self.text[lines.starts[line]..offset];
+        let column = match lines.is_ascii {
+            true => before.len(),
+            false => before.chars().map(|character| encoding.length(character)).sum(),
+        };
+        (line as u32, column as u32)
+    }
+
+    /// The byte at a line and a column, both from 0. A column beyond the line is its end, before the line break; a line beyond the
+    /// text is the end of the text.
+    pub fn offset(&self, (line, column): (u32, u32), encoding: Encoding) -> u32 {
+        let Some(start) = self.lines().starts.get(line as usize) else {
+            return self.text.len() as u32;
+        };
+        let whole = self.line_at(*start as u32);
+        let words = self.text[whole.clone()].trim_end_matches('\r');
+        let (mut at, mut counted) = (whole.start, 0);
+        for character in words.chars() {
+            counted += encoding.length(character);
+            if counted > column as usize {
+                break;
+            }
+            at += character.len_utf8();
+        }
+        at as u32
+    }
+}
+
 /// The only way in which the compiler reads files.
 pub trait Sources {
     /// Reads a whole text. `Err` holds a sentence for the user ("no such file", "not UTF-8 at byte 12").

@@ -1,10 +1,10 @@
-//! One compilation: the text and what each stage makes of it, computed when first asked for, and once.
+//! [`Compilation`]: a text and what each stage makes of it, computed when first asked for, and once.
 
-use crate::model::{ElementId, Model};
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::{Options, StateSystem};
+use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
