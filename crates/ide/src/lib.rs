@@ -3,7 +3,7 @@
 //! A [`Snapshot`] is one root text as it is now, with all that it imports. It answers whatever state the text is in: what needs
 //! equations is left out where there are none, and everything else goes by the names in what could be read.
 //!
-//! Places are [`Span`]s of bytes; [`Snapshot::map`] has the texts, and [`lgm_source::SourceMap::position`] turns offsets into lines and columns
+//! Places are [`Span`]s of bytes; [`Snapshot::map`] has the texts, and [`lgm_source::Source::position`] turns offsets into lines and columns
 //! of whatever encoding.
 
 use lgm_compilation::{Compilation, Request};
