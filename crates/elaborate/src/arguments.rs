@@ -9,6 +9,7 @@ use lgm_model::JunctionKind;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::corrections;
 use lgm_source::words::article;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl, StatementKind};
 
@@ -47,6 +48,9 @@ impl<'a> Elaborator<'a> {
                                 definition.text
                             )
                         });
+                        if begins.is_none() {
+                            diagnostic.fixes = corrections(name.span, &name.text, all.clone());
+                        }
                         diagnostic.help = begins
                             .or_else(|| lgm_source::nearest::did_you_mean(&name.text, all))
                             .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));

@@ -8,6 +8,7 @@ use lgm_algebra::expr::Relation;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::corrections;
 use lgm_syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
 
 /// The most entries of a list, or of the matrix that its lists are the rows of.
@@ -220,10 +221,12 @@ impl<'a> Elaborator<'a> {
         };
         let Some(slot) = self.value_slot(&name.text, frame) else {
             let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
+            let fixes = corrections(name.span, &name.text, body.values.keys().copied());
             let help = lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied());
             let kind = body.name.text.clone();
             let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{kind}` has no value `{}`", name.text))
                 .label(name.span, "not declared in the component");
+            diagnostic.fixes = fixes;
             if let Some(help) = help {
                 diagnostic = diagnostic.help(help);
             }

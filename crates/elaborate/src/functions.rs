@@ -41,7 +41,7 @@ pub(super) fn is_function(name: &str) -> bool {
 }
 
 /// The names of all functions, for suggestions.
-pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
+pub fn function_names() -> impl Iterator<Item = &'static str> {
     let functions = Function::ALL.iter().map(|entry| entry.1);
     functions
         .chain(MEASURES.iter().copied())

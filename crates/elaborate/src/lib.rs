@@ -9,6 +9,7 @@
 //!
 //! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`Model`].
 
+pub mod analysis;
 mod arguments;
 mod arithmetic;
 mod blame;
@@ -58,6 +59,7 @@ mod stiffness;
 mod symmetry;
 mod values;
 
+pub use functions::function_names;
 pub use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};
 pub use point_settings::dimension_of_text;

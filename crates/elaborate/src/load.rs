@@ -40,6 +40,7 @@ pub struct Program {
 /// One parsed text.
 #[derive(Debug)]
 pub(super) struct File {
+    pub source: SourceId,
     pub ast: Ast,
     pub library: bool,
 }
@@ -56,8 +57,22 @@ impl Program {
         &self.files[at.file as usize].ast.items[at.item as usize]
     }
 
+    /// The tree of a text.
+    pub fn ast(&self, source: SourceId) -> Option<&Ast> {
+        let file = self.files.iter().find(|file| file.source == source);
+        file.map(|file| &file.ast)
+    }
+
+    /// The modules of the standard library that can be imported by name.
+    pub fn modules() -> impl Iterator<Item = &'static str> {
+        MODULES
+            .iter()
+            .filter(|module| !module.prelude)
+            .map(|module| module.name)
+    }
+
     /// Whether a place lies in the standard library.
-    pub(super) fn is_library(&self, source: SourceId) -> bool {
+    pub fn is_library(&self, source: SourceId) -> bool {
         self.library_sources.get(source.0 as usize).copied().unwrap_or(false)
     }
 
@@ -222,7 +237,7 @@ impl Loader<'_> {
             self.program.library_sources.resize(place + 1, false);
         }
         self.program.library_sources[place] = library;
-        self.program.files.push(File { ast, library });
+        self.program.files.push(File { source, ast, library });
         let folder = path.as_deref().map(folder_of);
         let resolved = path.map(|path| self.files.resolve(&path)).unwrap_or_default();
         if !resolved.as_os_str().is_empty() {

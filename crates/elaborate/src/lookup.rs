@@ -5,6 +5,7 @@ use super::values::{DimId, Value};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::corrections;
 use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
 
 /// At most two indices; a single one has 0 in the second place, which no index of the language is.
@@ -349,6 +350,7 @@ impl<'a> Elaborator<'a> {
         if self.program.is_damaged && !is_near {
             return;
         }
+        let fixes = corrections(name.span, &name.text, body.things.keys().copied());
         let help = lgm_source::nearest::did_you_mean(&name.text, body.things.keys().copied());
         let owner = body.name.text.clone();
         let mut diagnostic = Diagnostic::error(
@@ -356,6 +358,7 @@ impl<'a> Elaborator<'a> {
             format!("`{owner}` has no node or instance `{}`", name.text),
         )
         .label(name.span, "not declared");
+        diagnostic.fixes = fixes;
         if let Some(help) = help {
             diagnostic = diagnostic.help(help);
         }

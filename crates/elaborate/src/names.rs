@@ -5,7 +5,7 @@ use super::scopes::{Scope, check_body, check_law};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
-use lgm_source::nearest::{did_you_mean, suggestion};
+use lgm_source::nearest::{corrections, did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Declared, Formal, Item, JunctionDecl, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
 
@@ -145,6 +145,7 @@ impl<'a> Checker<'a> {
         }
         let mut diagnostic = Diagnostic::error(Code::LGM0148, format!("there is no domain `{}`", name.text))
             .label(name.span, "not declared");
+        diagnostic.fixes = corrections(name.span, &name.text, names.iter().copied());
         diagnostic.help = did_you_mean(&name.text, names);
         self.report(diagnostic);
     }

@@ -89,6 +89,11 @@ impl<'a> Elaborator<'a> {
             Some(unit) => format!("if the number has a unit, write it: `{unit}`"),
             None => "if a number here has a unit, write it behind the number: `9.81 [m/s^2]`".to_string(),
         };
+        if let (Some(number), Some(unit)) = (number, &unit)
+            && !number.divides_a_unit
+        {
+            diagnostic = diagnostic.fix(format!("write `{unit}`"), number.span, unit.clone());
+        }
         if let Some(number) = number {
             diagnostic = label_once(
                 diagnostic,

@@ -6,7 +6,7 @@ use super::names::Checker;
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_source::nearest::{did_you_mean, suggestion};
+use lgm_source::nearest::{corrections, did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
 use rustc_hash::FxHashSet;
 
@@ -276,6 +276,9 @@ impl<'a> Walk<'_, 'a> {
                     let junction = (self.in_chain && !near).then(|| {
                         format!("declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort")
                     });
+                    if junction.is_none() && self.checker.is_suggesting() {
+                        diagnostic.fixes = corrections(name.span, text, things.clone());
+                    }
                     diagnostic.help = Some(things)
                         .filter(|_| junction.is_none() && self.checker.is_suggesting())
                         .and_then(|things| did_you_mean(text, things))
@@ -339,6 +342,9 @@ impl<'a> Walk<'_, 'a> {
         let owner = &self.scope.owner.text;
         let mut diagnostic = Diagnostic::error(Code::LGM0110, format!("`{owner}` declares no `{text}`"))
             .label(name.span, "not declared");
+        if self.checker.is_suggesting() {
+            diagnostic.fixes = corrections(name.span, text, names.clone());
+        }
         diagnostic.help = Some(names)
             .filter(|_| self.checker.is_suggesting())
             .and_then(|names| did_you_mean(text, names))

@@ -6,17 +6,34 @@
 //! Places are [`Span`]s of bytes; [`Snapshot::map`] has the texts, and [`lgm_source::Source::position`] turns offsets into lines and columns
 //! of whatever encoding.
 
+mod actions;
+mod completion;
+mod facts;
+mod hints;
+mod hover;
+mod navigation;
+mod problems;
+mod symbols;
+
 use lgm_compilation::{Compilation, Request};
+use lgm_elaborate::analysis::Analysis;
+use lgm_equations::Options;
+use lgm_model::system::StateSystem;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Severity;
+use lgm_source::diagnostic::{Diagnostic, Severity};
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// One root text as it is now, with all that it imports.
 #[derive(Debug)]
 pub struct Snapshot {
     compilation: Compilation,
+    analysis: OnceLock<Analysis>,
+    diagnostics: OnceLock<Vec<Diagnostic>>,
+    /// The equations over the parameters, for what shows them.
+    symbolic: OnceLock<Option<StateSystem>>,
 }
 
 /// A change of the text.
@@ -194,12 +211,30 @@ impl Snapshot {
         let mut map = SourceMap::default();
         let root = map.add(name, text, path);
         let request = Request {
+            // As `lgm check`: numbers find every singular value, in time in proportion to the model.
+            equations: Options {
+                symbolic: false,
+                ..Options::default()
+            },
             cancellation,
             ..Request::default()
         };
         Snapshot {
             compilation: Compilation::new(files, map, root, request),
+            analysis: OnceLock::new(),
+            diagnostics: OnceLock::new(),
+            symbolic: OnceLock::new(),
         }
+    }
+
+    /// What each name stands for.
+    pub(crate) fn analysis(&self) -> &Analysis {
+        self.analysis.get_or_init(|| Analysis::of(self.compilation.program()))
+    }
+
+    /// Everything that was found on the way to the equations.
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        self.diagnostics.get_or_init(|| self.compilation.diagnostics())
     }
 
     /// All texts: the root, what it imports, and the standard library, whose texts have no path.
@@ -220,86 +255,87 @@ impl Snapshot {
 
     /// Every fault and remark, of the root and of what it imports: the same as the terminal prints.
     pub fn problems(&self) -> Vec<Problem> {
-        Vec::new()
+        problems::problems(self)
     }
 
     /// What is known of the place.
-    pub fn hover(&self, _at: (SourceId, u32)) -> Option<Hover> {
-        None
+    pub fn hover(&self, at: (SourceId, u32)) -> Option<Hover> {
+        hover::hover(self, at)
     }
 
     /// What can be written at a byte of the root text.
-    pub fn completions(&self, _at: u32) -> Vec<Completion> {
-        Vec::new()
+    pub fn completions(&self, at: u32) -> Vec<Completion> {
+        completion::completions(self, at)
     }
 
     /// The formals of what is being written at a byte of the root text.
-    pub fn signature(&self, _at: u32) -> Option<Signature> {
-        None
+    pub fn signature(&self, at: u32) -> Option<Signature> {
+        completion::signature(self, at)
     }
 
     /// Where the name at the place is declared: its name there.
-    pub fn definition(&self, _at: (SourceId, u32)) -> Option<Span> {
-        None
+    pub fn definition(&self, at: (SourceId, u32)) -> Option<Span> {
+        navigation::definition(self, at)
     }
 
     /// Every place that means what the name at the place means, its declaration first if that is wanted.
-    pub fn references(&self, _at: (SourceId, u32), _with_declaration: bool) -> Vec<Span> {
-        Vec::new()
+    pub fn references(&self, at: (SourceId, u32), with_declaration: bool) -> Vec<Span> {
+        navigation::references(self, at, with_declaration)
     }
 
     /// The name at the place, if it can be given another one.
-    pub fn renamed_name(&self, _at: (SourceId, u32)) -> Result<Span, String> {
-        Err("there is no name here".to_string())
+    pub fn renamed_name(&self, at: (SourceId, u32)) -> Result<Span, String> {
+        navigation::renamed_name(self, at)
     }
 
     /// The changes that give what the name at the place means another name, or why that cannot be.
-    pub fn rename(&self, _at: (SourceId, u32), _new: &str) -> Result<Vec<Edit>, String> {
-        Err("there is no name here".to_string())
+    pub fn rename(&self, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
+        navigation::rename(self, at, new)
     }
 
     /// What the root text declares.
     pub fn symbols(&self) -> Vec<Symbol> {
-        Vec::new()
+        symbols::symbols(self)
     }
 
     /// The parts of the root text that can be folded away: bodies, and comments of several lines.
     pub fn folds(&self) -> Vec<Span> {
-        Vec::new()
+        symbols::folds(self)
     }
 
     /// For a byte of the root text, the parts that hold it, the smallest first.
-    pub fn selections(&self, _at: u32) -> Vec<Span> {
-        Vec::new()
+    pub fn selections(&self, at: u32) -> Vec<Span> {
+        symbols::selections(self, at)
     }
 
     /// What the names in the root text are, in the order of the text.
     pub fn colors(&self) -> Vec<Colored> {
-        Vec::new()
+        symbols::colors(self)
     }
 
     /// States and causality of elements, and values of derived parameters.
     pub fn hints(&self) -> Vec<Hint> {
-        Vec::new()
+        hints::hints(self)
     }
 
     /// Changes that mend what is wrong in a part of the root text.
-    pub fn actions(&self, _span: Span) -> Vec<Action> {
-        Vec::new()
+    pub fn actions(&self, span: Span) -> Vec<Action> {
+        actions::actions(self, span)
     }
 
     /// The root text in the form of `lgm fmt`; none if it has faults that stop that.
     pub fn formatted(&self) -> Option<String> {
-        None
+        let text = &self.map().get(self.root()).text;
+        lgm_syntax::format(self.root(), text).ok()
     }
 
     /// Quoted imports of the root text.
     pub fn links(&self) -> Vec<Link> {
-        Vec::new()
+        symbols::links(self)
     }
 
     /// The equations of the model as text; none if it has faults.
     pub fn equations(&self) -> Option<String> {
-        None
+        facts::symbolic(self).map(facts::all_equations)
     }
 }

@@ -23,6 +23,15 @@ pub struct Label {
     pub message: String,
 }
 
+/// A change of the text that mends a fault, beside the words of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as a menu shows it: ``write `spring` ``.
+    pub title: String,
+    /// What is replaced, and by what; an empty place is one to insert at. They do not overlap.
+    pub edits: Vec<(Span, String)>,
+}
+
 /// One fault or remark: a stable code, a sentence, places, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -38,6 +47,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write to mend it.
     pub help: Option<String>,
+    /// Changes of the text, each of which mends it by itself.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -64,6 +75,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            fixes: Vec::new(),
         }
     }
 
@@ -85,6 +97,15 @@ impl Diagnostic {
     /// Says what to write to mend it.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a change of one place that mends it.
+    pub fn fix(mut self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.fixes.push(Fix {
+            title: title.into(),
+            edits: vec![(span, text.into())],
+        });
         self
     }
 

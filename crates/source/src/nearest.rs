@@ -1,5 +1,8 @@
 //! Suggestions for misspelt names.
 
+use crate::Span;
+use crate::diagnostic::Fix;
+
 /// The most candidates that are compared letter by letter.
 const MOST_COMPARED: usize = 5000;
 
@@ -64,6 +67,16 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 /// The nearest candidate.
 pub fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     nearest(name, candidates).into_iter().next()
+}
+
+/// Changes that put the nearest candidates, if there are any, in the place of a misspelt name.
+pub fn corrections<'n>(span: Span, name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Vec<Fix> {
+    let near = nearest(name, candidates).into_iter();
+    let fix = |candidate: &str| Fix {
+        title: format!("write `{candidate}`"),
+        edits: vec![(span, candidate.to_string())],
+    };
+    near.map(fix).collect()
 }
 
 /// A sentence that offers the nearest candidates, or lists them all when none is near.

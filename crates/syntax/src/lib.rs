@@ -20,6 +20,7 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 pub mod token;
+pub mod visit;
 
 use build::{Context, Parsed};
 pub use format::format;

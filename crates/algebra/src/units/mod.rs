@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 
-pub use table::{Unit, UnitFault, UnitPower, has_offset, nearest_unit, unit_of};
+pub use table::{Unit, UnitFault, UnitPower, has_offset, named_units, nearest_unit, unit_of};
 
 /// Exponents of the seven SI base units, in the order m, kg, s, A, K, mol, cd.
 ///

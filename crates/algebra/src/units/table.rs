@@ -142,6 +142,11 @@ const KNOWN: &[Known] = &[
     scaled("1", PURE, (1, 1), false),
 ];
 
+/// Every unit that has a name of its own, without prefixes, with what it measures.
+pub fn named_units() -> impl Iterator<Item = (&'static str, Dimension)> {
+    KNOWN.iter().map(|known| (known.name, derived(known.exponents)))
+}
+
 /// Prefixes with their powers of ten; `da` before `d`, so that the longest is tried first.
 const PREFIXES: &[(&str, i32)] = &[
     ("da", 1),

@@ -1,0 +1,74 @@
+//! Words between the text's own: states and causality of storage, values of derived parameters.
+
+use crate::facts::{dependent, equations_of, is_of_model, parameter, states, symbolic, value_of};
+use crate::{Hint, Snapshot};
+use lgm_elaborate::analysis::{Definition, DefinitionKind};
+
+/// The hints of the root text, in its order.
+pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
+    let definitions = snapshot.analysis().definitions.iter();
+    let here = definitions.filter(|definition| definition.name_span.source == snapshot.root());
+    let mut found: Vec<Hint> = here
+        .filter(|definition| is_of_model(snapshot, definition))
+        .filter_map(|definition| match definition.kind {
+            DefinitionKind::Instance => of_instance(snapshot, definition),
+            DefinitionKind::Parameter => of_parameter(snapshot, definition),
+            _ => None,
+        })
+        .collect();
+    found.sort_by_key(|hint| hint.at);
+    found
+}
+
+/// The most states that a hint lists.
+const SHOWN: usize = 3;
+
+fn of_instance(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
+    let system = snapshot.compilation.system()?;
+    let carried = states(system, &definition.name);
+    let (text, tooltip) = match (&carried[..], dependent(system, &definition.name)) {
+        ([], None) => return None,
+        ([], Some(storage)) => {
+            let on = match storage.on.is_empty() {
+                true => "the sources".to_string(),
+                false => storage.on.join(", "),
+            };
+            let tooltip = format!(
+                "Derivative causality: `{}` has no state of its own and follows from {on}. Equivalent: `{}`.",
+                definition.name, storage.equivalent
+            );
+            (format!("follows {on}"), tooltip)
+        }
+        (list, _) => {
+            let names: Vec<&str> = list.iter().take(SHOWN).map(|entry| &*entry.1.name).collect();
+            let more = match list.len() > SHOWN {
+                true => format!(", .. ({} states)", list.len()),
+                false => String::new(),
+            };
+            let places: Vec<usize> = list.iter().take(SHOWN).map(|entry| entry.0).collect();
+            let equations = symbolic(snapshot).and_then(|system| equations_of(system, &places));
+            let tooltip = match equations {
+                Some(equations) => format!("Integral causality.\n\n```lgm\n{equations}\n```"),
+                None => "Integral causality.".to_string(),
+            };
+            (format!("state {}{more}", names.join(", ")), tooltip)
+        }
+    };
+    Some(Hint {
+        at: definition.name_span.end,
+        text,
+        tooltip,
+    })
+}
+
+fn of_parameter(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
+    let found = parameter(snapshot, definition)?;
+    let [entry] = &found.entries[..] else { return None };
+    entry.derived?;
+    let value = value_of(found)?;
+    Some(Hint {
+        at: found.value_span.end,
+        text: format!("= {value}"),
+        tooltip: format!("`{}` = {value}", definition.name),
+    })
+}

@@ -1,0 +1,109 @@
+//! From a name to its declaration and to its uses, and to another name.
+
+use crate::{Edit, Snapshot};
+use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind, Use};
+use lgm_source::{SourceId, Span};
+use lgm_syntax::token::{self, Token};
+
+/// The name at a place: the first of two that touch it is the one that begins there.
+pub(crate) fn name_at(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Use> {
+    snapshot.analysis().at(at.0, at.1)
+}
+
+/// Where the name at the place is declared.
+pub(crate) fn definition(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Span> {
+    let found = name_at(snapshot, at)?;
+    Some(snapshot.analysis().get(found.definition).name_span)
+}
+
+/// Every place that means what the name at the place means.
+pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declaration: bool) -> Vec<Span> {
+    let Some(found) = name_at(snapshot, at) else {
+        return Vec::new();
+    };
+    let mut uses: Vec<Use> = snapshot.analysis().uses_of(found.definition).copied().collect();
+    uses.sort_by_key(|entry| (!entry.declares, entry.span));
+    let wanted = uses.into_iter().filter(|entry| with_declaration || !entry.declares);
+    wanted.map(|entry| entry.span).collect()
+}
+
+/// The name at the place, if it can be given another one.
+pub(crate) fn renamed_name(snapshot: &Snapshot, at: (SourceId, u32)) -> Result<Span, String> {
+    let found = name_at(snapshot, at).ok_or("there is no name here that a text declares")?;
+    let definition = snapshot.analysis().get(found.definition);
+    match snapshot.compilation.program().is_library(definition.name_span.source) {
+        true => Err(format!("`{}` belongs to the standard library", definition.name)),
+        false => Ok(found.span),
+    }
+}
+
+/// The changes that give what the name at the place means another name.
+pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
+    renamed_name(snapshot, at)?;
+    let found = name_at(snapshot, at).ok_or("there is no name here that a text declares")?;
+    let definition = snapshot.analysis().get(found.definition);
+    if *definition.name == *new {
+        return Ok(Vec::new());
+    }
+    is_name(new)?;
+    collides(snapshot, found.definition, definition, new)?;
+    let uses = snapshot.analysis().uses_of(found.definition);
+    Ok(uses
+        .map(|entry| Edit {
+            span: entry.span,
+            text: new.to_string(),
+        })
+        .collect())
+}
+
+/// Whether a text is a name that can be declared.
+fn is_name(text: &str) -> Result<(), String> {
+    let lexed = token::lex(SourceId(0), text);
+    let fault = match &lexed.tokens[..] {
+        [(_, Token::Name(name), _)] if *name == text => None,
+        [(_, token, _)] if token.is_reserved() => Some(format!("`{text}` is a word of the language")),
+        _ => Some(format!(
+            "`{text}` is no name: letters, digits and `_`, a letter or `_` first"
+        )),
+    };
+    let reserved = ["time", "pi", "gnd"]
+        .contains(&text)
+        .then(|| format!("`{text}` has a meaning of its own"));
+    match fault.or(reserved) {
+        None => Ok(()),
+        Some(fault) => Err(fault),
+    }
+}
+
+/// Whether something else has the new name where the old one is used.
+fn collides(snapshot: &Snapshot, id: DefinitionId, definition: &Definition, new: &str) -> Result<(), String> {
+    let analysis = snapshot.analysis();
+    let shown = |other: DefinitionId| {
+        let (line, _) = snapshot.map().line_column(
+            analysis.get(other).name_span.source,
+            analysis.get(other).name_span.start,
+        );
+        format!(
+            "`{new}` is declared already, in line {line} of {}",
+            snapshot.map().get(analysis.get(other).name_span.source).name
+        )
+    };
+    let is_item = definition.within.is_none();
+    let others = analysis
+        .definitions
+        .iter()
+        .zip(0..)
+        .map(|(other, at)| (other, DefinitionId(at)));
+    for (other, place) in others.filter(|entry| entry.1 != id && *entry.0.name == *new) {
+        // Items share one scope; what is declared in an item shares that of the item, indices of its loops among it.
+        let clashes = match (is_item, other.within) {
+            (true, None) => (other.kind == DefinitionKind::Domain) == (definition.kind == DefinitionKind::Domain),
+            (false, within) => within == definition.within,
+            (true, Some(_)) => false,
+        };
+        if clashes {
+            return Err(shown(place));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! What a text declares, what can be folded, and what the names in it are.
+
+use crate::{Colored, Link, NameKind, Snapshot, Symbol};
+use lgm_elaborate::analysis::{DefinitionId, DefinitionKind};
+use lgm_source::Span;
+use lgm_syntax::ast::{Expr, ImportTarget, Item, Statement, StatementKind};
+use lgm_syntax::token::{self, Token};
+use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions, statements};
+
+/// What kind of thing a definition is to an editor.
+pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
+    match kind {
+        DefinitionKind::Model => NameKind::Model,
+        DefinitionKind::Component => NameKind::Component,
+        DefinitionKind::Element | DefinitionKind::Modal => NameKind::Element,
+        DefinitionKind::Domain => NameKind::Domain,
+        DefinitionKind::Formal | DefinitionKind::Parameter | DefinitionKind::Constant => NameKind::Parameter,
+        DefinitionKind::Input => NameKind::Input,
+        DefinitionKind::Output => NameKind::Output,
+        DefinitionKind::Signal => NameKind::Signal,
+        DefinitionKind::State => NameKind::State,
+        DefinitionKind::Node | DefinitionKind::Junction => NameKind::Node,
+        DefinitionKind::Port => NameKind::Port,
+        DefinitionKind::Instance => NameKind::Instance,
+        DefinitionKind::Index => NameKind::Index,
+    }
+}
+
+/// A few words beside a name: what it is one of, or its unit.
+pub(crate) fn detail_of(snapshot: &Snapshot, id: DefinitionId) -> Option<String> {
+    let (analysis, map) = (snapshot.analysis(), snapshot.map());
+    let definition = analysis.get(id);
+    let of = definition.of.map(|of| analysis.get(of).name.to_string());
+    of.or_else(|| definition.unit.map(|unit| map.slice(unit).to_string()))
+}
+
+/// What the root text declares: its items, with what is declared in each.
+pub(crate) fn symbols(snapshot: &Snapshot) -> Vec<Symbol> {
+    let analysis = snapshot.analysis();
+    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
+    let items = ids.filter(|id| {
+        let definition = analysis.get(*id);
+        definition.within.is_none() && definition.name_span.source == snapshot.root()
+    });
+    let mut list: Vec<Symbol> = items
+        .map(|id| {
+            let members = analysis.members(id);
+            let members = members
+                .into_iter()
+                .filter(|member| analysis.get(*member).kind != DefinitionKind::Index);
+            let mut item = symbol(snapshot, id);
+            item.children = members.map(|member| symbol(snapshot, member)).collect();
+            item.children.sort_by_key(|child| child.name_span);
+            item
+        })
+        .collect();
+    list.sort_by_key(|item| item.span);
+    list
+}
+
+fn symbol(snapshot: &Snapshot, id: DefinitionId) -> Symbol {
+    let definition = snapshot.analysis().get(id);
+    Symbol {
+        name: definition.name.to_string(),
+        detail: detail_of(snapshot, id),
+        kind: kind_of(definition.kind),
+        span: definition.span,
+        name_span: definition.name_span,
+        children: Vec::new(),
+    }
+}
+
+/// What the names in the root text are.
+pub(crate) fn colors(snapshot: &Snapshot) -> Vec<Colored> {
+    let analysis = snapshot.analysis();
+    let here = analysis
+        .uses
+        .iter()
+        .filter(|entry| entry.span.source == snapshot.root());
+    let colored = here.map(|entry| Colored {
+        span: entry.span,
+        kind: kind_of(analysis.get(entry.definition).kind),
+        declares: entry.declares,
+    });
+    colored.collect()
+}
+
+/// Bodies of items, loops and conditions, and comments of several lines.
+pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
+    let Some(ast) = snapshot.compilation.program().ast(snapshot.root()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for item in &ast.items {
+        found.push(span_of(item));
+        let mut visit = |statement: &Statement| {
+            if matches!(
+                statement.kind,
+                StatementKind::For(_) | StatementKind::If(_) | StatementKind::Experiment(_)
+            ) {
+                found.push(statement.span);
+            }
+        };
+        statements(body_of(item), &mut visit);
+    }
+    found.extend(comments(snapshot));
+    let source = snapshot.map().get(snapshot.root());
+    let line = |offset: u32| source.position(offset, lgm_source::Encoding::Utf8).0;
+    found.retain(|span| line(span.start) < line(span.end));
+    found.sort();
+    found
+}
+
+/// Runs of lines that are comments.
+fn comments(snapshot: &Snapshot) -> Vec<Span> {
+    let text = &snapshot.map().get(snapshot.root()).text;
+    let mut runs: Vec<Span> = Vec::new();
+    let (mut at, mut open) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let is_comment = line.trim_start().starts_with("//");
+        let end = at + line.trim_end().len();
+        match (is_comment, open, runs.last_mut()) {
+            (true, true, Some(run)) => run.end = end as u32,
+            (true, _, _) => runs.push(Span::new(snapshot.root(), at, end)),
+            (false, ..) => {}
+        }
+        open = is_comment;
+        at += line.len();
+    }
+    runs
+}
+
+pub(crate) fn span_of(item: &Item) -> Span {
+    match item {
+        Item::Import(import) => import.span,
+        Item::Domain(domain) => domain.span,
+        Item::Element(element) => element.span,
+        Item::Component(component) => component.span,
+        Item::Modal(modal) => modal.span,
+        Item::Model(model) => model.span,
+    }
+}
+
+/// The statements of an item.
+pub(crate) fn body_of(item: &Item) -> &[Statement] {
+    match item {
+        Item::Component(component) => &component.body,
+        Item::Model(model) => &model.body,
+        _ => &[],
+    }
+}
+
+/// The parts of the root text that hold a byte, the smallest first.
+pub(crate) fn selections(snapshot: &Snapshot, at: u32) -> Vec<Span> {
+    let root = snapshot.root();
+    let text = &snapshot.map().get(root).text;
+    let mut found = vec![Span::new(root, 0, text.len())];
+    let holds = |span: Span| span.start <= at && at <= span.end;
+    let tokens = token::lex(root, text).tokens;
+    let words = tokens
+        .iter()
+        .filter(|token| matches!(token.1, Token::Name(_) | Token::Number(_) | Token::Text(_)));
+    found.extend(
+        words
+            .map(|(start, _, end)| Span::new(root, *start, *end))
+            .filter(|span| holds(*span)),
+    );
+    let items = snapshot
+        .compilation
+        .program()
+        .ast(root)
+        .map_or(&[][..], |ast| &ast.items);
+    for item in items.iter().filter(|item| holds(span_of(item))) {
+        found.push(span_of(item));
+        within_body(body_of(item), &holds, &mut found);
+    }
+    found.sort_by_key(|span| (span.end - span.start, span.start));
+    found.dedup();
+    found
+}
+
+fn within_body(body: &[Statement], holds: &dyn Fn(Span) -> bool, found: &mut Vec<Span>) {
+    for statement in body.iter().filter(|statement| holds(statement.span)) {
+        found.push(statement.span);
+        statement_expressions(statement, &mut |expr| within_expression(expr, holds, found));
+        child_statements(statement, &mut |body| within_body(body, holds, found));
+    }
+}
+
+fn within_expression(expr: &Expr, holds: &dyn Fn(Span) -> bool, found: &mut Vec<Span>) {
+    if holds(expr.span) {
+        found.push(expr.span);
+        child_expressions(expr, &mut |child| within_expression(child, holds, found));
+    }
+}
+
+/// Quoted imports, with the texts that they lead to.
+pub(crate) fn links(snapshot: &Snapshot) -> Vec<Link> {
+    let items = snapshot
+        .compilation
+        .program()
+        .ast(snapshot.root())
+        .map_or(&[][..], |ast| &ast.items);
+    let quoted = items.iter().filter_map(|item| match item {
+        Item::Import(import) => match &import.target {
+            ImportTarget::Path(words, span) => Some((words, *span)),
+            ImportTarget::Module(_) => None,
+        },
+        _ => None,
+    });
+    let target = |words: &str| {
+        let ends_so = |entry: &(lgm_source::SourceId, &lgm_source::Source)| {
+            entry
+                .1
+                .path
+                .as_deref()
+                .is_some_and(|path| path.ends_with(words.trim_start_matches("./")))
+        };
+        snapshot.map().iter().find(ends_so).map(|entry| entry.0)
+    };
+    quoted
+        .filter_map(|(words, span)| target(words).map(|target| Link { span, target }))
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Walking the tree: the parts of a statement or an expression, one level at a time. Whoever walks deeper calls again.
+
+use crate::ast::{Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
+
+/// Calls `visit` for each statement of a body, and for those in its loops and conditions, in the order of the text.
+pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement)) {
+    for statement in body {
+        visit(statement);
+        child_statements(statement, &mut |body| statements(body, visit));
+    }
+}
+
+/// Calls `visit` for each body inside of a statement.
+pub fn child_statements<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a [Statement])) {
+    match &statement.kind {
+        StatementKind::For(each) => visit(&each.body),
+        StatementKind::If(choice) => {
+            choice.branches.iter().for_each(|branch| visit(&branch.1));
+            visit(&choice.otherwise);
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` for each expression that stands in a statement itself, not in a body inside of it.
+pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expr)) {
+    let of_attributes = |list: &'a [Attribute], visit: &mut dyn FnMut(&'a Expr)| {
+        list.iter().for_each(|attribute| visit(&attribute.value));
+    };
+    match &statement.kind {
+        StatementKind::Node(junctions) | StatementKind::Zero(junctions) | StatementKind::One(junctions) => {
+            junctions.names.iter().for_each(|declared| sizes(declared, visit));
+        }
+        StatementKind::Port(ports) => ports.iter().for_each(|port| sizes(&port.declared, visit)),
+        StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+            assigned.value.iter().for_each(visit);
+        }
+        StatementKind::Signal(indexed) | StatementKind::Output(indexed) | StatementKind::State(indexed) => {
+            sizes(&indexed.declared, visit);
+            visit(&indexed.value);
+            of_attributes(&indexed.attributes, visit);
+        }
+        StatementKind::Instance(instance) => instance_expressions(instance, visit),
+        StatementKind::Chain(ends) => ends.iter().for_each(visit),
+        StatementKind::For(each) => [&each.from, &each.to].into_iter().for_each(visit),
+        StatementKind::If(choice) => choice.branches.iter().for_each(|branch| visit(&branch.0)),
+        StatementKind::Experiment(settings) => of_attributes(settings, visit),
+    }
+}
+
+/// Sizes or indices in the brackets of a declared name.
+fn sizes<'a>(declared: &'a Declared, visit: &mut dyn FnMut(&'a Expr)) {
+    declared.brackets.iter().flatten().for_each(visit);
+}
+
+fn instance_expressions<'a>(instance: &'a Instance, visit: &mut dyn FnMut(&'a Expr)) {
+    sizes(&instance.declared, visit);
+    instance.arguments.iter().for_each(|argument| visit(&argument.value));
+    for binding in instance.bindings.iter().flatten() {
+        visit(&binding.value);
+    }
+    for (from, to) in &instance.branches {
+        visit(from);
+        visit(to);
+    }
+    instance.attributes.iter().for_each(|attribute| visit(&attribute.value));
+}
+
+/// Calls `visit` for each expression that an expression is made of directly.
+pub fn child_expressions<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}
+        ExprKind::Member(base, _) | ExprKind::Negate(base) | ExprKind::Not(base) => visit(base),
+        ExprKind::Index(base, indices) => {
+            visit(base);
+            indices.iter().for_each(visit);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| visit(&argument.value)),
+        ExprKind::Over(over) => [&over.from, &over.to, &over.body].into_iter().for_each(visit),
+        ExprKind::List(list, _) | ExprKind::Power(list) | ExprKind::And(list) | ExprKind::Or(list) => {
+            list.iter().for_each(visit);
+        }
+        ExprKind::Sum(terms) | ExprKind::Product(terms) => terms.iter().for_each(|term| visit(&term.1)),
+        ExprKind::Compare(_, left, right) | ExprKind::Bond(left, right) => {
+            visit(left);
+            visit(right);
+        }
+        ExprKind::If(branches, otherwise) => {
+            for (condition, value) in branches {
+                visit(condition);
+                visit(value);
+            }
+            visit(otherwise);
+        }
+    }
+}
