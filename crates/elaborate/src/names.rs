@@ -399,7 +399,7 @@ impl<'a> Checker<'a> {
         if near.is_empty() && self.program.is_damaged {
             return;
         }
-        let diagnostic = Diagnostic::error(Code::LGM0149, format!("there is no element or component `{}`", kind.text))
+        let mut diagnostic = Diagnostic::error(Code::LGM0149, format!("there is no element or component `{}`", kind.text))
             .label(kind.span, "not defined")
             .help(match near.is_empty() {
                 _ if textbook_kind(&kind.text).is_some() => {
@@ -414,6 +414,10 @@ impl<'a> Checker<'a> {
                     kind.text
                 ),
             });
+        diagnostic.fixes = match textbook_kind(&kind.text) {
+            Some(plain) => corrections(kind.span, plain, [plain]),
+            None => corrections(kind.span, &kind.text, near),
+        };
         self.report(diagnostic);
     }
 }

@@ -31,8 +31,8 @@ enum Expected {
     Member(DefinitionId),
     /// A member of something unknown.
     Nothing,
-    /// A node or a port, where a branch begins or ends.
-    Node,
+    /// A node or a port, where a branch begins or ends; in a chain of bonds an element too.
+    Node { in_chain: bool },
     /// An expression; inside of the parentheses of an instance, its formals too.
     Expression(Option<DefinitionId>),
 }
@@ -208,8 +208,8 @@ impl<'s, 't> Before<'s, 't> {
             (Token::Node | Token::Zero | Token::One | Token::Port, Some(_)) => Expected::Domain,
             (first, Some(_)) if first.begins_item() => Expected::Domain,
             (Token::Name(_), Some(place)) if place + 1 == statement.len() => Expected::Kind,
-            (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node,
-            (Token::Name(_), None) if last == Some(Token::Arrow) => Expected::Node,
+            (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node { in_chain: false },
+            (Token::Name(_), None) if last == Some(Token::Arrow) => Expected::Node { in_chain: true },
             _ => Expected::Expression(None),
         }
     }
@@ -286,12 +286,17 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
                 .map(known)
                 .collect()
         }
-        Expected::Unit => named_units()
-            .map(|(name, dimension)| Completion {
-                detail: Some(dimension.text()).filter(|text| text != name),
-                ..plain(name, NameKind::Unit)
-            })
-            .collect(),
+        Expected::Unit => {
+            let named = named_units()
+                .filter(|unit| unit.0 != "1")
+                .map(|(name, dimension)| Completion {
+                    detail: Some(dimension.text()).filter(|text| text != name),
+                    ..plain(name, NameKind::Unit)
+                });
+            named
+                .chain(USUAL_UNITS.iter().map(|name| plain(name, NameKind::Unit)))
+                .collect()
+        }
         Expected::Module => Program::modules().map(|name| plain(name, NameKind::Module)).collect(),
         Expected::Member(id) => {
             let mut list: Vec<Completion> = analysis.members(id).into_iter().map(known).collect();
@@ -300,17 +305,18 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
             }
             list
         }
-        Expected::Node => {
-            let is_place = |kind| {
-                matches!(
-                    kind,
-                    DefinitionKind::Node | DefinitionKind::Junction | DefinitionKind::Port | DefinitionKind::Instance
-                )
+        Expected::Node { in_chain } => {
+            let is_component = |id: DefinitionId| {
+                let of = analysis.get(id).of.map(|of| analysis.get(of).kind);
+                of == Some(DefinitionKind::Component)
             };
-            let nodes = members()
-                .into_iter()
-                .filter(|id| is_place(analysis.get(*id).kind))
-                .map(known);
+            let is_end = |id: &DefinitionId| match analysis.get(*id).kind {
+                DefinitionKind::Node | DefinitionKind::Junction | DefinitionKind::Port => true,
+                // A component has nodes inside.
+                DefinitionKind::Instance => in_chain || is_component(*id),
+                _ => false,
+            };
+            let nodes = members().into_iter().filter(is_end).map(known);
             nodes.chain([plain("gnd", NameKind::Node)]).collect()
         }
         Expected::Expression(of) => {
@@ -336,6 +342,12 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
         }
     }
 }
+
+/// Units that engineers write and that have no name of their own.
+const USUAL_UNITS: &[&str] = &[
+    "kg", "mm", "ms", "mA", "mV", "kN", "kPa", "kohm", "mH", "uH", "uF", "nF", "pF", "m/s", "m/s^2", "rad/s", "N/m",
+    "N.s/m", "N.m", "N.m/rad", "kg.m^2", "m^2", "m^3", "m^3/s", "Pa.s/m^3", "V.s", "A/s", "J/K", "K/W",
+];
 
 /// Words that begin a statement, with what they write.
 const STATEMENTS: &[(&str, &str)] = &[

@@ -14,6 +14,8 @@ mod hover;
 mod navigation;
 mod problems;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::Analysis;

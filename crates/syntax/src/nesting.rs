@@ -101,6 +101,20 @@ pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
                 after_operand = *token != BraceClose;
                 continue;
             }
+            // A statement ends here, and with it the brackets that it left open: it is faulty, and no tree is built of it.
+            Semicolon => {
+                while levels.len() > 1 && levels.last().is_some_and(|level| tokens[level.open].1 != BraceOpen) {
+                    let left_open = levels.pop().expect("invariant: more than one level");
+                    depth -= 1 + left_open.run;
+                }
+                let level = levels
+                    .last_mut()
+                    .expect("invariant: the outermost level is never closed");
+                depth -= level.run;
+                level.separate();
+                after_operand = false;
+                continue;
+            }
             Minus | Not if !after_operand => level.step(),
             Dot => level.step(),
             Plus | Minus => bump(level, 0),
@@ -111,7 +125,7 @@ pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
             If | Then | Else => bump(level, 5),
             Caret => level.kinds |= 1 << 6,
             Arrow => bump(level, 7),
-            Semicolon | Comma | Equals | Colon => level.separate(),
+            Comma | Equals | Colon => level.separate(),
             _ => operand = true,
         }
         depth = depth + level.run - run_before;

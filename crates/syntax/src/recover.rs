@@ -159,6 +159,14 @@ impl<'t> Recovery<'_, 't> {
         matches!(self.at(next), Some(Token::Colon | Token::Arrow))
     }
 
+    /// Whether of [`Recovery::looks_like_instance`] it is the instance: no expression goes on like that.
+    fn declares_instance(&self, index: usize) -> bool {
+        let signs = (index..self.all.len()).map(|index| self.at(index));
+        let mut ends =
+            signs.filter(|token| matches!(token, Some(Token::Colon | Token::Arrow | Token::Semicolon) | None));
+        ends.next() == Some(Some(Token::Colon))
+    }
+
     fn keep(&mut self, from: usize, to: usize) {
         self.kept.extend_from_slice(&self.all[from..to]);
     }
@@ -477,8 +485,12 @@ impl<'t> Recovery<'_, 't> {
             return;
         }
         // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
-        self.position = (stopped.max(start + 1)..end)
-            .find(|&index| self.first_on_line(index) && self.looks_like_instance(index))
+        // A bracket that is never closed takes the words of that line before the parser stops, so a declaration counts there too.
+        self.position = (start + 1..end)
+            .find(|&index| {
+                let starts = self.first_on_line(index) && self.looks_like_instance(index);
+                starts && (index >= stopped || self.declares_instance(index))
+            })
             .unwrap_or(end);
         let braces = self.all[start..self.position]
             .iter()

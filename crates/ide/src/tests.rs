@@ -1,0 +1,251 @@
+//! Answers at places that are marked `|` in a text.
+
+use crate::{Completion, NameKind, Snapshot};
+use lgm_source::cancellation::Cancellation;
+use lgm_source::{NoFiles, SourceId};
+
+const OSCILLATOR: &str = "/// A mass on a spring.
+model Oscillator {
+  param m = 2 [kg];
+  param k = 50 [N/m];
+  param period = 2*pi*sqrt(m/k);
+  input F [N] = 1;
+  node x : translational;
+  push : ForceSource(F) gnd -> x;
+  mass : Mass(m) x -> gnd;
+  spring : Spring(k) x -> gnd;
+  output v = across(mass);
+}
+";
+
+fn snapshot(text: &str) -> Snapshot {
+    Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
+}
+
+/// The snapshot of a text without the mark, and where that was.
+fn marked(text: &str) -> (Snapshot, u32) {
+    let at = text.find('|').expect("a mark");
+    (snapshot(&text.replacen('|', "", 1)), at as u32)
+}
+
+/// The text with the mark behind some words.
+fn behind(text: &str, words: &str) -> (Snapshot, (SourceId, u32)) {
+    let at = text.find(words).expect("the words") + words.len();
+    let found = snapshot(text);
+    let root = found.root();
+    (found, (root, at as u32))
+}
+
+fn labels(list: &[Completion]) -> Vec<&str> {
+    list.iter().map(|entry| entry.label.as_str()).collect()
+}
+
+#[test]
+fn hovering_shows_the_law_and_the_equation_that_an_element_ended_in() {
+    let (found, at) = behind(OSCILLATOR, "  spri");
+    let hover = found.hover(at).expect("a hover");
+    assert_eq!(found.map().slice(hover.span), "spring");
+    for words in [
+        "spring : Spring(k) x -> gnd;",
+        "der(through) = k*across;",
+        "Integral causality, state `spring.F`",
+        "der(spring.F) = k*mass.v",
+    ] {
+        assert!(hover.markdown.contains(words), "{words}:\n{}", hover.markdown);
+    }
+}
+
+#[test]
+fn hovering_shows_values_units_and_functions() {
+    let (found, at) = behind(OSCILLATOR, "param per");
+    let hover = found.hover(at).expect("a hover");
+    assert!(hover.markdown.contains("Value: 1.25664"), "{}", hover.markdown);
+    let text = OSCILLATOR.replace("[kg]", "[g]");
+    let (found, at) = behind(&text, "[g");
+    assert_eq!(
+        found.hover(at).map(|hover| hover.markdown).as_deref(),
+        Some("1 g = 0.001 kg")
+    );
+    let (found, at) = behind(OSCILLATOR, "= acro");
+    assert!(found.hover(at).expect("a hover").markdown.starts_with("`across(e)`"));
+}
+
+#[test]
+fn dependent_storage_says_what_it_follows_from() {
+    let text =
+        "model Two {\n  node x : translational;\n  one_mass : Mass(2) x -> gnd;\n  other : Mass(3) x -> gnd;\n}\n";
+    let hints = snapshot(text).hints();
+    let texts: Vec<&str> = hints.iter().map(|hint| hint.text.as_str()).collect();
+    assert_eq!(texts, ["state one_mass.v", "follows one_mass"]);
+    assert!(
+        hints[1].tooltip.contains("Derivative causality"),
+        "{}",
+        hints[1].tooltip
+    );
+}
+
+#[test]
+fn derived_parameters_show_their_values() {
+    let hints = snapshot(OSCILLATOR).hints();
+    let texts: Vec<&str> = hints.iter().map(|hint| hint.text.as_str()).collect();
+    assert_eq!(texts, ["= 1.25664", "state mass.v", "state spring.F"]);
+}
+
+#[test]
+fn definitions_lead_into_the_library_and_references_come_back() {
+    let (found, at) = behind(OSCILLATOR, "mass : Ma");
+    let span = found.definition(at).expect("a definition");
+    assert_eq!(found.map().get(span.source).name, "stdlib/translational.lgm");
+    assert_eq!(found.map().slice(span), "Mass");
+    let (found, at) = behind(OSCILLATOR, "Mass(m");
+    let places: Vec<(usize, usize)> = found
+        .references(at, true)
+        .into_iter()
+        .map(|span| found.map().line_column(span.source, span.start))
+        .collect();
+    assert_eq!(places, [(3, 9), (5, 28), (9, 15)]);
+}
+
+#[test]
+fn a_name_is_changed_wherever_it_means_the_same() {
+    let text = "component Section(L) {\n  port p, n : electrical;\n  l : Inductor(L) p -> n;\n}\n\
+                model Line {\n  const N = 2;\n  node v[N + 1] : electrical;\n  src : VoltageSource(1) v[1] -> gnd;\n\
+                \x20 for i in 1:N { cell[i] : Section(L = 1) (p = v[i], n = v[i + 1]); }\n\
+                \x20 end : Resistor(2) v[N + 1] -> gnd;\n  output y = through(cell[2].l);\n}\n";
+    let (found, at) = behind(text, "  l");
+    let edits = found.rename(at, "coil").expect("edits");
+    let lines: Vec<usize> = edits
+        .iter()
+        .map(|edit| found.map().line_column(edit.span.source, edit.span.start).0)
+        .collect();
+    assert_eq!(lines, [3, 11]);
+    let (found, at) = behind(text, "Section(L");
+    assert_eq!(found.rename(at, "inductance").expect("edits").len(), 3);
+    assert!(
+        found
+            .rename(at, "l")
+            .unwrap_err()
+            .contains("declared already, in line 3")
+    );
+    assert!(found.rename(at, "model").unwrap_err().contains("word of the language"));
+    let (found, at) = behind(text, "end : Resis");
+    assert!(found.rename(at, "Ohm").unwrap_err().contains("standard library"));
+}
+
+#[test]
+fn what_can_be_written_depends_on_the_place() {
+    let at = |line: &str| {
+        let text = OSCILLATOR.replace("  output v", &format!("{line}\n  output v"));
+        let (found, at) = marked(&text);
+        found.completions(at)
+    };
+    let kinds = at("  damper : Da|");
+    assert!(labels(&kinds).contains(&"Damper"));
+    assert!(!labels(&kinds).contains(&"mass"));
+    let damper = kinds.iter().find(|entry| entry.label == "Damper").expect("Damper");
+    assert_eq!(
+        (damper.insert.as_str(), damper.kind),
+        ("Damper(${1:b})$0", NameKind::Element)
+    );
+    assert_eq!(labels(&at("  damper : Damper(2) |")), ["x", "gnd"]);
+    assert!(labels(&at("  node y : |")).contains(&"rotational"));
+    assert!(labels(&at("  param b [|")).contains(&"kg"));
+    assert!(labels(&at("  param b = 2 [|")).contains(&"rpm"));
+    assert!(labels(&at("  |")).contains(&"experiment"));
+    let inside = at("  damper : Damper(|");
+    assert_eq!(inside[0].label, "b =");
+    assert!(labels(&inside).contains(&"k"));
+    assert!(at("  // a damper : |").is_empty());
+    assert!(at("  param b = 2.|").is_empty());
+}
+
+#[test]
+fn members_come_after_a_dot_also_in_a_broken_text() {
+    let text = "component Cell(R) {\n  port p, n : electrical;\n  r : Resistor(R) p -> n;\n}\n\
+                model M {\n  node a : electrical;\n  cell[1] : Cell(2) (p = a, n = gnd);\n  output y = through(cell[1].|\n}\n";
+    let (found, at) = marked(text);
+    assert_eq!(labels(&found.completions(at)), ["R", "p", "n", "r"]);
+}
+
+#[test]
+fn a_broken_line_leaves_the_rest_alive() {
+    let text = OSCILLATOR.replace("  mass :", "  broken : Spring((((\n  mass :");
+    let (found, at) = behind(&text, "output v = across(ma");
+    assert!(
+        found.problems().iter().any(|problem| problem.code.number() < 100),
+        "{:?}",
+        found.problems()
+    );
+    assert!(found.hover(at).expect("a hover").markdown.contains("mass : Mass(m)"));
+    let place = found.definition(at).expect("a definition");
+    assert_eq!(found.map().line_column(place.source, place.start).0, 10);
+}
+
+#[test]
+fn fixes_mend_what_they_are_offered_for() {
+    let text = OSCILLATOR.replace("Spring(k)", "Sprign(k)");
+    let found = snapshot(&text);
+    let place = found.problems()[0].span.expect("a place");
+    let actions = found.actions(place);
+    assert_eq!(actions[0].title, "write `Spring`");
+    let edit = &actions[0].edits[0];
+    let mut mended = text.clone();
+    mended.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
+    assert_eq!(mended, OSCILLATOR);
+}
+
+#[test]
+fn a_signature_marks_the_argument_that_is_written() {
+    let (found, at) = marked(&OSCILLATOR.replace("Spring(k)", "HardSpring(k, |"));
+    // `HardSpring` lies in a module that is not imported.
+    assert!(found.signature(at).is_none());
+    let (found, at) = marked(&format!(
+        "import nonlinear;\n{}",
+        OSCILLATOR.replace("Spring(k)", "HardSpring(k, |")
+    ));
+    let signature = found.signature(at).expect("a signature");
+    assert!(signature.label.starts_with("HardSpring("), "{}", signature.label);
+    assert_eq!(signature.active, Some(1));
+    assert!(
+        signature.label[signature.formals[1].clone()].starts_with("k3"),
+        "{}",
+        signature.label
+    );
+}
+
+#[test]
+fn symbols_folds_and_selections_follow_the_tree() {
+    let found = snapshot(OSCILLATOR);
+    let symbols = found.symbols();
+    assert_eq!(symbols.len(), 1);
+    let names: Vec<&str> = symbols[0].children.iter().map(|child| child.name.as_str()).collect();
+    assert_eq!(names, ["m", "k", "period", "F", "x", "push", "mass", "spring", "v"]);
+    assert_eq!(symbols[0].children[5].detail.as_deref(), Some("ForceSource"));
+    assert_eq!(found.folds().len(), 1);
+    let (found, at) = behind(OSCILLATOR, "sqrt(m");
+    let selected: Vec<&str> = found
+        .selections(at.1)
+        .into_iter()
+        .map(|span| found.map().slice(span))
+        .collect();
+    assert_eq!(selected[..3], ["m", "m/k", "sqrt(m/k)"]);
+}
+
+#[test]
+fn every_name_of_a_whole_model_is_known() {
+    let found = snapshot(OSCILLATOR);
+    assert!(
+        found
+            .problems()
+            .iter()
+            .all(|problem| problem.severity != lgm_source::diagnostic::Severity::Error)
+    );
+    let names: Vec<&str> = found
+        .colors()
+        .into_iter()
+        .map(|colored| found.map().slice(colored.span))
+        .collect();
+    assert_eq!(names.iter().filter(|name| **name == "mass").count(), 2);
+    assert!(names.contains(&"Mass") && names.contains(&"translational"));
+    assert!(found.equations().expect("equations").contains("der(mass.v) = "));
+}
