@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 7] = [
+const PURE: [&str; 9] = [
     "source",
     "syntax",
     "algebra",
     "model",
     "elaborate",
     "equations",
+    "compilation",
+    "ide",
     "import",
 ];
 

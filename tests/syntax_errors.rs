@@ -145,6 +145,23 @@ error_cases! {
 }
 
 #[test]
+fn each_line_with_an_unclosed_bracket_has_its_own_diagnostic() {
+    let lines: String = (0..100)
+        .map(|line| format!("  r{line} : Resistor(((2 a -> gnd;\n"))
+        .collect();
+    let mut sources = SourceMap::default();
+    let text = format!("model M {{\n  node a : electrical;\n{lines}}}\n");
+    let root = sources.add("model.lgm", text.as_str(), None);
+    let (_, diagnostics) = parse(root, &text);
+    let mut at: Vec<usize> = diagnostics
+        .iter()
+        .map(|diagnostic| sources.line_column(root, diagnostic.labels[0].span.start).0)
+        .collect();
+    at.sort_unstable();
+    assert_eq!(at, (3..103).collect::<Vec<usize>>());
+}
+
+#[test]
 fn expressions_of_the_command_line() {
     let cases = [
         "",

@@ -128,7 +128,7 @@ fn unit(name: &str, span: Span) -> Option<String> {
         exponent: (1, 1),
         span,
     };
-    let found = units::unit_of([power].into_iter()).ok()?;
+    let found = units::unit_of([power]).ok()?;
     let one = lgm_algebra::expr::to_f64(&found.to_si(&num_rational::BigRational::from_integer(1.into())));
     let si = found.dimension.text();
     Some(match one == 1.0 && si == name {

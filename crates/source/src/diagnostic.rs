@@ -48,7 +48,7 @@ pub struct Diagnostic {
     /// What to write to mend it.
     pub help: Option<String>,
     /// Changes of the text, each of which mends it by itself.
-    pub fixes: Vec<Fix>,
+    pub fixes: Box<[Fix]>,
 }
 
 impl Diagnostic {
@@ -75,7 +75,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
-            fixes: Vec::new(),
+            fixes: Box::default(),
         }
     }
 
@@ -102,10 +102,12 @@ impl Diagnostic {
 
     /// Adds a change of one place that mends it.
     pub fn fix(mut self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.fixes.push(Fix {
+        let mut fixes = self.fixes.into_vec();
+        fixes.push(Fix {
             title: title.into(),
             edits: vec![(span, text.into())],
         });
+        self.fixes = fixes.into();
         self
     }
 

@@ -70,7 +70,7 @@ pub fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>)
 }
 
 /// Changes that put the nearest candidates, if there are any, in the place of a misspelt name.
-pub fn corrections<'n>(span: Span, name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Vec<Fix> {
+pub fn corrections<'n>(span: Span, name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Box<[Fix]> {
     let near = nearest(name, candidates).into_iter();
     let fix = |candidate: &str| Fix {
         title: format!("write `{candidate}`"),
