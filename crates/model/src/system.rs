@@ -203,7 +203,7 @@ impl StateVariable {
         matches!(self, Across | Through | Effort | Flow)
     }
 
-    /// The word of the `equations` JSON schema (design section 4).
+    /// The word of the `equations` JSON.
     pub fn word(self) -> &'static str {
         match self {
             StateVariable::Across => "across",

@@ -44,7 +44,7 @@ impl Sink for Look {
 }
 
 /// What counts as the size of each state in a program that cannot look ahead, as a run of bounded length shows it: the
-/// thousandth of the most that is allowed for near zero in runs here ([`SHARE`]), and no more than the state comes to at the beginning.
+/// thousandth of the most that is allowed for near zero in runs here (`SHARE`), and no more than the state comes to at the beginning.
 /// It is rounded to a power of ten, so that it is the same wherever it is found. 0 where nothing was seen: of a
 /// state that does not move, in a large system, or where the run fails at once.
 ///

@@ -1,4 +1,4 @@
-//! The linear core of design section 2 over any field.
+//! The linear core, over any field: what the junction structure leaves once dependent storage and dissipators are eliminated.
 //!
 //! The junction structure is replayed in the field with the pivots that causality chose, which gives w_i, z_d and the
 //! solved variables of dissipators over z_i, w_d, u and the other variables of dissipators. Then two sparse solves:
