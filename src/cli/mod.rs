@@ -14,6 +14,7 @@ mod folder;
 mod import;
 mod interrupt;
 mod library;
+mod lsp;
 mod man;
 mod modes;
 mod new;
@@ -49,6 +50,7 @@ enum Command {
     Import(import::Arguments),
     Fmt(fmt::Arguments),
     Explain(explain::Arguments),
+    Lsp(lsp::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -99,6 +101,7 @@ pub fn main() -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Lsp(arguments) => lsp::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     });

@@ -1,0 +1,129 @@
+//! Requests that go through all open texts: a name that an imported file declares is used in texts which that file knows nothing of.
+
+use crate::convert::{Places, workspace_edit};
+use crate::requests::{Asked, Refusal, failed};
+use crate::tokens;
+use gen_lsp_types::{
+    BaseSymbolInformation, Location, ReferenceParams, RenameParams, TextDocumentPositionParams, TextEdit, Uri,
+    WorkspaceEdit, WorkspaceSymbol, WorkspaceSymbolLocation, WorkspaceSymbolParams, WorkspaceSymbolResponse,
+};
+use lgm_source::SourceId;
+
+/// A place by the URI of its text and its byte there, so that several snapshots can be asked about it.
+type Place = (String, u32);
+
+/// Where the name at a position is declared, or the position itself.
+fn declared(asked: &mut Asked, at: &TextDocumentPositionParams) -> Result<Option<Place>, Refusal> {
+    asked.on(&at.text_document.uri, |places| {
+        let here = (places.snapshot.root(), places.offset(at.position));
+        let span = places.snapshot.definition(here);
+        let (source, offset) = span.map_or(here, |span| (span.source, span.start));
+        Some((places.uri_of(source), offset))
+    })
+}
+
+/// Asks every open text that has read the text of a name about it.
+fn ask_all<R>(
+    asked: &mut Asked,
+    at: &TextDocumentPositionParams,
+    mut ask: impl FnMut(&Places, (SourceId, u32)) -> R,
+) -> Result<Vec<R>, Refusal> {
+    let own = &at.text_document.uri;
+    let here = asked.on(own, |places| {
+        Some(ask(places, (places.snapshot.root(), places.offset(at.position))))
+    })?;
+    let mut answers: Vec<R> = here.into_iter().collect();
+    let Some((uri, offset)) = declared(asked, at)? else {
+        return Ok(answers);
+    };
+    for other in asked.world.documents.keys().filter(|other| **other != own.0) {
+        let there = asked.on(&Uri::from(other.as_str()), |places| {
+            let source = places.source_of(&uri)?;
+            Some(ask(places, (source, offset)))
+        })?;
+        answers.extend(there);
+    }
+    Ok(answers)
+}
+
+pub(crate) fn references(asked: &mut Asked, params: &ReferenceParams) -> Result<Option<Vec<Location>>, Refusal> {
+    let with_declaration = params.context.include_declaration;
+    let answers = ask_all(asked, &params.text_document_position_params, |places, at| {
+        let spans = places.snapshot.references(at, with_declaration);
+        spans.into_iter().map(|span| places.location(span)).collect::<Vec<_>>()
+    })?;
+    let mut all: Vec<Location> = Vec::new();
+    for location in answers.into_iter().flatten() {
+        if !all.contains(&location) {
+            all.push(location);
+        }
+    }
+    Ok(Some(all))
+}
+
+pub(crate) fn rename(asked: &mut Asked, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
+    let answers = ask_all(asked, &params.text_document_position_params, |places, at| {
+        places.edits(&places.snapshot.rename(at, &params.new_name)?)
+    })?;
+    let mut all: Vec<(String, TextEdit)> = Vec::new();
+    for answer in answers {
+        // Where one text cannot go along, none is changed.
+        for edit in answer.map_err(failed)? {
+            if !all.contains(&edit) {
+                all.push(edit);
+            }
+        }
+    }
+    Ok(Some(workspace_edit(asked.world, all, asked.client.versioned_edits)))
+}
+
+/// What the open texts declare, by a part of its name.
+pub(crate) fn symbols(
+    asked: &mut Asked,
+    params: &WorkspaceSymbolParams,
+) -> Result<Option<WorkspaceSymbolResponse>, Refusal> {
+    let wanted = params.query.to_lowercase();
+    let mut found = Vec::new();
+    for uri in asked.world.documents.keys() {
+        let own = asked.on(&Uri::from(uri.as_str()), |places| {
+            let mut own = Vec::new();
+            for symbol in places.snapshot.symbols() {
+                gather(places, &wanted, symbol, None, &mut own);
+            }
+            Some(own)
+        })?;
+        found.extend(own.unwrap_or_default());
+    }
+    Ok(Some(WorkspaceSymbolResponse::WorkspaceSymbolList(found)))
+}
+
+fn gather(
+    places: &Places,
+    wanted: &str,
+    symbol: lgm_ide::Symbol,
+    container: Option<&str>,
+    found: &mut Vec<WorkspaceSymbol>,
+) {
+    if is_part(wanted, &symbol.name) {
+        found.push(WorkspaceSymbol {
+            location: WorkspaceSymbolLocation::Location(places.location(symbol.name_span)),
+            data: None,
+            base_symbol_information: BaseSymbolInformation {
+                name: symbol.name.clone(),
+                kind: tokens::symbol_kind(symbol.kind),
+                tags: None,
+                container_name: container.map(str::to_string),
+            },
+        });
+    }
+    for child in symbol.children {
+        gather(places, wanted, child, Some(&symbol.name), found);
+    }
+}
+
+/// Whether all letters of a query are in a name, in their order.
+fn is_part(wanted: &str, name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut letters = name.chars();
+    wanted.chars().all(|letter| letters.any(|other| other == letter))
+}

@@ -1,0 +1,85 @@
+//! The texts that an editor has open, as they are in it.
+
+use crate::files;
+use crate::uri;
+use gen_lsp_types::TextDocumentContentChangeEvent as Change;
+use lgm_source::{Encoding, SourceMap};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One open text.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// Its path, if it is a file.
+    pub path: Option<PathBuf>,
+    /// The same with links resolved.
+    pub resolved: Option<PathBuf>,
+    /// Its number of changes, as the editor counts.
+    pub version: i32,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// Everything that an answer depends on. Never changed: an edit makes a new one, which shares what is the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    /// Open texts by their URIs.
+    pub documents: BTreeMap<String, Document>,
+    /// The folders that are open in the editor, links resolved.
+    pub folders: Vec<PathBuf>,
+    /// How the editor counts columns.
+    pub encoding: Encoding,
+    /// Counts how often files may have changed on the disk.
+    pub disk: u64,
+}
+
+impl World {
+    /// The URI and the text of an open file, by its path with links resolved.
+    pub(crate) fn opened(&self, resolved: &Path) -> Option<(&str, &Document)> {
+        let is_it = |entry: &(&String, &Document)| entry.1.resolved.as_deref() == Some(resolved);
+        let found = self.documents.iter().find(is_it)?;
+        Some((found.0, found.1))
+    }
+
+    /// Opens a text.
+    pub(crate) fn open(&mut self, uri: &str, version: i32, text: String) {
+        let path = uri::to_path(uri);
+        let document = Document {
+            resolved: path.as_deref().map(files::resolve),
+            path,
+            version,
+            text: text.into(),
+        };
+        self.documents.insert(uri.to_string(), document);
+    }
+
+    /// Changes an open text; false if there is none.
+    pub(crate) fn change(&mut self, uri: &str, version: i32, changes: Vec<Change>) -> bool {
+        let Some(document) = self.documents.get_mut(uri) else {
+            return false;
+        };
+        document.version = version;
+        for change in changes {
+            document.text = changed(&document.text, change, self.encoding);
+        }
+        true
+    }
+}
+
+/// The text after one change.
+fn changed(text: &Arc<str>, change: Change, encoding: Encoding) -> Arc<str> {
+    match change {
+        Change::TextDocumentContentChangeWholeDocument(whole) => whole.text.into(),
+        Change::TextDocumentContentChangePartial(part) => {
+            let mut map = SourceMap::default();
+            let source = map.add("", text.clone(), None);
+            let source = map.get(source);
+            let offset = |at: gen_lsp_types::Position| source.offset((at.line, at.character), encoding) as usize;
+            let (start, end) = (offset(part.range.start), offset(part.range.end));
+            [&text[..start.min(end)], &part.text, &text[end.max(start)..]]
+                .concat()
+                .into()
+        }
+    }
+}

@@ -1,0 +1,513 @@
+//! Requests about one open text: parameters in, results out.
+
+use crate::across;
+use crate::cache::{Cache, Stopped};
+use crate::capabilities::Client;
+use crate::convert::{Places, markdown, workspace_edit};
+use crate::diagnostics;
+use crate::documents::World;
+use crate::tokens;
+use crate::uri;
+use gen_lsp_types::*;
+use lgm_ide::Snapshot;
+use lgm_source::{NoFiles, Span, cancellation::Cancellation};
+use lsp_server::ErrorCode;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It was not computed to its end.
+    Stopped(Stopped),
+    /// It cannot be answered.
+    Fault(ErrorCode, String),
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Refusal {
+        Refusal::Stopped(stopped)
+    }
+}
+
+/// A refusal that the person at the editor reads.
+pub(crate) fn failed(words: String) -> Refusal {
+    Refusal::Fault(ErrorCode::RequestFailed, words)
+}
+
+/// What an answer is made from.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub cache: &'a mut Cache,
+    pub world: &'a World,
+    pub client: &'a Client,
+}
+
+impl Asked<'_> {
+    /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
+    pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
+        let (world, uri) = (self.world, uri.0.as_str());
+        let done = self.cache.with(world, uri, |entry| {
+            let snapshot = &entry.snapshot;
+            work(&Places { world, uri, snapshot })
+        })?;
+        match done {
+            Some(result) => Ok(result),
+            None if uri.starts_with(uri::LIBRARY) => Ok(None),
+            None => Err(Refusal::Fault(ErrorCode::InvalidParams, format!("{uri} is not open"))),
+        }
+    }
+
+    fn at<R>(
+        &mut self,
+        at: &TextDocumentPositionParams,
+        work: impl FnOnce(&Places, u32) -> Option<R>,
+    ) -> Result<Option<R>, Refusal> {
+        self.on(&at.text_document.uri, |places| work(places, places.offset(at.position)))
+    }
+}
+
+/// Whether the text that a request is about has changed since.
+pub(crate) fn is_overtaken(params: &Value, asked: &World, latest: &World) -> bool {
+    let uri = params
+        .pointer("/textDocument/uri")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match (asked.documents.get(uri), latest.documents.get(uri)) {
+        (Some(old), Some(new)) => !Arc::ptr_eq(&old.text, &new.text),
+        (old, _) => old.is_some(),
+    }
+}
+
+/// The methods that are answered.
+const METHODS: [&str; 20] = [
+    "textDocument/hover",
+    "textDocument/completion",
+    "textDocument/signatureHelp",
+    "textDocument/definition",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "textDocument/documentSymbol",
+    "workspace/symbol",
+    "textDocument/foldingRange",
+    "textDocument/selectionRange",
+    "textDocument/semanticTokens/full",
+    "textDocument/inlayHint",
+    "textDocument/codeAction",
+    "textDocument/formatting",
+    "textDocument/documentLink",
+    "textDocument/diagnostic",
+    "lgm/equations",
+    "lgm/libraryText",
+];
+
+pub(crate) fn is_known(method: &str) -> bool {
+    METHODS.contains(&method)
+}
+
+/// The result of a request.
+pub(crate) fn answer(asked: &mut Asked, method: &str, params: Value) -> Result<Value, Refusal> {
+    match method {
+        "textDocument/hover" => typed::<HoverRequest>(params, |params| hover(asked, &params)),
+        "textDocument/completion" => typed::<CompletionRequest>(params, |params| completion(asked, &params)),
+        "textDocument/signatureHelp" => typed::<SignatureHelpRequest>(params, |params| signature(asked, &params)),
+        "textDocument/definition" => typed::<DefinitionRequest>(params, |params| definition(asked, &params)),
+        "textDocument/references" => typed::<ReferencesRequest>(params, |params| across::references(asked, &params)),
+        "textDocument/documentHighlight" => {
+            typed::<DocumentHighlightRequest>(params, |params| highlights(asked, &params))
+        }
+        "textDocument/prepareRename" => typed::<PrepareRenameRequest>(params, |params| prepare_rename(asked, &params)),
+        "textDocument/rename" => typed::<RenameRequest>(params, |params| across::rename(asked, &params)),
+        "textDocument/documentSymbol" => typed::<DocumentSymbolRequest>(params, |params| symbols(asked, &params)),
+        "workspace/symbol" => typed::<WorkspaceSymbolRequest>(params, |params| across::symbols(asked, &params)),
+        "textDocument/foldingRange" => typed::<FoldingRangeRequest>(params, |params| folds(asked, &params)),
+        "textDocument/selectionRange" => typed::<SelectionRangeRequest>(params, |params| selections(asked, &params)),
+        "textDocument/semanticTokens/full" => typed::<SemanticTokensRequest>(params, |params| {
+            asked.on(&params.text_document.uri, |places| {
+                let (data, result_id) = (tokens::tokens(places), None);
+                Some(SemanticTokens { result_id, data })
+            })
+        }),
+        "textDocument/inlayHint" => typed::<InlayHintRequest>(params, |params| hints(asked, &params)),
+        "textDocument/codeAction" => typed::<CodeActionRequest>(params, |params| actions(asked, &params)),
+        "textDocument/formatting" => typed::<DocumentFormattingRequest>(params, |params| formatting(asked, &params)),
+        "textDocument/documentLink" => typed::<DocumentLinkRequest>(params, |params| links(asked, &params)),
+        "textDocument/diagnostic" => typed::<DocumentDiagnosticRequest>(params, |params| problems(asked, &params)),
+        "lgm/equations" => equations(asked, &params),
+        "lgm/libraryText" => library_text(&params),
+        _ => Err(Refusal::Fault(
+            ErrorCode::MethodNotFound,
+            format!("`{method}` is not answered here"),
+        )),
+    }
+}
+
+fn typed<R: Request>(
+    params: Value,
+    work: impl FnOnce(R::Params) -> Result<R::Result, Refusal>,
+) -> Result<Value, Refusal> {
+    let params = serde_json::from_value(params).map_err(|error| invalid(&error.to_string()))?;
+    serde_json::to_value(work(params)?).map_err(|error| Refusal::Fault(ErrorCode::InternalError, error.to_string()))
+}
+
+fn invalid(words: &str) -> Refusal {
+    Refusal::Fault(ErrorCode::InvalidParams, words.to_string())
+}
+
+fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refusal> {
+    asked.at(&params.text_document_position_params, |places, at| {
+        let hover = places.snapshot.hover((places.snapshot.root(), at))?;
+        Some(Hover {
+            contents: Contents::MarkupContent(markdown(hover.markdown)),
+            range: (hover.span.source == places.snapshot.root()).then(|| places.range(hover.span)),
+        })
+    })
+}
+
+fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<CompletionResponse>, Refusal> {
+    let with_snippets = asked.client.snippets;
+    asked.at(&params.text_document_position_params, |places, at| {
+        let items = places.snapshot.completions(at).into_iter().map(|found| {
+            let is_snippet = with_snippets && found.insert.contains('$');
+            let new_text = match is_snippet {
+                true => found.insert,
+                false => without_places(&found.insert),
+            };
+            CompletionItem {
+                label: found.label,
+                kind: Some(tokens::completion_kind(found.kind)),
+                detail: found.detail,
+                documentation: found
+                    .documentation
+                    .map(|text| Documentation::MarkupContent(markdown(text))),
+                insert_text_format: Some(match is_snippet {
+                    true => InsertTextFormat::Snippet,
+                    false => InsertTextFormat::PlainText,
+                }),
+                text_edit: Some(CompletionItemTextEdit::TextEdit(TextEdit {
+                    range: places.range(found.replace),
+                    new_text,
+                })),
+                ..CompletionItem::default()
+            }
+        });
+        Some(CompletionResponse::CompletionItemList(items.collect()))
+    })
+}
+
+/// A snippet as plain text: `${1:k}` becomes `k`, `$0` nothing.
+fn without_places(snippet: &str) -> String {
+    let mut out = String::new();
+    let mut letters = snippet.chars().peekable();
+    let mut open = 0;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out.extend(letters.next()),
+            '$' => {
+                let is_named = letters.next_if_eq(&'{').is_some();
+                while letters.next_if(char::is_ascii_digit).is_some() {}
+                if is_named {
+                    letters.next_if_eq(&':');
+                    open += 1;
+                }
+            }
+            '}' if open > 0 => open -= 1,
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+fn signature(asked: &mut Asked, params: &SignatureHelpParams) -> Result<Option<SignatureHelp>, Refusal> {
+    asked.at(&params.text_document_position_params, |places, at| {
+        let found = places.snapshot.signature(at)?;
+        // These count in UTF-16 whatever was agreed for positions.
+        let column = |at: usize| found.label.get(..at).map_or(0, |text| text.encode_utf16().count()) as u32;
+        let formals = found.formals.iter().map(|formal| ParameterInformation {
+            label: ParameterInformationLabel::Tuple((column(formal.start), column(formal.end))),
+            documentation: None,
+        });
+        let active = found.active.map(|active| ActiveParameter::Int(active as u32));
+        Some(SignatureHelp {
+            signatures: vec![SignatureInformation {
+                parameters: Some(formals.collect()),
+                label: found.label.clone(),
+                documentation: found
+                    .documentation
+                    .clone()
+                    .map(|text| Documentation::MarkupContent(markdown(text))),
+                active_parameter: None,
+            }],
+            active_signature: Some(0),
+            active_parameter: active,
+        })
+    })
+}
+
+fn definition(asked: &mut Asked, params: &DefinitionParams) -> Result<Option<DefinitionResponse>, Refusal> {
+    asked.at(&params.text_document_position_params, |places, at| {
+        let span = places.snapshot.definition((places.snapshot.root(), at))?;
+        Some(DefinitionResponse::Definition(Definition::Location(
+            places.location(span),
+        )))
+    })
+}
+
+fn highlights(asked: &mut Asked, params: &DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>, Refusal> {
+    asked.at(&params.text_document_position_params, |places, at| {
+        let root = places.snapshot.root();
+        let spans = places.snapshot.references((root, at), true);
+        let here = spans.into_iter().filter(|span| span.source == root);
+        Some(
+            here.map(|span| DocumentHighlight {
+                range: places.range(span),
+                kind: None,
+            })
+            .collect(),
+        )
+    })
+}
+
+fn prepare_rename(asked: &mut Asked, params: &PrepareRenameParams) -> Result<Option<PrepareRenameResult>, Refusal> {
+    let found = asked.at(&params.text_document_position_params, |places, at| {
+        let name = places.snapshot.renamed_name((places.snapshot.root(), at));
+        Some(name.map(|span| {
+            PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
+                range: places.range(span),
+                placeholder: places.snapshot.map().slice(span).to_string(),
+            })
+        }))
+    })?;
+    found.transpose().map_err(failed)
+}
+
+fn symbols(asked: &mut Asked, params: &DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let symbols = places.snapshot.symbols().into_iter();
+        let symbols = symbols.map(|found| nested(places, found)).collect();
+        Some(DocumentSymbolResponse::DocumentSymbolList(symbols))
+    })
+}
+
+#[expect(deprecated, reason = "the type has no default, so that every field is named")]
+fn nested(places: &Places, symbol: lgm_ide::Symbol) -> DocumentSymbol {
+    let children: Vec<_> = symbol.children.into_iter().map(|child| nested(places, child)).collect();
+    DocumentSymbol {
+        name: symbol.name,
+        detail: symbol.detail,
+        kind: tokens::symbol_kind(symbol.kind),
+        tags: None,
+        deprecated: None,
+        range: places.range(symbol.span),
+        selection_range: places.range(symbol.name_span),
+        children: (!children.is_empty()).then_some(children),
+    }
+}
+
+fn folds(asked: &mut Asked, params: &FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let fold = |span: Span| {
+            let range = places.range(span);
+            let is_comment = places.snapshot.map().slice(span).starts_with("//");
+            FoldingRange {
+                start_line: range.start.line,
+                start_character: None,
+                end_line: range.end.line,
+                end_character: None,
+                kind: is_comment.then_some(FoldingRangeKind::Comment),
+                collapsed_text: None,
+            }
+        };
+        Some(places.snapshot.folds().into_iter().map(fold).collect())
+    })
+}
+
+fn selections(asked: &mut Asked, params: &SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let of = |at: &Position| {
+            let spans = places.snapshot.selections(places.offset(*at));
+            // From the outside in, each the parent of the next.
+            let nested = spans.into_iter().rev().fold(None, |parent, span| {
+                let range = places.range(span);
+                let parent = parent.map(Box::new);
+                Some(SelectionRange { range, parent })
+            });
+            // The protocol wants one for each position.
+            nested.unwrap_or(SelectionRange {
+                range: Range { start: *at, end: *at },
+                parent: None,
+            })
+        };
+        Some(params.positions.iter().map(of).collect())
+    })
+}
+
+fn hints(asked: &mut Asked, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let wanted = places.span(params.range);
+        let hints = places.snapshot.hints().into_iter();
+        let hints = hints.filter(|hint| (wanted.start..=wanted.end).contains(&hint.at));
+        let hints = hints.map(|hint| InlayHint {
+            position: places.position(places.snapshot.root(), hint.at),
+            label: Label::String(hint.text),
+            kind: None,
+            text_edits: None,
+            tooltip: Some(Tooltip::MarkupContent(markdown(hint.tooltip))),
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
+        });
+        Some(hints.collect())
+    })
+}
+
+fn actions(asked: &mut Asked, params: &CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>, Refusal> {
+    let versioned = asked.client.versioned_edits;
+    let is_wanted = |kind: &CodeActionKind| {
+        let wanted = params.context.only.as_ref();
+        wanted.is_none_or(|only| {
+            only.iter().any(|asked| {
+                *asked == CodeActionKind::Empty
+                    || asked == kind
+                    || (*asked == CodeActionKind::Refactor && *kind == CodeActionKind::RefactorRewrite)
+            })
+        })
+    };
+    asked.on(&params.text_document.uri, |places| {
+        let mut found = Vec::new();
+        for action in places.snapshot.actions(places.span(params.range)) {
+            let kind = match action.code {
+                Some(_) => CodeActionKind::QuickFix,
+                None => CodeActionKind::RefactorRewrite,
+            };
+            let Ok(edits) = places.edits(&action.edits) else {
+                continue;
+            };
+            if !is_wanted(&kind) {
+                continue;
+            }
+            let code = action.code.map(|code| Code::String(code.as_str().to_string()));
+            let mended = params.context.diagnostics.iter();
+            let mended: Vec<_> = mended
+                .filter(|known| code.is_some() && known.code == code)
+                .cloned()
+                .collect();
+            found.push(CodeActionResponse::CodeAction(CodeAction {
+                title: action.title,
+                kind: Some(kind),
+                diagnostics: (!mended.is_empty()).then_some(mended),
+                edit: Some(workspace_edit(places.world, edits, versioned)),
+                ..CodeAction::default()
+            }));
+        }
+        Some(found)
+    })
+}
+
+fn formatting(asked: &mut Asked, params: &DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let new = places.snapshot.formatted()?;
+        let root = places.snapshot.root();
+        let old = &places.snapshot.map().get(root).text;
+        if **old == *new {
+            return Some(Vec::new());
+        }
+        // Whole lines that stay are left out, so that the pointer and folds stay where they are.
+        let lines = |text: &str| -> Vec<usize> { text.split_inclusive('\n').map(str::len).collect() };
+        let same = |pair: &(&str, &str)| pair.0 == pair.1;
+        let head = old
+            .split_inclusive('\n')
+            .zip(new.split_inclusive('\n'))
+            .take_while(same)
+            .count();
+        let (old_lines, new_lines) = (lines(old), lines(&new));
+        let most = old_lines.len().min(new_lines.len()) - head;
+        let backwards = old.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
+        let tail = backwards.take_while(same).count().min(most);
+        let bytes = |lines: &[usize]| -> (usize, usize) {
+            let start = lines[..head].iter().sum();
+            (start, start + lines[head..lines.len() - tail].iter().sum::<usize>())
+        };
+        let ((start, end), (from, to)) = (bytes(&old_lines), bytes(&new_lines));
+        Some(vec![TextEdit {
+            range: places.range(Span::new(root, start, end)),
+            new_text: new[from..to].to_string(),
+        }])
+    })
+}
+
+fn links(asked: &mut Asked, params: &DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>, Refusal> {
+    asked.on(&params.text_document.uri, |places| {
+        let link = |link: lgm_ide::Link| DocumentLink {
+            range: places.range(link.span),
+            target: Some(Uri(places.uri_of(link.target))),
+            tooltip: None,
+            data: None,
+        };
+        Some(places.snapshot.links().into_iter().map(link).collect())
+    })
+}
+
+fn problems(asked: &mut Asked, params: &DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport, Refusal> {
+    let uri = params.text_document.uri.0.as_str();
+    let mut panic = None;
+    let report = |words: &str| panic = panic.take().or(Some(words.to_string()));
+    let mut found = diagnostics::of_world(asked.cache, asked.world, || true, report)?;
+    if let Some(words) = panic {
+        return Err(Stopped::Panicked(words).into());
+    }
+    let items = match found.remove(uri) {
+        Some(items) => items,
+        None if uri.starts_with(uri::LIBRARY) => Vec::new(),
+        None => return Err(invalid(&format!("{uri} is not open"))),
+    };
+    let full_document_diagnostic_report = FullDocumentDiagnosticReport { result_id: None, items };
+    Ok(DocumentDiagnosticReport::RelatedFullDocumentDiagnosticReport(
+        RelatedFullDocumentDiagnosticReport {
+            related_documents: None,
+            full_document_diagnostic_report,
+        },
+    ))
+}
+
+/// The equations as text; null where the model has faults.
+fn equations(asked: &mut Asked, params: &Value) -> Result<Value, Refusal> {
+    let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
+    let uri = uri.ok_or_else(|| invalid("`textDocument` has no `uri`"))?;
+    let text = asked.on(&Uri::from(uri), |places| places.snapshot.equations())?;
+    Ok(json!({ "text": text }))
+}
+
+/// A text of the standard library.
+fn library_text(params: &Value) -> Result<Value, Refusal> {
+    let uri = params.get("uri").and_then(Value::as_str);
+    let uri = uri.ok_or_else(|| invalid("there is no `uri`"))?;
+    let unknown = || invalid(&format!("{uri} is no text of the standard library"));
+    let title = uri.strip_prefix(uri::LIBRARY).ok_or_else(unknown)?;
+    let name = title.strip_prefix("stdlib/").and_then(|name| name.strip_suffix(".lgm"));
+    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let name = name.filter(is_name).ok_or_else(unknown)?;
+    // Whoever imports a module has its text.
+    let text = format!("import {name};");
+    let snapshot = Snapshot::new(&NoFiles, None, "", &text, Cancellation::default());
+    let found = snapshot.map().iter().find(|entry| entry.1.name == title);
+    let (_, source) = found.ok_or_else(unknown)?;
+    Ok(json!({ "text": &*source.text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snippets_become_plain_text() {
+        assert_eq!(
+            without_places("Spring(${1:k}, ${2:0.5 [N/m]})$0;"),
+            "Spring(k, 0.5 [N/m]);"
+        );
+        assert_eq!(without_places("model ${1:Name} {\n    $0\n}"), "model Name {\n    \n}");
+        assert_eq!(without_places("a\\$b"), "a$b");
+    }
+}

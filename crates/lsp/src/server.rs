@@ -1,0 +1,234 @@
+//! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
+
+use crate::capabilities::{self, Client};
+use crate::documents::World;
+use crate::files;
+use crate::requests;
+use crate::transport::{Incoming, Out};
+use crate::uri;
+use crate::worker::{Job, Shared, Worker};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use gen_lsp_types::{
+    DidChangeTextDocumentNotification, DidChangeWorkspaceFoldersNotification, DidCloseTextDocumentNotification,
+    DidOpenTextDocumentNotification, InitializeResult, Notification as Kind, ServerInfo,
+};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
+use serde_json::{Value, json};
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+/// How far the conversation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing was said yet.
+    New,
+    /// The two sides know each other.
+    Running,
+    /// `shutdown` was asked for.
+    ShutDown,
+}
+
+/// The server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    out: Out,
+    phase: Phase,
+    client: Client,
+    shared: Arc<Shared>,
+    jobs: Sender<Job>,
+    /// What the worker begins with, until it is begun.
+    for_worker: Option<Receiver<Job>>,
+}
+
+impl Server {
+    pub(crate) fn new(out: Out) -> io::Result<Server> {
+        let (jobs, for_worker) = unbounded();
+        Ok(Server {
+            out,
+            phase: Phase::New,
+            client: Client::default(),
+            shared: Arc::default(),
+            jobs,
+            for_worker: Some(for_worker),
+        })
+    }
+
+    /// Serves until `exit` or the end of the pipe; whether `shutdown` was asked for before.
+    pub(crate) fn serve(&mut self, incoming: &Receiver<Incoming>) -> bool {
+        for message in incoming {
+            match message {
+                Incoming::Faulty(code, reason) => self.out.refuse(code, &reason),
+                Incoming::Message(Message::Request(request)) => self.request(request),
+                Incoming::Message(Message::Notification(told)) if told.method == "exit" => break,
+                Incoming::Message(Message::Notification(told)) if self.phase == Phase::Running => {
+                    self.notification(told)
+                }
+                // Nothing that this server asks needs an answer; what is said before `initialize` or after `shutdown` is not heard.
+                Incoming::Message(_) => {}
+            }
+        }
+        self.phase == Phase::ShutDown
+    }
+
+    fn request(&mut self, request: Request) {
+        let refuse = |code, words: &str| self.out.respond(&request.id, Err((code, words.to_string())));
+        match (self.phase, request.method.as_str()) {
+            (Phase::New, "initialize") => self.initialize(&request),
+            (Phase::New, _) => refuse(ErrorCode::ServerNotInitialized, "the first request is `initialize`"),
+            (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "`shutdown` was asked for"),
+            (Phase::Running, "initialize") => refuse(ErrorCode::InvalidRequest, "`initialize` is asked once"),
+            (Phase::Running, "shutdown") => {
+                self.phase = Phase::ShutDown;
+                self.out.respond(&request.id, Ok(Value::Null));
+            }
+            (Phase::Running, method) if !requests::is_known(method) => {
+                refuse(ErrorCode::MethodNotFound, &format!("`{method}` is not answered here"));
+            }
+            (Phase::Running, _) => {
+                let cancellation = self.shared.wait(&request.id);
+                self.send(Job::Answer(request, self.shared.latest(), cancellation));
+            }
+        }
+    }
+
+    fn send(&self, job: Job) {
+        if self.jobs.send(job).is_err() {
+            self.out.log_error("the thread that computes has ended");
+        }
+    }
+
+    fn initialize(&mut self, request: &Request) {
+        self.client = Client::new(&request.params);
+        let world = World {
+            encoding: self.client.encoding,
+            folders: self.client.folders.clone(),
+            ..World::default()
+        };
+        self.shared.renew(world, false);
+        if let Some(jobs) = self.for_worker.take() {
+            let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone());
+            let thread = thread::Builder::new().name("lgm-worker".to_string());
+            if let Err(error) = thread.spawn(move || worker.work(&jobs)) {
+                let words = format!("no thread can be started: {error}");
+                return self.out.respond(&request.id, Err((ErrorCode::InternalError, words)));
+            }
+        }
+        let result = InitializeResult {
+            capabilities: capabilities::of_server(&self.client),
+            server_info: Some(ServerInfo {
+                name: "lgm".to_string(),
+                version: Some(env!("CARGO_PKG_VERSION").to_string()),
+            }),
+        };
+        let result = serde_json::to_value(result).map_err(|error| (ErrorCode::InternalError, error.to_string()));
+        self.out.respond(&request.id, result);
+        self.phase = Phase::Running;
+    }
+
+    fn notification(&mut self, told: Notification) {
+        let method = told.method.clone();
+        let done = match method.as_str() {
+            "initialized" => {
+                self.watch_files();
+                Ok(())
+            }
+            "$/cancelRequest" => self.cancel(&told.params),
+            "textDocument/didOpen" => self.open(told.params),
+            "textDocument/didChange" => self.change(told.params),
+            "textDocument/didClose" => self.close(told.params),
+            // Whoever cannot watch files may have changed others with this one.
+            "textDocument/didSave" if !self.client.watches => self.disk_changed(),
+            "workspace/didChangeWatchedFiles" => self.disk_changed(),
+            "workspace/didChangeWorkspaceFolders" => self.change_folders(told.params),
+            _ => Ok(()),
+        };
+        if let Err(reason) = done {
+            self.out.log_error(&format!("`{method}`: {reason}"));
+        }
+    }
+
+    /// Asks the editor to say when files change.
+    fn watch_files(&self) {
+        if !self.client.watches {
+            return;
+        }
+        let watchers = json!([{ "globPattern": "**/*.lgm" }, { "globPattern": "**/*.csv" }]);
+        let registration = json!({ "id": "lgm-files", "method": "workspace/didChangeWatchedFiles",
+            "registerOptions": { "watchers": watchers } });
+        let params = json!({ "registrations": [registration] });
+        self.out.request("lgm-watch", "client/registerCapability", params);
+    }
+
+    fn cancel(&self, params: &Value) -> Result<(), String> {
+        let id = params.get("id").cloned().unwrap_or_default();
+        let id: RequestId = serde_json::from_value(id).map_err(|error| error.to_string())?;
+        self.shared.cancel(&id);
+        Ok(())
+    }
+
+    /// Makes a new world, and has it checked.
+    fn renew(&self, is_edit: bool, make: impl FnOnce(&mut World) -> Result<(), String>) -> Result<(), String> {
+        let mut world = World::clone(&self.shared.latest());
+        make(&mut world)?;
+        self.shared.renew(world, is_edit);
+        self.send(Job::Check);
+        Ok(())
+    }
+
+    fn open(&self, params: Value) -> Result<(), String> {
+        let opened = parsed::<DidOpenTextDocumentNotification>(params)?.text_document;
+        // The compiler has these texts itself; on their own they are no models.
+        if opened.uri.0.starts_with(uri::LIBRARY) {
+            return Ok(());
+        }
+        self.renew(false, |world| {
+            world.open(&opened.uri.0, opened.version, opened.text);
+            Ok(())
+        })
+    }
+
+    fn change(&self, params: Value) -> Result<(), String> {
+        let changed = parsed::<DidChangeTextDocumentNotification>(params)?;
+        let uri = changed.text_document.text_document_identifier.uri.0;
+        self.renew(true, |world| {
+            match world.change(&uri, changed.text_document.version, changed.content_changes) {
+                true => Ok(()),
+                false => Err(format!("{uri} is not open")),
+            }
+        })
+    }
+
+    fn close(&self, params: Value) -> Result<(), String> {
+        let closed = parsed::<DidCloseTextDocumentNotification>(params)?.text_document;
+        self.renew(false, |world| {
+            world.documents.remove(&closed.uri.0);
+            Ok(())
+        })
+    }
+
+    fn disk_changed(&self) -> Result<(), String> {
+        self.renew(false, |world| {
+            world.disk += 1;
+            Ok(())
+        })
+    }
+
+    fn change_folders(&self, params: Value) -> Result<(), String> {
+        let event = parsed::<DidChangeWorkspaceFoldersNotification>(params)?.event;
+        let paths = |folders: &[gen_lsp_types::WorkspaceFolder]| -> Vec<_> {
+            let paths = folders.iter().filter_map(|folder| uri::to_path(&folder.uri.0));
+            paths.map(|path| files::resolve(&path)).collect()
+        };
+        let (added, removed) = (paths(&event.added), paths(&event.removed));
+        self.renew(false, |world| {
+            world.folders.retain(|folder| !removed.contains(folder));
+            world.folders.extend(added);
+            Ok(())
+        })
+    }
+}
+
+fn parsed<K: Kind>(params: Value) -> Result<K::Params, String> {
+    serde_json::from_value(params).map_err(|error| error.to_string())
+}

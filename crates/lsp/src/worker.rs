@@ -1,0 +1,260 @@
+//! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
+
+use crate::cache::{Cache, Stopped, guarded};
+use crate::capabilities::Client;
+use crate::diagnostics::{self, Found};
+use crate::documents::World;
+use crate::requests::{self, Asked, Refusal};
+use crate::transport::Out;
+use crossbeam_channel::Receiver;
+use gen_lsp_types::{Diagnostic, PublishDiagnosticsParams, Uri};
+use lgm_source::cancellation::Cancellation;
+use lsp_server::{ErrorCode, Request, RequestId};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the worker is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Looking for problems.
+    Check,
+    /// Answering a request.
+    Answer(RequestId),
+}
+
+/// What the worker is to do.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Look for problems in the newest world.
+    Check,
+    /// Answer a request that was asked in this world; the flag says that nobody waits for the answer any more.
+    Answer(Request, Arc<World>, Cancellation),
+}
+
+/// What the thread that reads messages and the worker know of each other.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    latest: Mutex<Arc<World>>,
+    /// The flag of the snapshot that is being computed, and what for.
+    working: Mutex<Option<(Cancellation, Purpose)>>,
+    waiting: Mutex<HashMap<RequestId, Cancellation>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// The newest world.
+    pub(crate) fn latest(&self) -> Arc<World> {
+        locked(&self.latest).clone()
+    }
+
+    /// Makes a world the newest one; what is computed for an older one ends early. Answers go on where no text was edited.
+    pub(crate) fn renew(&self, world: World, is_edit: bool) {
+        *locked(&self.latest) = Arc::new(world);
+        if let Some((cancellation, purpose)) = &*locked(&self.working)
+            && (is_edit || *purpose == Purpose::Check)
+        {
+            cancellation.cancel();
+        }
+    }
+
+    fn is_latest(&self, world: &Arc<World>) -> bool {
+        Arc::ptr_eq(&locked(&self.latest), world)
+    }
+
+    pub(crate) fn work_begins(&self, cancellation: &Cancellation, purpose: &Purpose) {
+        *locked(&self.working) = Some((cancellation.clone(), purpose.clone()));
+    }
+
+    pub(crate) fn work_ends(&self) {
+        *locked(&self.working) = None;
+    }
+
+    /// Notes that a request waits for its answer.
+    pub(crate) fn wait(&self, id: &RequestId) -> Cancellation {
+        let cancellation = Cancellation::default();
+        locked(&self.waiting).insert(id.clone(), cancellation.clone());
+        cancellation
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        if let Some(cancellation) = locked(&self.waiting).get(id) {
+            cancellation.cancel();
+        }
+        if let Some((cancellation, purpose)) = &*locked(&self.working)
+            && *purpose == Purpose::Answer(id.clone())
+        {
+            cancellation.cancel();
+        }
+    }
+}
+
+/// The worker.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    shared: Arc<Shared>,
+    out: Out,
+    client: Client,
+    cache: Cache,
+    /// What was found last, with the version of the text if it is open.
+    found: BTreeMap<String, (Option<i32>, Vec<Diagnostic>)>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, out: Out, client: Client) -> Worker {
+        Worker {
+            cache: Cache::new(shared.clone()),
+            shared,
+            out,
+            client,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Works until there will be no more jobs.
+    pub(crate) fn work(mut self, jobs: &Receiver<Job>) {
+        let (mut requests, mut check) = (VecDeque::new(), false);
+        loop {
+            let mut take = |job| match job {
+                Job::Check => check = true,
+                Job::Answer(request, world, cancellation) => requests.push_back((request, world, cancellation)),
+            };
+            jobs.try_iter().for_each(&mut take);
+            if let Some((request, world, cancellation)) = requests.pop_front() {
+                self.answer(request, world, &cancellation);
+            } else if std::mem::take(&mut check) {
+                self.check();
+            } else {
+                match jobs.recv() {
+                    Ok(Job::Check) => check = true,
+                    Ok(Job::Answer(request, world, cancellation)) => requests.push_back((request, world, cancellation)),
+                    Err(_) => return,
+                }
+            }
+        }
+    }
+
+    /// Looks for problems; if a newer world comes meanwhile, so does another job of this kind.
+    fn check(&mut self) {
+        let world = self.shared.latest();
+        self.cache.keep_open(&world);
+        self.cache.begin(Purpose::Check);
+        let (shared, out, cache) = (&self.shared, &self.out, &mut self.cache);
+        let is_wanted = || shared.is_latest(&world);
+        let report = |words: &str| out.log_error(&format!("a fault of the compiler in {words}"));
+        let found = guarded(|| diagnostics::of_world(cache, &world, is_wanted, report));
+        match found {
+            Ok(Ok(found)) if self.shared.is_latest(&world) => self.publish(&world, found),
+            Err(Stopped::Panicked(words)) => report(&words),
+            _ => {}
+        }
+    }
+
+    /// Tells the editor what has changed.
+    fn publish(&mut self, world: &World, found: Found) {
+        let mut last = std::mem::take(&mut self.found);
+        let mut is_stale = false;
+        for (uri, diagnostics) in found {
+            let version = world.documents.get(&uri).map(|document| document.version);
+            let now = (version, diagnostics);
+            let before = last.remove(&uri);
+            if before.as_ref() != Some(&now) {
+                match self.client.pulls && version.is_some() {
+                    false => self.push(&uri, now.clone()),
+                    // The editor asks for a text that it has changed; that another one is affected, it has to be told.
+                    true => is_stale |= before.is_some_and(|before| before.0 == version),
+                }
+            }
+            self.found.insert(uri, now);
+        }
+        for (uri, _) in last {
+            self.push(&uri, (None, Vec::new()));
+        }
+        if is_stale {
+            self.out
+                .request("lgm-refresh", "workspace/diagnostic/refresh", Value::Null);
+        }
+    }
+
+    fn push(&self, uri: &str, (version, diagnostics): (Option<i32>, Vec<Diagnostic>)) {
+        let params = PublishDiagnosticsParams {
+            uri: Uri(uri.to_string()),
+            version,
+            diagnostics,
+        };
+        let params = serde_json::to_value(params).unwrap_or_default();
+        self.out.notify("textDocument/publishDiagnostics", params);
+    }
+
+    fn answer(&mut self, request: Request, world: Arc<World>, cancellation: &Cancellation) {
+        let id = request.id.clone();
+        let result = self.result(request, world, cancellation);
+        if let Err((ErrorCode::InternalError, words)) = &result {
+            self.out.log_error(words);
+        }
+        locked(&self.shared.waiting).remove(&id);
+        self.out.respond(&id, result);
+    }
+
+    /// The answer, computed again if an edit of another text has cut it short.
+    fn result(
+        &mut self,
+        request: Request,
+        mut world: Arc<World>,
+        cancellation: &Cancellation,
+    ) -> Result<Value, (ErrorCode, String)> {
+        let overtaken = match request.method.as_str() {
+            "textDocument/diagnostic" => ErrorCode::ServerCancelled,
+            _ => ErrorCode::ContentModified,
+        };
+        let overtaken = || Err((overtaken, "the text has changed since this was asked".to_string()));
+        let cancelled = || {
+            Err((
+                ErrorCode::RequestCanceled,
+                "the editor has no use for this any more".to_string(),
+            ))
+        };
+        loop {
+            if cancellation.is_cancelled() {
+                return cancelled();
+            }
+            let latest = self.shared.latest();
+            if requests::is_overtaken(&request.params, &world, &latest) {
+                return overtaken();
+            }
+            self.cache.begin(Purpose::Answer(request.id.clone()));
+            let mut asked = Asked {
+                cache: &mut self.cache,
+                world: &world,
+                client: &self.client,
+            };
+            let result = guarded(|| requests::answer(&mut asked, &request.method, request.params.clone()));
+            let result = result.unwrap_or_else(|stopped| Err(Refusal::Stopped(stopped)));
+            let latest = self.shared.latest();
+            match result {
+                _ if cancellation.is_cancelled() => return cancelled(),
+                Err(Refusal::Stopped(Stopped::Panicked(words))) => {
+                    let words = format!("a fault of the compiler in `{}`: {words}", request.method);
+                    return Err((ErrorCode::InternalError, words));
+                }
+                Err(Refusal::Stopped(Stopped::Cancelled)) => world = latest_unless(world, latest, &request),
+                _ if self.cache.is_overtaken(&latest) => return overtaken(),
+                Err(Refusal::Fault(code, words)) => return Err((code, words)),
+                Ok(value) => return Ok(value),
+            }
+        }
+    }
+}
+
+/// The newest world if the text that was asked about is the same in it; otherwise the old one, with which the request is overtaken.
+fn latest_unless(world: Arc<World>, latest: Arc<World>, request: &Request) -> Arc<World> {
+    match requests::is_overtaken(&request.params, &world, &latest) {
+        true => world,
+        false => latest,
+    }
+}
