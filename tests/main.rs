@@ -49,6 +49,7 @@ mod kernels;
 mod laws_in_pieces;
 mod lg2ss;
 mod linearize;
+mod lsp;
 mod mechanisms;
 mod metamorphic;
 mod mutated;

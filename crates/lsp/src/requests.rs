@@ -310,7 +310,7 @@ fn folds(asked: &mut Asked, params: &FoldingRangeParams) -> Result<Option<Vec<Fo
     asked.on(&params.text_document.uri, |places| {
         let fold = |span: Span| {
             let range = places.range(span);
-            let is_comment = places.snapshot.map().slice(span).starts_with("//");
+            let is_comment = places.snapshot.map().slice(span).starts_with("/");
             FoldingRange {
                 start_line: range.start.line,
                 start_character: None,

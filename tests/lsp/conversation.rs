@@ -1,0 +1,281 @@
+//! Beginning and end, what is malformed or unknown, cancellation.
+
+use super::client::{Client, codes, uri};
+use crate::support::program::example;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const URI: &str = "untitled:Untitled-1";
+const MODEL: &str =
+    "model M { node x : translational; m : Mass(1) x -> gnd; s : Spring(2) x -> gnd; output v = across(m); }\n";
+
+fn code(answer: Result<Value, Value>) -> i64 {
+    answer.unwrap_err()["code"].as_i64().unwrap()
+}
+
+fn encoding(offered: Value) -> String {
+    let mut client = Client::silent();
+    let params =
+        json!({ "processId": null, "rootUri": null, "capabilities": { "general": { "positionEncodings": offered } } });
+    let result = client.ask("initialize", params).unwrap();
+    assert_eq!(result["serverInfo"]["name"], "lgm");
+    client.tell("initialized", json!({}));
+    client.end();
+    result["capabilities"]["positionEncoding"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn the_first_known_encoding_is_agreed_upon() {
+    assert_eq!(encoding(json!(["utf-8", "utf-16"])), "utf-8");
+    assert_eq!(encoding(json!(["utf-7", "utf-32", "utf-8"])), "utf-32");
+    assert_eq!(encoding(json!(["utf-16"])), "utf-16");
+    assert_eq!(encoding(Value::Null), "utf-16");
+    assert_eq!(encoding(json!(["utf-7"])), "utf-16");
+}
+
+#[test]
+fn what_is_advertised_is_answered() {
+    let mut client = Client::silent();
+    let params = json!({ "processId": null, "rootUri": null, "capabilities": {} });
+    let capabilities = client.ask("initialize", params).unwrap()["capabilities"].clone();
+    client.tell("initialized", json!({}));
+    client.open(URI, MODEL);
+    let (document, position) = (json!({ "uri": URI }), json!({ "line": 0, "character": 6 }));
+    let range = json!({ "start": position, "end": position });
+    let requests = [
+        ("hoverProvider", "textDocument/hover"),
+        ("completionProvider", "textDocument/completion"),
+        ("signatureHelpProvider", "textDocument/signatureHelp"),
+        ("definitionProvider", "textDocument/definition"),
+        ("referencesProvider", "textDocument/references"),
+        ("documentHighlightProvider", "textDocument/documentHighlight"),
+        ("documentSymbolProvider", "textDocument/documentSymbol"),
+        ("workspaceSymbolProvider", "workspace/symbol"),
+        ("foldingRangeProvider", "textDocument/foldingRange"),
+        ("selectionRangeProvider", "textDocument/selectionRange"),
+        ("semanticTokensProvider", "textDocument/semanticTokens/full"),
+        ("inlayHintProvider", "textDocument/inlayHint"),
+        ("codeActionProvider", "textDocument/codeAction"),
+        ("documentFormattingProvider", "textDocument/formatting"),
+        ("documentLinkProvider", "textDocument/documentLink"),
+    ];
+    for (capability, method) in requests {
+        assert!(!capabilities[capability].is_null(), "{capability} in {capabilities}");
+        let params = json!({ "textDocument": document, "position": position, "range": range, "positions": [position],
+            "query": "", "context": { "includeDeclaration": true, "diagnostics": [] }, "options": { "tabSize": 2, "insertSpaces": true } });
+        client
+            .ask(method, params)
+            .unwrap_or_else(|error| panic!("{method}: {error}"));
+    }
+    // A name that cannot be changed is a refusal with words, and not an unknown method.
+    assert_eq!(capabilities["renameProvider"]["prepareProvider"], true);
+    for method in ["textDocument/prepareRename", "textDocument/rename"] {
+        let nowhere = json!({ "line": 0, "character": 0 });
+        let params = json!({ "textDocument": document, "position": nowhere, "newName": "N" });
+        assert_eq!(code(client.ask(method, params)), -32803);
+    }
+    let known: Vec<&str> = requests.iter().map(|entry| entry.0).collect();
+    for (name, value) in capabilities.as_object().unwrap() {
+        let others = ["positionEncoding", "textDocumentSync", "renameProvider", "workspace"];
+        assert!(
+            value.is_null() || known.contains(&name.as_str()) || others.contains(&name.as_str()),
+            "{name}"
+        );
+    }
+    client.end();
+}
+
+#[test]
+fn requests_of_this_server_are_answered() {
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, MODEL);
+    let equations = client
+        .ask("lgm/equations", json!({ "textDocument": { "uri": URI } }))
+        .unwrap();
+    assert!(equations.get("text").is_some(), "{equations}");
+    for module in ["rotational", "distributed"] {
+        let uri = format!("lgm-library:/stdlib/{module}.lgm");
+        let text = client.ask("lgm/libraryText", json!({ "uri": uri })).unwrap();
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("stdlib/{module}.lgm"));
+        assert_eq!(text["text"], std::fs::read_to_string(path).unwrap());
+    }
+    for uri in [
+        "lgm-library:/stdlib/../Cargo.toml",
+        "lgm-library:/stdlib/nothing.lgm",
+        "file:///etc/passwd",
+    ] {
+        assert_eq!(
+            code(client.ask("lgm/libraryText", json!({ "uri": uri }))),
+            -32602,
+            "{uri}"
+        );
+    }
+    client.end();
+}
+
+#[test]
+fn malformed_messages_are_answered_and_the_next_one_is_read() {
+    let mut client = Client::start("utf-16", None);
+    let refused = |client: &mut Client| client.wait(|message| message["id"].is_null() && !message["error"].is_null());
+    for (text, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        ("\u{1}", -32700),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"shutdown"}"#, -32600),
+        (r#"{"jsonrpc":"2.0"}"#, -32600),
+    ] {
+        client.send_text(text);
+        assert_eq!(refused(&mut client)["error"]["code"], code, "{text}");
+    }
+    client.send_bytes(b"Content-Length: 2\r\n\r\n\xff\xff");
+    assert_eq!(refused(&mut client)["error"]["code"], -32700);
+    client.send_bytes(b"no header\r\n\r\n");
+    assert_eq!(refused(&mut client)["error"]["code"], -32700);
+    client.send_text(&"[".repeat(100_000));
+    assert_eq!(refused(&mut client)["error"]["code"], -32700);
+
+    assert_eq!(code(client.ask("textDocument/unheardOf", json!({}))), -32601);
+    assert_eq!(code(client.ask("initialize", json!({}))), -32600);
+    assert_eq!(
+        code(client.ask("textDocument/hover", json!({ "textDocument": 3 }))),
+        -32602
+    );
+    assert_eq!(code(client.ask("textDocument/hover", Value::Null)), -32602);
+    let closed = json!({ "textDocument": { "uri": "file:///closed.lgm" }, "position": { "line": 0, "character": 0 } });
+    assert_eq!(code(client.ask("textDocument/hover", closed)), -32602);
+    // Notifications have no answer, whatever they hold.
+    client.tell("$/unheardOf", json!({}));
+    client.tell("textDocument/didOpen", json!({ "textDocument": [] }));
+    client.tell(
+        "textDocument/didChange",
+        json!({ "textDocument": { "uri": "file:///closed.lgm", "version": 2 }, "contentChanges": [] }),
+    );
+    client.tell("$/cancelRequest", json!({ "id": 12345 }));
+    let log = client.wait(|message| message["method"] == "window/logMessage");
+    assert!(log["params"]["message"].as_str().unwrap().contains("didOpen"), "{log}");
+    client.end();
+}
+
+#[test]
+fn positions_beyond_the_text_are_its_end() {
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, MODEL);
+    for (line, character) in [(0, u32::MAX), (u32::MAX, 0), (1, 0), (77, 77)] {
+        let params = json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } });
+        client.ask("textDocument/hover", params).unwrap();
+    }
+    let beyond = json!({ "start": { "line": 9, "character": 9 }, "end": { "line": 2, "character": 2 } });
+    client.change(URI, 2, json!([{ "range": beyond, "text": "nonsense" }]));
+    assert!(!client.pushed(URI, Some(2)).is_empty());
+    client.end();
+}
+
+#[test]
+fn the_order_of_beginning_and_end_is_kept() {
+    let mut client = Client::silent();
+    assert_eq!(code(client.ask("textDocument/hover", json!({}))), -32002);
+    assert_eq!(code(client.ask("shutdown", Value::Null)), -32002);
+    client.open(URI, MODEL);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.left(), Some(1));
+
+    let client = Client::start("utf-16", None);
+    assert_eq!(client.left(), Some(1), "the pipe ended");
+
+    let mut client = Client::start("utf-16", None);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.left(), Some(1));
+
+    let mut client = Client::start("utf-16", None);
+    client.ask("shutdown", Value::Null).unwrap();
+    assert_eq!(code(client.ask("textDocument/hover", json!({}))), -32600);
+    assert_eq!(client.left(), Some(0));
+}
+
+/// A chain of masses and springs that takes a while.
+fn long_model(count: usize) -> String {
+    let mut text = "model Long {\n".to_string();
+    for at in 0..count {
+        let next = if at + 1 == count {
+            "gnd".to_string()
+        } else {
+            format!("x{}", at + 1)
+        };
+        let _ = write!(
+            text,
+            "node x{at} : translational;\nm{at} : Mass(1) x{at} -> gnd;\ns{at} : Spring(2) x{at} -> {next};\n"
+        );
+    }
+    text + "output v = across(m0);\n}\n"
+}
+
+#[test]
+fn what_nobody_waits_for_ends_early() {
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, &long_model(2000));
+    let params = json!({ "textDocument": { "uri": URI } });
+    let (first, second) = (
+        client.begin("textDocument/diagnostic", params.clone()),
+        client.begin("lgm/equations", params.clone()),
+    );
+    client.tell("$/cancelRequest", json!({ "id": second }));
+    client.tell("$/cancelRequest", json!({ "id": first }));
+    assert_eq!(code(client.answer(first)), -32800);
+    assert_eq!(code(client.answer(second)), -32800);
+    // An edit overtakes what was asked of the text before it.
+    let symbols = client.begin("textDocument/documentSymbol", params.clone());
+    let pull = client.begin("textDocument/diagnostic", params);
+    client.change(URI, 2, json!([{ "text": MODEL }]));
+    let overtaken = client.answer(pull).unwrap_err();
+    assert_eq!(overtaken["code"], -32802);
+    assert_eq!(overtaken["data"]["retriggerRequest"], true);
+    if let Err(error) = client.answer(symbols) {
+        assert_eq!(error["code"], -32801);
+    }
+    assert_eq!(client.pushed(URI, Some(2)), Vec::<Value>::new());
+    client.end();
+}
+
+#[test]
+fn an_editor_that_asks_for_diagnostics_is_not_pushed_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let capabilities = json!({ "textDocument": { "diagnostic": {} }, "workspace": { "diagnostics": { "refreshSupport": true },
+        "didChangeWatchedFiles": { "dynamicRegistration": true } } });
+    let mut client = Client::start_with(&capabilities, Some(folder.path()));
+    let watch = client.wait(|message| message["method"] == "client/registerCapability");
+    assert_eq!(
+        watch["params"]["registrations"][0]["method"],
+        "workspace/didChangeWatchedFiles"
+    );
+    let (main, part) = (
+        uri(&folder.path().join("main.lgm")),
+        uri(&folder.path().join("part.lgm")),
+    );
+    client.open(&main, "import \"part.lgm\";\nmodel M { node x : translational; p : Part (x); m : Mass(1) x -> gnd; output v = across(m); }\n");
+    assert_eq!(codes(&client.pulled(&main)), ["LGM0101"]);
+    client.open(
+        &part,
+        "component Part { port a : translational; s : Spring(2) a -> gnd; }\n",
+    );
+    // The other text is right now, and the editor is told to ask for it once more.
+    client.wait(|message| message["method"] == "workspace/diagnostic/refresh");
+    let found = client.pulled(&main);
+    assert_eq!(found, Vec::<Value>::new());
+    client.change(
+        &part,
+        2,
+        json!([{ "text": "component Part { port a : translational; s : Sprin(2) a -> gnd; }\n" }]),
+    );
+    assert!(!client.pulled(&part).is_empty());
+    client.end();
+}
+
+#[test]
+fn an_example_without_faults_has_no_diagnostics() {
+    let path = example("oscillator.lgm");
+    let mut client = Client::start("utf-16", None);
+    client.open(&uri(&path), &std::fs::read_to_string(&path).unwrap());
+    assert_eq!(client.pushed(&uri(&path), Some(1)), Vec::<Value>::new());
+    client.close(&uri(&path));
+    client.end();
+}

@@ -1,0 +1,108 @@
+//! Many edits end where one fresh text does.
+
+use super::client::{Client, uri};
+use super::same_as_terminal::{listed, terminal};
+use crate::support::program::example;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A generator of numbers that need not be good, only the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// What is put in: parts of models, broken ones, and letters of all lengths.
+const PIECES: [&str; 14] = [
+    "",
+    "",
+    "}",
+    "{",
+    ";",
+    "\r\n",
+    "\n",
+    "// ä😀\n",
+    "/* 𝒳 */",
+    "m2 : Mass(1) x -> gnd;",
+    "x",
+    "[kg]",
+    "\"",
+    "output w = across(mass);",
+];
+
+/// Line and column of a byte, in characters; the line break belongs to no line.
+fn position(text: &str, offset: usize) -> Value {
+    let before = &text[..offset];
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    json!({ "line": before.matches('\n').count(), "character": before[start..].chars().count() })
+}
+
+/// A boundary of characters that is not between the two of CRLF, where no column points.
+fn place(text: &str, numbers: &mut Numbers) -> usize {
+    let mut at = numbers.below(text.len() + 1);
+    while !text.is_char_boundary(at) || text[..at].ends_with('\r') {
+        at -= 1;
+    }
+    at
+}
+
+fn edited(text: &mut String, numbers: &mut Numbers) -> Value {
+    let start = place(text, numbers);
+    let mut end = (start + numbers.below(12)).min(text.len());
+    while !text.is_char_boundary(end) || (end > start && text[..end].ends_with('\r')) {
+        end -= 1;
+    }
+    let piece = PIECES[numbers.below(PIECES.len())];
+    let change = json!({ "range": { "start": position(text, start), "end": position(text, end) }, "text": piece });
+    text.replace_range(start..end, piece);
+    change
+}
+
+#[test]
+fn random_edits_end_where_a_fresh_text_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fs::canonicalize(folder.path()).unwrap().join("model.lgm");
+    let fresh = fs::read_to_string(example("oscillator.lgm")).unwrap();
+    let mut numbers = Numbers(17);
+    let mut client = Client::start("utf-32", Some(folder.path()));
+    let uri = uri(&path);
+    client.open(&uri, &fresh);
+    let (mut version, mut codes) = (1, 0);
+    for _ in 0..12 {
+        let mut text = fresh.clone();
+        version += 1;
+        client.change(&uri, version, json!([{ "text": text }]));
+        for _ in 0..5 {
+            // Several changes in a message, several messages before an answer.
+            for _ in 0..3 {
+                version += 1;
+                let changes: Vec<Value> = (0..=numbers.below(3))
+                    .map(|_| edited(&mut text, &mut numbers))
+                    .collect();
+                client.change(&uri, version, json!(changes));
+                let at =
+                    json!({ "textDocument": { "uri": uri }, "position": position(&text, place(&text, &mut numbers)) });
+                for method in [
+                    "textDocument/hover",
+                    "textDocument/completion",
+                    "textDocument/documentSymbol",
+                ] {
+                    client.begin(method, at.clone());
+                }
+            }
+            fs::write(&path, &text).unwrap();
+            let expected = &terminal(&path)[&path];
+            assert_eq!(listed(&client.pushed(&uri, Some(version))), *expected, "{text}");
+            codes += expected.len();
+        }
+    }
+    assert!(codes > 50, "{codes}");
+    client.end();
+}

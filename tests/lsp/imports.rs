@@ -1,0 +1,124 @@
+//! Imports: unsaved texts are seen, an edit reaches those that use it, and nothing outside of the workspace is read.
+
+use super::client::{Client, codes, uri};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const PART: &str = "component Part(k [N/m]) { port a : translational; s : Spring(k) a -> gnd; }\n";
+const MAIN: &str = "import \"part.lgm\";\n\
+    model M { node x : translational; p : Part(3) (a = x); m : Mass(1) x -> gnd; output f = through(p.s); }\n";
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fs::canonicalize(folder.path()).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn unsaved_texts_are_seen_and_edits_reach_those_that_use_them() {
+    let (_folder, work) = place();
+    let (main, part) = (uri(&work.join("main.lgm")), uri(&work.join("part.lgm")));
+    let mut client = Client::start("utf-16", Some(&work));
+    client.open(&main, MAIN);
+    assert_eq!(codes(&client.pushed(&main, Some(1))), ["LGM0101"]);
+    client.open(&part, PART);
+    assert_eq!(client.pushed(&main, Some(1)), Vec::<Value>::new());
+    // Another number of formals is a fault of the text that uses it.
+    client.change(
+        &part,
+        2,
+        json!([{ "text": PART.replace("k [N/m]", "k [N/m], b [N.s/m]") }]),
+    );
+    assert!(!client.pushed(&main, Some(1)).is_empty());
+    client.change(&part, 3, json!([{ "text": PART }]));
+    assert_eq!(client.pushed(&main, Some(1)), Vec::<Value>::new());
+    // A fault in the part is listed there once, though two texts find it.
+    client.change(&part, 4, json!([{ "text": PART.replace("Spring", "Sprin") }]));
+    let found = client.pushed(&part, Some(4));
+    assert_eq!(found.len(), 1, "{found:?}");
+    // Closed, it is what lies on the disk: nothing.
+    client.close(&part);
+    let missing =
+        client.wait(|message| message["params"]["uri"] == main.as_str() && message.to_string().contains("LGM0101"));
+    assert_eq!(missing["params"]["version"], 1);
+    client.end();
+}
+
+#[test]
+fn files_that_change_on_the_disk_are_noticed() {
+    let (_folder, work) = place();
+    let (main, part) = (uri(&work.join("main.lgm")), work.join("part.lgm"));
+    let mut client = Client::start("utf-16", Some(&work));
+    client.open(&main, MAIN);
+    assert_eq!(codes(&client.pushed(&main, None)), ["LGM0101"]);
+    fs::write(&part, PART).unwrap();
+    let changes = json!({ "changes": [{ "uri": uri(&part), "type": 1 }] });
+    client.tell("workspace/didChangeWatchedFiles", changes.clone());
+    assert_eq!(client.pushed(&main, None), Vec::<Value>::new());
+    // What is wrong with a file that is not open is listed there, and goes away.
+    fs::write(&part, PART.replace("Spring", "Sprin")).unwrap();
+    client.tell("workspace/didChangeWatchedFiles", changes.clone());
+    assert!(!client.pushed(&uri(&part), None).is_empty());
+    fs::write(&part, PART).unwrap();
+    client.tell("workspace/didChangeWatchedFiles", changes);
+    assert_eq!(client.pushed(&uri(&part), None), Vec::<Value>::new());
+    fs::write(&part, [0xff, 0xfe]).unwrap();
+    client.tell("textDocument/didSave", json!({ "textDocument": { "uri": main } }));
+    let found = client.pushed(&main, None);
+    assert!(
+        found[0]["message"].as_str().unwrap().contains("not UTF-8 at byte 0"),
+        "{found:?}"
+    );
+    client.end();
+}
+
+/// What is said of a model in the folder `work`, with this folder open.
+fn said(open: Option<&Path>, path: &Path, text: &str) -> Vec<Value> {
+    let mut client = Client::start("utf-16", open);
+    client.open(&uri(path), text);
+    let found = client.pushed(&uri(path), None);
+    client.end();
+    found
+}
+
+#[test]
+fn nothing_outside_of_the_workspace_is_read() {
+    let (_folder, root) = place();
+    for name in ["work", "other"] {
+        fs::create_dir(root.join(name)).unwrap();
+        fs::write(root.join(name).join("part.lgm"), PART).unwrap();
+    }
+    let (work, other) = (root.join("work"), root.join("other"));
+    let main = work.join("main.lgm");
+    assert_eq!(said(Some(&work), &main, MAIN), Vec::<Value>::new());
+    // Where no folder is open, it is the text's own.
+    assert_eq!(said(None, &main, MAIN), Vec::<Value>::new());
+    // A text outside of the folder that is open reads nothing, not even beside it.
+    let found = said(Some(&other), &main, MAIN);
+    assert_eq!(codes(&found), ["LGM0101"]);
+    assert!(
+        found[0]["message"].as_str().unwrap().contains("outside of the folders"),
+        "{found:?}"
+    );
+    // Paths that lead out are refused, though they are there.
+    for path in ["../other/part.lgm", &other.join("part.lgm").display().to_string()] {
+        let text = MAIN.replace("part.lgm", path);
+        assert_eq!(codes(&said(Some(&root), &main, &text)), ["LGM0103"], "{path}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(other.join("part.lgm"), work.join("link.lgm")).unwrap();
+        let text = MAIN.replace("part.lgm", "link.lgm");
+        assert_eq!(codes(&said(Some(&work), &main, &text)), ["LGM0103"]);
+    }
+}
+
+#[test]
+fn a_text_without_a_file_reads_only_below_the_workspace() {
+    let mut client = Client::start("utf-16", None);
+    client.open("untitled:a", &MAIN.replace("part.lgm", "examples/oscillator.lgm"));
+    assert_eq!(codes(&client.pushed("untitled:a", None)), ["LGM0101"]);
+    client.end();
+}

@@ -1,0 +1,165 @@
+//! The editor lists exactly what the terminal prints.
+
+use super::client::{Client, uri};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Code, severity, and lines and columns from 1 in characters.
+pub type Told = (String, i64, [i64; 4]);
+
+/// What the terminal says, by files; what has no place in a file stands at the beginning of the model.
+pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Told>> {
+    let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
+        .args(["check", "--format", "json"])
+        .arg(path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut found: BTreeMap<PathBuf, BTreeSet<Told>> = BTreeMap::from([(path.to_path_buf(), BTreeSet::new())]);
+    for entry in value["diagnostics"].as_array().unwrap() {
+        let severity = ["error", "warning", "information"]
+            .iter()
+            .position(|name| entry["severity"] == *name);
+        let severity = severity.unwrap() as i64 + 1;
+        let code = entry["code"].as_str().unwrap().to_string();
+        let file = entry["file"]
+            .as_str()
+            .map(PathBuf::from)
+            .filter(|file| file.is_absolute());
+        let (file, place) = match file {
+            Some(file) => (
+                file,
+                ["line", "column", "end_line", "end_column"].map(|name| entry[name].as_i64().unwrap()),
+            ),
+            None => (path.to_path_buf(), [1; 4]),
+        };
+        found.entry(file).or_default().insert((code, severity, place));
+    }
+    found
+}
+
+/// What the editor lists, for a client that counts characters.
+pub fn listed(diagnostics: &[Value]) -> BTreeSet<Told> {
+    let one = |entry: &Value| {
+        let number = |path: &str| entry.pointer(path).unwrap().as_i64().unwrap();
+        let place = [
+            "/range/start/line",
+            "/range/start/character",
+            "/range/end/line",
+            "/range/end/character",
+        ];
+        let place = place.map(|path| number(path) + 1);
+        assert!(!entry["message"].as_str().unwrap().is_empty());
+        assert_eq!(entry["source"], "lgm");
+        (entry["code"].as_str().unwrap().to_string(), number("/severity"), place)
+    };
+    diagnostics.iter().map(one).collect()
+}
+
+/// Opens each file alone, and compares; how many diagnostics there were.
+fn compare(client: &mut Client, paths: &[PathBuf]) -> usize {
+    let mut count = 0;
+    for path in paths {
+        let expected = terminal(path);
+        client.open(&uri(path), &fs::read_to_string(path).unwrap());
+        for (file, told) in &expected {
+            let version = (file == path).then_some(1);
+            let found = listed(&client.pushed(&uri(file), version));
+            assert_eq!(found, *told, "{} of {}", file.display(), path.display());
+            count += told.len();
+        }
+        assert_eq!(listed(&client.pulled(&uri(path))), expected[path], "{}", path.display());
+        client.close(&uri(path));
+        for file in expected.keys() {
+            assert_eq!(
+                client.pushed(&uri(file), None),
+                Vec::<Value>::new(),
+                "{}",
+                file.display()
+            );
+        }
+    }
+    count
+}
+
+fn models_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            models_below(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "lgm") {
+            found.push(path);
+        }
+    }
+}
+
+fn models(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    models_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut found);
+    found.sort();
+    found
+}
+
+#[test]
+fn of_the_examples() {
+    let paths = models("examples");
+    assert!(paths.len() > 20);
+    let mut client = Client::start("utf-32", None);
+    compare(&mut client, &paths);
+    client.end();
+}
+
+#[test]
+fn of_the_models_of_tests() {
+    let paths = models("tests");
+    assert!(paths.len() > 20);
+    let mut client = Client::start("utf-32", None);
+    assert!(compare(&mut client, &paths) > 5);
+    client.end();
+}
+
+/// The blocks of a page: what stands behind the fence, and the text.
+fn blocks(page: &str) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(tag) = line.strip_prefix("```") {
+            let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push((tag, text.join("\n") + "\n"));
+        }
+    }
+    found
+}
+
+/// Every page's faulty and mended models, in a folder of their own with the files that they import.
+#[test]
+fn of_the_pages_of_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(folder.path()).unwrap();
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/codes")).unwrap() {
+        let page = entry.unwrap().path();
+        let own = root.join(page.file_stem().unwrap());
+        let text = fs::read_to_string(&page).unwrap();
+        for (number, (tag, text)) in blocks(&text).iter().enumerate() {
+            let path = match tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in ")) {
+                Some(path) => own.join(path),
+                None if tag.starts_with("lgm") => {
+                    paths.push(own.join(format!("model{number}.lgm")));
+                    own.join(format!("model{number}.lgm"))
+                }
+                None => continue,
+            };
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+    paths.sort();
+    let mut client = Client::start("utf-32", Some(&root));
+    assert!(compare(&mut client, &paths) > 100);
+    client.end();
+}
