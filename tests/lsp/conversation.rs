@@ -62,7 +62,7 @@ fn what_is_advertised_is_answered() {
     for (capability, method) in requests {
         assert!(!capabilities[capability].is_null(), "{capability} in {capabilities}");
         let params = json!({ "textDocument": document, "position": position, "range": range, "positions": [position],
-            "query": "", "context": { "includeDeclaration": true, "diagnostics": [] }, "options": { "tabSize": 2, "insertSpaces": true } });
+            "query": "", "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1 }, "options": { "tabSize": 2, "insertSpaces": true } });
         client
             .ask(method, params)
             .unwrap_or_else(|error| panic!("{method}: {error}"));
@@ -251,7 +251,7 @@ fn an_editor_that_asks_for_diagnostics_is_not_pushed_any() {
         uri(&folder.path().join("main.lgm")),
         uri(&folder.path().join("part.lgm")),
     );
-    client.open(&main, "import \"part.lgm\";\nmodel M { node x : translational; p : Part (x); m : Mass(1) x -> gnd; output v = across(m); }\n");
+    client.open(&main, "import \"part.lgm\";\nmodel M { node x : translational; p : Part() (a = x); m : Mass(1) x -> gnd; output v = across(m); }\n");
     assert_eq!(codes(&client.pulled(&main)), ["LGM0101"]);
     client.open(
         &part,

@@ -9,7 +9,7 @@ const URI: &str = "untitled:Untitled-1";
 const TEXT: &str = "// größer 😀\r\nmodel M {\r\n\tnode x : translational; /* ä😀 */ m : Mas(1) x -> gnd;\r\n}\r\n";
 
 /// Columns of `Mas`.
-const COLUMNS: [(&str, u64); 3] = [("utf-8", 45), ("utf-16", 42), ("utf-32", 41)];
+const COLUMNS: [(&str, u64); 3] = [("utf-8", 42), ("utf-16", 39), ("utf-32", 38)];
 
 fn place(diagnostic: &Value) -> [u64; 4] {
     let number = |path: &str| diagnostic.pointer(path).unwrap().as_u64().unwrap();

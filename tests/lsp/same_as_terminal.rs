@@ -3,6 +3,7 @@
 use super::client::{Client, uri};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -62,17 +63,27 @@ pub fn listed(diagnostics: &[Value]) -> BTreeSet<Told> {
 
 /// Opens each file alone, and compares; how many diagnostics there were.
 fn compare(client: &mut Client, paths: &[PathBuf]) -> usize {
-    let mut count = 0;
+    let (mut count, mut faults) = (0, String::new());
     for path in paths {
         let expected = terminal(path);
         client.open(&uri(path), &fs::read_to_string(path).unwrap());
         for (file, told) in &expected {
             let version = (file == path).then_some(1);
             let found = listed(&client.pushed(&uri(file), version));
-            assert_eq!(found, *told, "{} of {}", file.display(), path.display());
+            if found != *told {
+                let _ = writeln!(faults, "{} of {}:\n{found:?}\n{told:?}", file.display(), path.display());
+            }
             count += told.len();
         }
-        assert_eq!(listed(&client.pulled(&uri(path))), expected[path], "{}", path.display());
+        let pulled = listed(&client.pulled(&uri(path)));
+        if pulled != expected[path] {
+            let _ = writeln!(
+                faults,
+                "{} asked for:\n{pulled:?}\n{:?}",
+                path.display(),
+                expected[path]
+            );
+        }
         client.close(&uri(path));
         for file in expected.keys() {
             assert_eq!(
@@ -83,6 +94,7 @@ fn compare(client: &mut Client, paths: &[PathBuf]) -> usize {
             );
         }
     }
+    assert!(faults.is_empty(), "{faults}");
     count
 }
 

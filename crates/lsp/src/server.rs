@@ -12,6 +12,7 @@ use gen_lsp_types::{
     DidChangeTextDocumentNotification, DidChangeWorkspaceFoldersNotification, DidCloseTextDocumentNotification,
     DidOpenTextDocumentNotification, InitializeResult, Notification as Kind, ServerInfo,
 };
+use lgm_source::stack;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use std::io;
@@ -109,7 +110,7 @@ impl Server {
         if let Some(jobs) = self.for_worker.take() {
             let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone());
             let thread = thread::Builder::new().name("lgm-worker".to_string());
-            if let Err(error) = thread.spawn(move || worker.work(&jobs)) {
+            if let Err(error) = thread.spawn(move || stack::deep(|| worker.work(&jobs))) {
                 let words = format!("no thread can be started: {error}");
                 return self.out.respond(&request.id, Err((ErrorCode::InternalError, words)));
             }

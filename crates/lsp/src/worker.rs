@@ -167,7 +167,13 @@ impl Worker {
                 match self.client.pulls && version.is_some() {
                     false => self.push(&uri, now.clone()),
                     // The editor asks for a text that it has changed; that another one is affected, it has to be told.
-                    true => is_stale |= before.is_some_and(|before| before.0 == version),
+                    true => {
+                        is_stale |= before.as_ref().is_some_and(|before| before.0 == version);
+                        // What was pushed while the text was not open would stand beside what is asked for.
+                        if before.is_some_and(|before| before.0.is_none() && !before.1.is_empty()) {
+                            self.push(&uri, (version, Vec::new()));
+                        }
+                    }
                 }
             }
             self.found.insert(uri, now);
