@@ -34,6 +34,10 @@ local function open(client, path)
   vim.cmd("edit! " .. vim.fn.fnameescape(path))
   local buffer = vim.api.nvim_get_current_buf()
   local uri = vim.uri_from_bufnr(buffer)
+  -- A buffer that the client has already is read again; its text is the same, and so are its diagnostics.
+  if vim.lsp.buf_is_attached(buffer, client) then
+    return buffer, uri
+  end
   published[uri] = nil
   vim.lsp.buf_attach_client(buffer, client)
   vim.wait(60000, function()

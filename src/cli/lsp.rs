@@ -4,10 +4,10 @@ use super::Outcome;
 
 /// Serves an editor: the Language Server Protocol over standard input and output.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "An editor starts this; docs/editor.md says how it is told to.\n\n\
-    Example:\n  lgm lsp")]
+#[command(after_help = "An editor starts this; docs/editor.md shows how to set one up.\n\n\
+    Example:\n  lgm lsp --stdio")]
 pub(super) struct Arguments {
-    /// What is done in any case; many editors say it
+    /// Use standard input and output, as is done in any case; many editors pass this
     #[arg(long)]
     stdio: bool,
 }

@@ -62,7 +62,7 @@ fn what_is_advertised_is_answered() {
     for (capability, method) in requests {
         assert!(!capabilities[capability].is_null(), "{capability} in {capabilities}");
         let params = json!({ "textDocument": document, "position": position, "range": range, "positions": [position],
-            "query": "", "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1 }, "options": { "tabSize": 2, "insertSpaces": true } });
+            "query": "", "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1, "isRetrigger": false }, "options": { "tabSize": 2, "insertSpaces": true } });
         client
             .ask(method, params)
             .unwrap_or_else(|error| panic!("{method}: {error}"));
