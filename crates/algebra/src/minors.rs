@@ -227,7 +227,7 @@ mod tests {
             PrimeField.pivot_cost(a)
         }
         fn may_vanish(&self, a: &u64) -> bool {
-            a % 3 != 0
+            !a.is_multiple_of(3)
         }
     }
 

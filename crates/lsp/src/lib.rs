@@ -1,7 +1,7 @@
 //! The language server: the protocol around what an editor asks of `lgm_ide`.
 //!
-//! Four threads and no async runtime. One reads messages, one writes them; [`server`] keeps the open documents and answers what needs no
-//! model; [`worker`] computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
+//! Four threads and no async runtime. One reads messages, one writes them; `server` keeps the open documents and answers what needs no
+//! model; `worker` computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
 
 mod across;
 mod cache;
