@@ -1,6 +1,6 @@
 //! The command line: arguments in, files and exit codes out. One file a subcommand.
 //!
-//! This is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
+//! Beside the language server, this is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
 //! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
 
 mod check;

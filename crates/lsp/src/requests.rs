@@ -13,6 +13,7 @@ use lgm_ide::Snapshot;
 use lgm_source::{NoFiles, Span, cancellation::Cancellation};
 use lsp_server::ErrorCode;
 use serde_json::{Value, json};
+use std::ops::Range as Bytes;
 use std::sync::Arc;
 
 /// Why a request has no result.
@@ -414,28 +415,29 @@ fn formatting(asked: &mut Asked, params: &DocumentFormattingParams) -> Result<Op
         if **old == *new {
             return Some(Vec::new());
         }
-        // Whole lines that stay are left out, so that the pointer and folds stay where they are.
-        let lines = |text: &str| -> Vec<usize> { text.split_inclusive('\n').map(str::len).collect() };
-        let same = |pair: &(&str, &str)| pair.0 == pair.1;
-        let head = old
-            .split_inclusive('\n')
-            .zip(new.split_inclusive('\n'))
-            .take_while(same)
-            .count();
-        let (old_lines, new_lines) = (lines(old), lines(&new));
-        let most = old_lines.len().min(new_lines.len()) - head;
-        let backwards = old.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
-        let tail = backwards.take_while(same).count().min(most);
-        let bytes = |lines: &[usize]| -> (usize, usize) {
-            let start = lines[..head].iter().sum();
-            (start, start + lines[head..lines.len() - tail].iter().sum::<usize>())
-        };
-        let ((start, end), (from, to)) = (bytes(&old_lines), bytes(&new_lines));
+        let (old, from) = changed_lines(old, &new);
         Some(vec![TextEdit {
-            range: places.range(Span::new(root, start, end)),
-            new_text: new[from..to].to_string(),
+            range: places.range(Span::new(root, old.start, old.end)),
+            new_text: new[from].to_string(),
         }])
     })
+}
+
+/// The bytes of two texts between their first and their last lines that are the same, so that the pointer and folds stay where they are.
+fn changed_lines(old: &str, new: &str) -> (Bytes<usize>, Bytes<usize>) {
+    let lines = |text: &str| -> Vec<usize> { text.split_inclusive('\n').map(str::len).collect() };
+    let same = |pair: &(&str, &str)| pair.0 == pair.1;
+    let forwards = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
+    let head = forwards.take_while(same).count();
+    let (old_lines, new_lines) = (lines(old), lines(new));
+    let most = old_lines.len().min(new_lines.len()) - head;
+    let backwards = old.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
+    let tail = backwards.take_while(same).count().min(most);
+    let bytes = |lines: &[usize]| {
+        let start: usize = lines[..head].iter().sum();
+        start..start + lines[head..lines.len() - tail].iter().sum::<usize>()
+    };
+    (bytes(&old_lines), bytes(&new_lines))
 }
 
 fn links(asked: &mut Asked, params: &DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>, Refusal> {
@@ -500,6 +502,24 @@ fn library_text(params: &Value) -> Result<Value, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_lines_that_differ_are_replaced() {
+        for (old, new, part, by) in [
+            ("a\nb\nc\n", "a\nB\nc\n", "b\n", "B\n"),
+            ("a\nc\n", "a\nb\nc\n", "", "b\n"),
+            ("a\na\na\n", "a\n", "a\na\n", ""),
+            ("a\nb", "a\nb\n", "b", "b\n"),
+            ("", "a\n", "", "a\n"),
+            ("a\r\nb\r\n", "a\nb\n", "a\r\nb\r\n", "a\nb\n"),
+        ] {
+            let (replaced, taken) = changed_lines(old, new);
+            assert_eq!((&old[replaced.clone()], &new[taken.clone()]), (part, by), "{old:?}");
+            let mut text = old.to_string();
+            text.replace_range(replaced, &new[taken]);
+            assert_eq!(text, new);
+        }
+    }
 
     #[test]
     fn snippets_become_plain_text() {
