@@ -124,6 +124,12 @@ impl Client {
         }
     }
 
+    /// The answers heard meanwhile that say that the compiler is at fault.
+    pub fn faults(&self) -> Vec<&Value> {
+        let is_fault = |message: &&Value| message["error"]["code"] == -32603;
+        self.heard.iter().filter(is_fault).collect()
+    }
+
     pub fn open(&mut self, uri: &str, text: &str) {
         let document = json!({ "uri": uri, "languageId": "lgm", "version": 1, "text": text });
         self.tell("textDocument/didOpen", json!({ "textDocument": document }));

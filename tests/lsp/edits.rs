@@ -87,8 +87,7 @@ fn random_edits_end_where_a_fresh_text_does() {
                     .map(|_| edited(&mut text, &mut numbers))
                     .collect();
                 client.change(&uri, version, json!(changes));
-                let at =
-                    json!({ "textDocument": { "uri": uri }, "position": position(&text, place(&text, &mut numbers)) });
+                let at = json!({ "textDocument": { "uri": uri }, "position": position(&text, place(&text, &mut numbers)), "options": { "tabSize": 2, "insertSpaces": true } });
                 for method in [
                     "textDocument/hover",
                     "textDocument/completion",
@@ -104,5 +103,8 @@ fn random_edits_end_where_a_fresh_text_does() {
         }
     }
     assert!(codes > 50, "{codes}");
+    // Requests are answered in their order, so that all others were before this one.
+    client.ask("workspace/symbol", json!({ "query": "" })).unwrap();
+    assert_eq!(client.faults(), Vec::<&Value>::new());
     client.end();
 }
