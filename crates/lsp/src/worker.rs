@@ -103,6 +103,8 @@ pub(crate) struct Worker {
     cache: Cache,
     /// What was found last, with the version of the text if it is open.
     found: BTreeMap<String, (Option<i32>, Vec<Diagnostic>)>,
+    /// What the editor was answered last when it asked for the diagnostics of a text, with the version of that.
+    pulled: HashMap<String, (Option<i32>, Value)>,
 }
 
 impl Worker {
@@ -113,6 +115,7 @@ impl Worker {
             out,
             client,
             found: BTreeMap::new(),
+            pulled: HashMap::new(),
         }
     }
 
@@ -166,9 +169,7 @@ impl Worker {
             if before.as_ref() != Some(&now) {
                 match self.client.pulls && version.is_some() {
                     false => self.push(&uri, now.clone()),
-                    // The editor asks for a text that it has changed; that another one is affected, it has to be told.
                     true => {
-                        is_stale |= before.as_ref().is_some_and(|before| before.0 == version);
                         // What was pushed while the text was not open would stand beside what is asked for.
                         if before.is_some_and(|before| before.0.is_none() && !before.1.is_empty()) {
                             self.push(&uri, (version, Vec::new()));
@@ -176,6 +177,7 @@ impl Worker {
                     }
                 }
             }
+            is_stale |= self.is_stale(&uri, &now);
             self.found.insert(uri, now);
         }
         for (uri, _) in last {
@@ -185,6 +187,13 @@ impl Worker {
             self.out
                 .request("lgm-refresh", "workspace/diagnostic/refresh", Value::Null);
         }
+    }
+
+    /// Whether the editor was answered otherwise when it asked for this version of the text. It asks by itself for a text that it has
+    /// changed; that another one is affected, it does not know.
+    fn is_stale(&self, uri: &str, (version, diagnostics): &(Option<i32>, Vec<Diagnostic>)) -> bool {
+        let pulled = self.pulled.get(uri).filter(|pulled| pulled.0 == *version);
+        pulled.is_some_and(|pulled| serde_json::to_value(diagnostics).ok().as_ref() != Some(&pulled.1))
     }
 
     fn push(&self, uri: &str, (version, diagnostics): (Option<i32>, Vec<Diagnostic>)) {
@@ -199,7 +208,16 @@ impl Worker {
 
     fn answer(&mut self, request: Request, world: Arc<World>, cancellation: &Cancellation) {
         let id = request.id.clone();
+        let uri = request.params["textDocument"]["uri"]
+            .as_str()
+            .unwrap_or_default()
+            .to_string();
+        let version = world.documents.get(&uri).map(|document| document.version);
+        let is_pull = request.method == "textDocument/diagnostic";
         let result = self.result(request, world, cancellation);
+        if let (true, Ok(report)) = (is_pull, &result) {
+            self.pulled.insert(uri, (version, report["items"].clone()));
+        }
         if let Err((ErrorCode::InternalError, words)) = &result {
             self.out.log_error(words);
         }
