@@ -31,6 +31,8 @@ pub enum DefinitionKind {
     Domain,
     /// A parameter of an element, a component or a modal block.
     Formal,
+    /// A structural parameter of one of these: `const N`.
+    StructuralFormal,
     /// `param m = 2 [kg];`
     Parameter,
     /// `const N = 4;`
@@ -94,8 +96,10 @@ pub struct Analysis {
     pub definitions: Vec<Definition>,
     /// All uses and declarations, in the order of their places.
     pub uses: Vec<Use>,
-    /// What is declared in each item, by name.
+    /// What is declared in each item, by name, but for outputs.
     members: Vec<FxHashMap<Arc<str>, DefinitionId>>,
+    /// Outputs of each item: their names are a space of their own (language 9).
+    outputs: Vec<FxHashMap<Arc<str>, DefinitionId>>,
     /// Domains, elements, components, modal blocks and models, by their places in the program.
     items: FxHashMap<(u32, u32), DefinitionId>,
 }
@@ -127,6 +131,7 @@ impl Analysis {
                     program,
                     item: id,
                     indices: Vec::new(),
+                    in_experiment: false,
                 };
                 resolving.item(item);
             }
@@ -163,7 +168,10 @@ impl Analysis {
             _ => Some(id),
         };
         let mut list: Vec<DefinitionId> = item
-            .map(|item| self.members[item.0 as usize].values().copied().collect())
+            .map(|item| {
+                let values = self.members[item.0 as usize].values();
+                values.chain(self.outputs[item.0 as usize].values()).copied().collect()
+            })
             .unwrap_or_default();
         list.sort_unstable();
         list
@@ -178,14 +186,13 @@ impl Analysis {
         self.members[item.0 as usize].get(name).copied()
     }
 
-    /// The item whose text holds a byte.
+    /// The item whose text holds a byte; behind the last statement of an item that is not closed yet, that item.
     pub fn item_at(&self, source: SourceId, offset: u32) -> Option<DefinitionId> {
-        let ids = self.items.values().copied();
-        let mut holding = ids.filter(|id| {
+        let before = self.items.values().copied().filter(|id| {
             let span = self.get(*id).span;
-            span.source == source && span.start <= offset && offset <= span.end
+            span.source == source && span.start <= offset
         });
-        holding.next()
+        before.max_by_key(|id| self.get(*id).span.start)
     }
 
     fn declare(&mut self, definition: Definition) -> DefinitionId {
@@ -197,6 +204,7 @@ impl Analysis {
         });
         self.definitions.push(definition);
         self.members.push(FxHashMap::default());
+        self.outputs.push(FxHashMap::default());
         id
     }
 
@@ -282,7 +290,7 @@ impl Declaring<'_> {
         span: Span,
         (doc, unit, of): (Option<&Arc<str>>, Option<Span>, Option<DefinitionId>),
     ) {
-        let known = self.found.members[self.item.0 as usize].get(&name.text).copied();
+        let known = self.names_of(kind).get(&name.text).copied();
         if let Some(known) = known {
             self.found.uses.push(Use {
                 span: name.span,
@@ -302,7 +310,16 @@ impl Declaring<'_> {
             within: Some(self.item),
         };
         let id = self.found.declare(definition);
-        self.found.members[self.item.0 as usize].insert(name.text.clone(), id);
+        self.names_of(kind).insert(name.text.clone(), id);
+    }
+
+    /// The names among which one of this kind is looked for.
+    fn names_of(&mut self, kind: DefinitionKind) -> &mut FxHashMap<Arc<str>, DefinitionId> {
+        let item = self.item.0 as usize;
+        match kind {
+            DefinitionKind::Output => &mut self.found.outputs[item],
+            _ => &mut self.found.members[item],
+        }
     }
 
     fn formals(&mut self, formals: &[Formal]) {
@@ -318,7 +335,11 @@ impl Declaring<'_> {
                 end: end.end,
                 ..formal.name.span
             };
-            self.enter(&formal.name, DefinitionKind::Formal, span, (None, unit, None));
+            let kind = match formal.structural {
+                true => DefinitionKind::StructuralFormal,
+                false => DefinitionKind::Formal,
+            };
+            self.enter(&formal.name, kind, span, (None, unit, None));
         }
     }
 
@@ -398,6 +419,8 @@ struct Resolving<'a> {
     item: DefinitionId,
     /// Indices of the loops and sums around a place, the innermost last.
     indices: Vec<(Arc<str>, DefinitionId)>,
+    /// Whether the place is a setting of a run, which names outputs.
+    in_experiment: bool,
 }
 
 impl Resolving<'_> {
@@ -479,7 +502,9 @@ impl Resolving<'_> {
             }
             _ => {}
         }
+        self.in_experiment = matches!(statement.kind, StatementKind::Experiment(_));
         statement_expressions(statement, &mut |expr| self.expression(expr));
+        self.in_experiment = false;
         let before = self.indices.len();
         if let StatementKind::For(each) = &statement.kind {
             self.index(&each.index);
@@ -529,6 +554,10 @@ impl Resolving<'_> {
     }
 
     fn lookup(&self, name: &str) -> Option<DefinitionId> {
+        let output = self.found.outputs[self.item.0 as usize].get(name).copied();
+        if let (true, Some(output)) = (self.in_experiment, output) {
+            return Some(output);
+        }
         let index = self.indices.iter().rev().find(|entry| &*entry.0 == name);
         index
             .map(|entry| entry.1)

@@ -19,6 +19,10 @@ enum Expected {
     Item,
     /// The beginning of a statement.
     Statement,
+    /// A setting of an experiment.
+    Setting,
+    /// An output, in a list of an experiment.
+    Output,
     /// What an instance is one of.
     Kind,
     /// A domain.
@@ -152,6 +156,17 @@ impl<'s, 't> Before<'s, 't> {
         (self.tokens.get(place.checked_sub(2)?)?.1 == Token::Colon).then(|| self.definition(name))?
     }
 
+    /// The name that the argument at the place is given by: `b` of `Damper(b = `.
+    fn argument_name(&self, open: usize) -> Option<&'t str> {
+        let from = self.tokens[open..]
+            .iter()
+            .rposition(|entry| matches!(entry.1, Token::Comma | Token::ParenOpen))?;
+        match self.tokens.get(open + from + 1..)? {
+            [(_, Token::Name(name), _), (_, Token::Equals, _), ..] => Some(name),
+            _ => None,
+        }
+    }
+
     fn definition(&self, name: &str) -> Option<DefinitionId> {
         kinds(self.snapshot)
             .into_iter()
@@ -172,6 +187,36 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
+    /// The indices of the loops around the place.
+    fn loop_indices(&self) -> Vec<&'t str> {
+        let mut open: Vec<Option<&'t str>> = Vec::new();
+        let mut index = None;
+        for (place, (_, token, _)) in self.tokens.iter().enumerate() {
+            match (token, self.tokens.get(place + 1)) {
+                (Token::For, Some((_, Token::Name(name), _))) => index = Some(*name),
+                (Token::Semicolon, _) => index = None,
+                (Token::BraceOpen, _) => open.push(index.take()),
+                (Token::BraceClose, _) => drop(open.pop()),
+                _ => {}
+            }
+        }
+        open.into_iter().flatten().collect()
+    }
+
+    /// Whether the innermost braces around the place are those of an experiment.
+    fn is_in_experiment(&self) -> bool {
+        let mut depth = 0;
+        for place in (1..self.tokens.len()).rev() {
+            match self.tokens[place].1 {
+                Token::BraceClose => depth += 1,
+                Token::BraceOpen if depth == 0 => return self.tokens[place - 1].1 == Token::Experiment,
+                Token::BraceOpen => depth -= 1,
+                _ => {}
+            }
+        }
+        false
+    }
+
     fn begins_with_item(&self) -> bool {
         self.statement().first().is_some_and(|entry| entry.1.begins_item())
     }
@@ -188,6 +233,16 @@ impl<'s, 't> Before<'s, 't> {
             Some(Token::Import) => return Expected::Module,
             Some(Token::Number(_)) => return Expected::Nothing,
             _ => {}
+        }
+        if self.is_in_experiment() {
+            return match (statement.is_empty(), self.open()) {
+                (true, _) => Expected::Setting,
+                (false, Some((place, _))) if self.tokens[place].1 == Token::BracketOpen && !self.is_unit(place) => {
+                    Expected::Output
+                }
+                (false, Some((place, _))) if self.is_unit(place) => Expected::Unit,
+                _ => Expected::Expression(None),
+            };
         }
         if let Some((place, _)) = self.open() {
             return match self.tokens[place].1 {
@@ -273,6 +328,20 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
                     .map(known),
             )
             .collect(),
+        Expected::Setting => SETTINGS
+            .iter()
+            .map(|(word, insert)| Completion {
+                insert: insert.to_string(),
+                ..plain(word, NameKind::Keyword)
+            })
+            .collect(),
+        Expected::Output => {
+            let outputs = members().into_iter();
+            outputs
+                .filter(|id| analysis.get(*id).kind == DefinitionKind::Output)
+                .map(known)
+                .collect()
+        }
         Expected::Kind => kinds(snapshot)
             .into_iter()
             .map(|id| Completion {
@@ -322,7 +391,7 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
         Expected::Expression(of) => {
             let formals = of.map(|of| analysis.members(of)).unwrap_or_default().into_iter();
             let formals = formals
-                .filter(|id| analysis.get(*id).kind == DefinitionKind::Formal)
+                .filter(|id| is_formal(analysis.get(*id).kind))
                 .map(|id| Completion {
                     label: format!("{} =", analysis.get(id).name),
                     insert: format!("{} = ", analysis.get(id).name),
@@ -333,8 +402,13 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
                 insert: format!("{name}($1)"),
                 ..plain(name, NameKind::Function)
             });
+            let indices = before
+                .loop_indices()
+                .into_iter()
+                .map(|name| plain(name, NameKind::Index));
             let constants = ["time", "pi"].map(|word| plain(word, NameKind::Keyword));
             formals
+                .chain(indices)
                 .chain(members().into_iter().map(known))
                 .chain(constants)
                 .chain(functions)
@@ -347,6 +421,18 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
 const USUAL_UNITS: &[&str] = &[
     "kg", "mm", "ms", "mA", "mV", "kN", "kPa", "kohm", "mH", "uH", "uF", "nF", "pF", "m/s", "m/s^2", "rad/s", "N/m",
     "N.s/m", "N.m", "N.m/rad", "kg.m^2", "m^2", "m^3", "m^3/s", "Pa.s/m^3", "V.s", "A/s", "J/K", "K/W",
+];
+
+/// Settings of an experiment, with what they write.
+const SETTINGS: &[(&str, &str)] = &[
+    ("start", "start = ${1:0} [s];"),
+    ("stop", "stop = ${1:1} [s];"),
+    ("points", "points = ${1:501};"),
+    ("step", "step = ${1:1e-3} [s];"),
+    ("method", "method = ${1:auto};"),
+    ("rtol", "rtol = ${1:1e-6};"),
+    ("atol", "atol = ${1:1e-9};"),
+    ("plot", "plot = [$1];"),
 ];
 
 /// Words that begin a statement, with what they write.
@@ -379,11 +465,15 @@ fn item_snippet(word: &str) -> String {
     }
 }
 
+fn is_formal(kind: DefinitionKind) -> bool {
+    matches!(kind, DefinitionKind::Formal | DefinitionKind::StructuralFormal)
+}
+
 /// The formals of an item, in order.
 fn formals(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
     let mut list = analysis.members(id);
-    list.retain(|member| analysis.get(*member).kind == DefinitionKind::Formal);
+    list.retain(|member| is_formal(analysis.get(*member).kind));
     list.sort_by_key(|member| analysis.get(*member).name_span);
     list
 }
@@ -424,10 +514,13 @@ pub(crate) fn signature(snapshot: &Snapshot, at: u32) -> Option<Signature> {
         (place, commas) = before.open()?;
     }
     let id = before.kind_before(place)?;
+    let named = before.argument_name(place);
     let analysis = snapshot.analysis();
     let mut label = format!("{}(", analysis.get(id).name);
     let mut ranges = Vec::new();
+    let mut by_name = None;
     for (index, formal) in formals(snapshot, id).into_iter().enumerate() {
+        by_name = by_name.or((named == Some(&*analysis.get(formal).name)).then_some(index));
         if index > 0 {
             label.push_str(", ");
         }
@@ -436,7 +529,7 @@ pub(crate) fn signature(snapshot: &Snapshot, at: u32) -> Option<Signature> {
         ranges.push(from..label.len());
     }
     label.push(')');
-    let active = Some(commas).filter(|active| *active < ranges.len());
+    let active = by_name.or(Some(commas)).filter(|active| *active < ranges.len());
     let documentation = analysis.get(id).doc.as_ref().map(|doc| doc.trim().to_string());
     Some(Signature {
         label,

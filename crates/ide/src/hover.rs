@@ -58,6 +58,7 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
     };
     let words = match definition.kind {
         DefinitionKind::Formal => format!("param {text}"),
+        DefinitionKind::StructuralFormal => format!("const {text}"),
         DefinitionKind::Port => format!("port {text}"),
         DefinitionKind::Index => format!("index {text}"),
         _ => text.to_string(),

@@ -60,7 +60,7 @@ pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Res
 fn is_name(text: &str) -> Result<(), String> {
     let lexed = token::lex(SourceId(0), text);
     let fault = match &lexed.tokens[..] {
-        [(_, Token::Name(name), _)] if *name == text => None,
+        [(_, Token::Name(name), _)] if *name == text && text.is_ascii() => None,
         [(_, token, _)] if token.is_reserved() => Some(format!("`{text}` is a word of the language")),
         _ => Some(format!(
             "`{text}` is no name: letters, digits and `_`, a letter or `_` first"
@@ -98,7 +98,11 @@ fn collides(snapshot: &Snapshot, id: DefinitionId, definition: &Definition, new:
         // Items share one scope; what is declared in an item shares that of the item, indices of its loops among it.
         let clashes = match (is_item, other.within) {
             (true, None) => (other.kind == DefinitionKind::Domain) == (definition.kind == DefinitionKind::Domain),
-            (false, within) => within == definition.within,
+            // Outputs have names of their own.
+            (false, within) => {
+                let is_output = |kind| kind == DefinitionKind::Output;
+                within == definition.within && is_output(other.kind) == is_output(definition.kind)
+            }
             (true, Some(_)) => false,
         };
         if clashes {

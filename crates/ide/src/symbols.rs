@@ -14,7 +14,10 @@ pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
         DefinitionKind::Component => NameKind::Component,
         DefinitionKind::Element | DefinitionKind::Modal => NameKind::Element,
         DefinitionKind::Domain => NameKind::Domain,
-        DefinitionKind::Formal | DefinitionKind::Parameter | DefinitionKind::Constant => NameKind::Parameter,
+        DefinitionKind::Formal
+        | DefinitionKind::StructuralFormal
+        | DefinitionKind::Parameter
+        | DefinitionKind::Constant => NameKind::Parameter,
         DefinitionKind::Input => NameKind::Input,
         DefinitionKind::Output => NameKind::Output,
         DefinitionKind::Signal => NameKind::Signal,

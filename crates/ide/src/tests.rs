@@ -249,3 +249,59 @@ fn every_name_of_a_whole_model_is_known() {
     assert!(names.contains(&"Mass") && names.contains(&"translational"));
     assert!(found.equations().expect("equations").contains("der(mass.v) = "));
 }
+
+#[test]
+fn outputs_have_names_of_their_own() {
+    let text = "model M {\n  node t : thermal;\n  tk : ThermalCapacitor(2) t -> gnd;\n  signal th = across(t);\n\
+                \x20 output th = 2*th;\n  output t = th;\n  experiment { stop = 1 [s]; plot = [th]; }\n}\n";
+    let lines = |words: &str| {
+        let (found, at) = behind(text, words);
+        let edits = found.rename(at, "zz").expect("edits");
+        let line = |span: lgm_source::Span| found.map().line_column(span.source, span.start).0;
+        edits.iter().map(|edit| line(edit.span)).collect::<Vec<usize>>()
+    };
+    assert_eq!(lines("output th"), [5, 7]);
+    assert_eq!(lines("signal th"), [4, 5, 6]);
+    assert_eq!(lines("plot = [th"), [5, 7]);
+    let (found, at) = behind(text, "output th");
+    assert!(found.rename(at, "tk").is_ok());
+    assert!(found.rename(at, "t").is_err());
+    assert!(found.rename(at, "t\u{e4}").unwrap_err().contains("is no name"));
+}
+
+#[test]
+fn a_model_that_is_not_closed_yet_knows_its_names() {
+    let (found, at) = marked("model A {\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  s : Spring(1) x -> |");
+    assert_eq!(labels(&found.completions(at)), ["x", "gnd"]);
+    let (found, at) = marked("model A {\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  output y = across(|");
+    assert!(labels(&found.completions(at)).contains(&"m"));
+    let (found, at) = marked("model A {\n  for j in 1:2 { w[j] : Mass(1) a[|");
+    assert!(labels(&found.completions(at)).contains(&"j"));
+}
+
+#[test]
+fn an_experiment_has_settings_and_outputs() {
+    let (found, at) = marked(&OSCILLATOR.replace(
+        "  output v = across(mass);\n",
+        "  output v = across(mass);\n  experiment { | }\n",
+    ));
+    assert!(labels(&found.completions(at)).contains(&"stop"));
+    let (found, at) = marked(&OSCILLATOR.replace(
+        "  output v = across(mass);\n",
+        "  output v = across(mass);\n  experiment { plot = [|]; }\n",
+    ));
+    assert_eq!(labels(&found.completions(at)), ["v"]);
+}
+
+#[test]
+fn a_named_argument_is_the_one_that_is_written() {
+    let text = "component Pair(k [N/m], b [N.s/m] = 1, const N = 2) { }\nmodel M { p : Pair(b = 2, k = |";
+    let (found, at) = marked(text);
+    assert_eq!(found.signature(at).expect("a signature").active, Some(0));
+    let (found, at) = behind(text, "const N");
+    assert!(
+        found.hover(at).expect("a hover").markdown.contains("const N"),
+        "{:?}",
+        found.hover(at)
+    );
+}
