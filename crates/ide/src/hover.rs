@@ -116,9 +116,12 @@ fn of_word(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Hover> 
     };
     let span = Span::new(source, start, end);
     let is_called = matches!(tokens.get(place + 1), Some((_, Token::ParenOpen, _)));
-    let markdown = match is_called {
-        true => function(name)?.to_string(),
-        false => unit(name, span)?,
+    let markdown = match (is_called, name) {
+        (true, _) => function(name)?.to_string(),
+        (_, "gnd") => "`gnd`: the reference node of every domain, of any width".to_string(),
+        (_, "time") => "`time`: the time of the run, in seconds".to_string(),
+        (_, "pi") => "`pi` = 3.14159..".to_string(),
+        _ => unit(name, span)?,
     };
     Some(Hover { span, markdown })
 }
@@ -132,9 +135,12 @@ fn unit(name: &str, span: Span) -> Option<String> {
     let found = units::unit_of([power]).ok()?;
     let one = lgm_algebra::expr::to_f64(&found.to_si(&num_rational::BigRational::from_integer(1.into())));
     let si = found.dimension.text();
+    let value = lgm_source::diagnostic::six_digits(one);
     Some(match one == 1.0 && si == name {
         true => format!("`{name}`: an SI unit"),
-        false => format!("1 {name} = {} {si}", lgm_source::diagnostic::six_digits(one)),
+        // Of a pure number nothing is left to be named.
+        false if found.dimension.is_none() => format!("1 {name} = {value}"),
+        false => format!("1 {name} = {value} {si}"),
     })
 }
 
@@ -167,6 +173,16 @@ pub(crate) fn function(name: &str) -> Option<&'static str> {
             "`pulse(t0, width)`: 1 from `t0` for `width` seconds, otherwise 0",
         ),
         ("ramp", "`ramp(t0)`: 0 before `t0`, then `time - t0`"),
+        ("sin", "`sin(x)`: the sine of an angle in radians"),
+        ("cos", "`cos(x)`: the cosine of an angle in radians"),
+        ("tan", "`tan(x)`: the tangent of an angle in radians"),
+        ("atan2", "`atan2(y, x)`: the angle of the point (x, y), from -pi to pi"),
+        ("exp", "`exp(x)`: e to a power"),
+        ("log", "`log(x)`: the natural logarithm"),
+        ("sqrt", "`sqrt(x)`: the square root"),
+        ("abs", "`abs(x)`: the size of a number, without its sign"),
+        ("sign", "`sign(x)`: -1, 0 or 1"),
+        ("floor", "`floor(x)`: the largest whole number that is not above x"),
         ("sum", "`sum(i in 1:n, x[i])`: the sum over an index"),
         ("root", "`root(z in a:b, f)`: the zero of `f` between `a` and `b`"),
         ("min", "`min(a, b)`: the smaller of two"),

@@ -68,6 +68,14 @@ fn hovering_shows_values_units_and_functions() {
     );
     let (found, at) = behind(OSCILLATOR, "= acro");
     assert!(found.hover(at).expect("a hover").markdown.starts_with("`across(e)`"));
+    let (found, at) = behind(OSCILLATOR, "x -> gn");
+    assert!(found.hover(at).expect("a hover").markdown.starts_with("`gnd`"));
+    let text = OSCILLATOR.replace("[kg]", "[percent]");
+    let (found, at) = behind(&text, "[perc");
+    assert_eq!(
+        found.hover(at).map(|hover| hover.markdown).as_deref(),
+        Some("1 percent = 0.01")
+    );
 }
 
 #[test]
