@@ -257,7 +257,7 @@ fn an_editor_that_asks_for_diagnostics_is_not_pushed_any() {
         &part,
         "component Part { port a : translational; s : Spring(2) a -> gnd; }\n",
     );
-    // The other text is right now, and the editor is told to ask for it once more.
+    // The other text is right now, and the editor is asked to pull it once more.
     client.wait(|message| message["method"] == "workspace/diagnostic/refresh");
     let found = client.pulled(&main);
     assert_eq!(found, Vec::<Value>::new());

@@ -1,6 +1,6 @@
 //! What can be written at a place, by what stands in front of it.
 //!
-//! The statement under the pointer is most often incomplete, so that the tree does not have it: the place is told from the tokens,
+//! The statement under the pointer is most often incomplete, so that the tree does not have it: the place is found from the tokens,
 //! and names from the item around it, whose other statements are known.
 
 use crate::hover::{function, of_definition};

@@ -25,7 +25,7 @@ pub(crate) struct Client {
     pub snippets: bool,
     /// Whether changes of several texts may name versions.
     pub versioned_edits: bool,
-    /// Whether it asks for diagnostics, and asks again if it is told so. Then none are pushed for texts that it has open.
+    /// Whether it asks for diagnostics, and asks again on request. Then none are pushed for texts that it has open.
     pub pulls: bool,
     /// Whether it can be asked to watch files.
     pub watches: bool,

@@ -491,7 +491,7 @@ fn library_text(params: &Value) -> Result<Value, Refusal> {
     let name = title.strip_prefix("stdlib/").and_then(|name| name.strip_suffix(".lgm"));
     let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let name = name.filter(is_name).ok_or_else(unknown)?;
-    // Whoever imports a module has its text.
+    // An import of a module has its text.
     let text = format!("import {name};");
     let snapshot = Snapshot::new(&NoFiles, None, "", &text, Cancellation::default());
     let found = snapshot.map().iter().find(|entry| entry.1.name == title);

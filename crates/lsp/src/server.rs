@@ -138,7 +138,7 @@ impl Server {
             "textDocument/didOpen" => self.open(told.params),
             "textDocument/didChange" => self.change(told.params),
             "textDocument/didClose" => self.close(told.params),
-            // Whoever cannot watch files may have changed others with this one.
+            // An editor that cannot watch files may have changed others with this one.
             "textDocument/didSave" if !self.client.watches => self.disk_changed(),
             "workspace/didChangeWatchedFiles" => self.disk_changed(),
             "workspace/didChangeWorkspaceFolders" => self.change_folders(told.params),

@@ -139,6 +139,5 @@ pub fn in_source_order(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.dedup();
 }
 
-/// The most faults that one stage looks for: whoever reads a thousand has a text of another kind before him, and each
-/// fault takes memory.
+/// A stage stops looking after so many faults: this many errors usually mean that the file is not an lgm file.
 pub const MOST_FAULTS: usize = 1000;

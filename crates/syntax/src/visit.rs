@@ -1,4 +1,4 @@
-//! Walking the tree: the parts of a statement or an expression, one level at a time. Whoever walks deeper calls again.
+//! Walking the tree: the parts of a statement or an expression, one level at a time. To walk deeper, call again.
 
 use crate::ast::{Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
 
