@@ -13,7 +13,7 @@ use lgm_syntax::ast::{Attribute, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
 /// What an `experiment` may say.
-const ENTRIES: &[&str] = &[
+pub const ENTRIES: &[&str] = &[
     "start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events",
 ];
 

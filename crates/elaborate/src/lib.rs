@@ -59,6 +59,7 @@ mod stiffness;
 mod symmetry;
 mod values;
 
+pub use experiment::ENTRIES as EXPERIMENT_ENTRIES;
 pub use functions::function_names;
 pub use input_settings::{InputTarget, input_target, no_such_input};
 pub use load::{Program, load};

@@ -32,6 +32,8 @@ pub struct Program {
     pub(super) library_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Whether a text could not be read whole; then a thing that is missing is no fault of its own.
     pub(super) is_damaged: bool,
+    /// The texts that quoted imports lead to, by the places of the quotes.
+    imports: FxHashMap<Span, SourceId>,
     /// Tables of modes, each read once, and which of them the quoted path at a place means.
     mode_tables: Vec<ModeTable>,
     table_at: FxHashMap<Span, usize>,
@@ -69,6 +71,11 @@ impl Program {
             .iter()
             .filter(|module| !module.prelude)
             .map(|module| module.name)
+    }
+
+    /// The text that a quoted import at a place leads to; none if it could not be read.
+    pub fn imported(&self, at: Span) -> Option<SourceId> {
+        self.imports.get(&at).copied()
     }
 
     /// Whether a place lies in the standard library.
@@ -378,7 +385,8 @@ impl Loader<'_> {
             self.diagnostics.push(diagnostic);
             return Ok(());
         }
-        if self.loaded.contains_key(&resolved) {
+        if let Some(at) = self.loaded.get(&resolved) {
+            self.program.imports.insert(span, self.program.files[*at].source);
             return Ok(());
         }
         if self.chain.len() > DEEPEST_IMPORT {
@@ -394,6 +402,7 @@ impl Loader<'_> {
         let text = self.files.read(&resolved)?;
         let title = path.display().to_string();
         let source = self.map.add(title.clone(), text, Some(path.clone()));
+        self.program.imports.insert(span, source);
         self.file(source, Some(path), title, false);
         Ok(())
     }

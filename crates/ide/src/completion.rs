@@ -418,13 +418,13 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
 }
 
 /// Units that engineers write and that have no name of their own.
-const USUAL_UNITS: &[&str] = &[
+pub(crate) const USUAL_UNITS: &[&str] = &[
     "kg", "mm", "ms", "mA", "mV", "kN", "kPa", "kohm", "mH", "uH", "uF", "nF", "pF", "m/s", "m/s^2", "rad/s", "N/m",
     "N.s/m", "N.m", "N.m/rad", "kg.m^2", "m^2", "m^3", "m^3/s", "Pa.s/m^3", "V.s", "A/s", "J/K", "K/W",
 ];
 
 /// Settings of an experiment, with what they write.
-const SETTINGS: &[(&str, &str)] = &[
+pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("start", "start = ${1:0} [s];"),
     ("stop", "stop = ${1:1} [s];"),
     ("points", "points = ${1:501};"),
@@ -433,6 +433,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("rtol", "rtol = ${1:1e-6};"),
     ("atol", "atol = ${1:1e-9};"),
     ("plot", "plot = [$1];"),
+    ("events", "events = ${1:1};"),
 ];
 
 /// Words that begin a statement, with what they write.

@@ -206,22 +206,12 @@ pub(crate) fn links(snapshot: &Snapshot) -> Vec<Link> {
         .map_or(&[][..], |ast| &ast.items);
     let quoted = items.iter().filter_map(|item| match item {
         Item::Import(import) => match &import.target {
-            ImportTarget::Path(words, span) => Some((words, *span)),
+            ImportTarget::Path(_, span) => Some(*span),
             ImportTarget::Module(_) => None,
         },
         _ => None,
     });
-    let target = |words: &str| {
-        let ends_so = |entry: &(lgm_source::SourceId, &lgm_source::Source)| {
-            entry
-                .1
-                .path
-                .as_deref()
-                .is_some_and(|path| path.ends_with(words.trim_start_matches("./")))
-        };
-        snapshot.map().iter().find(ends_so).map(|entry| entry.0)
-    };
-    quoted
-        .filter_map(|(words, span)| target(words).map(|target| Link { span, target }))
-        .collect()
+    let program = snapshot.compilation.program();
+    let link = |span| program.imported(span).map(|target| Link { span, target });
+    quoted.filter_map(link).collect()
 }

@@ -313,3 +313,48 @@ fn a_named_argument_is_the_one_that_is_written() {
         found.hover(at)
     );
 }
+
+#[test]
+fn every_setting_and_every_unit_that_is_offered_is_one() {
+    let mut offered: Vec<&str> = crate::completion::SETTINGS.iter().map(|entry| entry.0).collect();
+    let mut known = lgm_elaborate::EXPERIMENT_ENTRIES.to_vec();
+    offered.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(offered, known);
+    for unit in crate::completion::USUAL_UNITS {
+        let found = snapshot(&format!(
+            "model M {{ param a = 1 [{unit}]; node x : electrical; r : Resistor(1) x -> gnd; }}\n"
+        ));
+        assert!(
+            found.problems().iter().all(|problem| problem.code.number() != 204),
+            "{unit}"
+        );
+    }
+}
+
+#[test]
+fn imports_lead_to_the_files_that_were_read() {
+    struct Files;
+    impl lgm_source::Sources for Files {
+        fn read(&self, path: &std::path::Path) -> Result<String, String> {
+            match path.to_str() {
+                Some("m/part.lgm") => Ok("import \"sub/part.lgm\";\n".to_string()),
+                Some("m/sub/part.lgm") => Ok("component Inner(R) { }\n".to_string()),
+                _ => Err("no such file".to_string()),
+            }
+        }
+    }
+    let text = "import \"sub/part.lgm\";\nimport \"part.lgm\";\n";
+    let found = Snapshot::new(
+        &Files,
+        Some("m/main.lgm".into()),
+        "m/main.lgm",
+        text,
+        Cancellation::default(),
+    );
+    let targets = found
+        .links()
+        .into_iter()
+        .map(|link| found.map().get(link.target).name.clone());
+    assert_eq!(targets.collect::<Vec<String>>(), ["m/sub/part.lgm", "m/part.lgm"]);
+}
