@@ -1,0 +1,205 @@
+//! What the names in each item stand for.
+
+use super::super::load::{ItemRef, Program};
+use super::{Analysis, Definition, DefinitionId, DefinitionKind};
+use lgm_syntax::ast::{Argument, Attribute, Equation, Expr, ExprKind, Formal, Item, Name, Statement, StatementKind};
+use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions};
+use std::sync::Arc;
+
+/// Says what the names in an item stand for.
+pub(super) struct Resolving<'a> {
+    pub found: &'a mut Analysis,
+    pub program: &'a Program,
+    pub item: DefinitionId,
+    /// Indices of the loops and sums around a place, the innermost last.
+    pub indices: Vec<(Arc<str>, DefinitionId)>,
+    /// Whether the place is a setting of a run, which names outputs.
+    pub in_experiment: bool,
+}
+
+impl Resolving<'_> {
+    pub fn item(&mut self, item: &Item) {
+        match item {
+            Item::Import(_) | Item::Domain(_) => {}
+            Item::Element(element) => {
+                self.defaults(&element.formals);
+                element.domain.iter().for_each(|name| self.domain(name));
+                element
+                    .ports
+                    .iter()
+                    .filter_map(|port| port.domain.as_ref())
+                    .for_each(|name| self.domain(name));
+                self.equations(&element.equations);
+            }
+            Item::Component(component) => {
+                self.defaults(&component.formals);
+                self.body(&component.body);
+            }
+            Item::Modal(modal) => {
+                self.defaults(&modal.formals);
+                modal.domain.iter().for_each(|name| self.domain(name));
+                self.equations(&modal.equations);
+            }
+            Item::Model(model) => self.body(&model.body),
+        }
+    }
+
+    fn defaults(&mut self, formals: &[Formal]) {
+        for value in formals.iter().filter_map(|formal| formal.default.as_ref()) {
+            self.expression(value);
+        }
+    }
+
+    fn equations(&mut self, equations: &[Equation]) {
+        for equation in equations {
+            let before = self.indices.len();
+            // `shape(x) = ..` declares x for its right side.
+            if let ExprKind::Call(_, arguments) = &equation.left.kind {
+                for argument in arguments {
+                    if let ExprKind::Name(name) = &argument.value.kind
+                        && self.lookup(&name.text).is_none()
+                        && !matches!(&*name.text, "across" | "through" | "effort" | "flow" | "time")
+                    {
+                        self.index(name);
+                    }
+                }
+            }
+            self.expression(&equation.left);
+            self.expression(&equation.right);
+            self.indices.truncate(before);
+        }
+    }
+
+    fn body(&mut self, body: &[Statement]) {
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match &statement.kind {
+            StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                list.domain.iter().for_each(|name| self.domain(name));
+            }
+            StatementKind::Port(ports) => {
+                ports
+                    .iter()
+                    .filter_map(|port| port.domain.as_ref())
+                    .for_each(|name| self.domain(name));
+            }
+            StatementKind::Instance(instance) => {
+                self.kind(
+                    &instance.kind,
+                    &instance.arguments,
+                    instance.bindings.as_deref().unwrap_or(&[]),
+                );
+            }
+            _ => {}
+        }
+        self.in_experiment = matches!(statement.kind, StatementKind::Experiment(_));
+        statement_expressions(statement, &mut |expr| self.expression(expr));
+        self.in_experiment = false;
+        let before = self.indices.len();
+        if let StatementKind::For(each) = &statement.kind {
+            self.index(&each.index);
+        }
+        child_statements(statement, &mut |body| self.body(body));
+        self.indices.truncate(before);
+    }
+
+    /// The names that an instance takes from what it is one of: the kind, named arguments, and ports.
+    fn kind(&mut self, kind: &Name, arguments: &[Argument], bindings: &[Attribute]) {
+        let Some(of) = self.definition(kind) else { return };
+        self.found.named(kind, of);
+        let names = arguments.iter().filter_map(|argument| argument.name.as_ref());
+        for name in names.chain(bindings.iter().map(|binding| &binding.name)) {
+            if let Some(member) = self.found.member(of, &name.text) {
+                self.found.named(name, member);
+            }
+        }
+    }
+
+    fn definition(&self, name: &Name) -> Option<DefinitionId> {
+        let place: ItemRef = self.program.definition(&name.text, name.span.source)?;
+        self.found.items.get(&(place.file, place.item)).copied()
+    }
+
+    fn domain(&mut self, name: &Name) {
+        let place = self.program.domain(&name.text, name.span.source);
+        if let Some(id) = place.and_then(|place| self.found.items.get(&(place.file, place.item)).copied()) {
+            self.found.named(name, id);
+        }
+    }
+
+    /// Declares an index for what follows.
+    fn index(&mut self, name: &Name) {
+        let definition = Definition {
+            name: name.text.clone(),
+            kind: DefinitionKind::Index,
+            name_span: name.span,
+            span: name.span,
+            doc: None,
+            unit: None,
+            of: None,
+            within: Some(self.item),
+        };
+        let id = self.found.declare(definition);
+        self.indices.push((name.text.clone(), id));
+    }
+
+    fn lookup(&self, name: &str) -> Option<DefinitionId> {
+        let output = self.found.outputs[self.item.0 as usize].get(name).copied();
+        if let (true, Some(output)) = (self.in_experiment, output) {
+            return Some(output);
+        }
+        let index = self.indices.iter().rev().find(|entry| &*entry.0 == name);
+        index
+            .map(|entry| entry.1)
+            .or_else(|| self.found.member(self.item, name))
+    }
+
+    /// Resolves the names in an expression.
+    fn expression(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Name(_) | ExprKind::Member(..) => {
+                self.path(expr);
+            }
+            ExprKind::Over(over) => {
+                self.expression(&over.from);
+                self.expression(&over.to);
+                self.index(&over.index);
+                self.expression(&over.body);
+                self.indices.pop();
+            }
+            _ => child_expressions(expr, &mut |child| self.expression(child)),
+        }
+    }
+
+    /// What a path such as `cell[2].c` names.
+    fn path(&mut self, expr: &Expr) -> Option<DefinitionId> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let id = self.lookup(&name.text)?;
+                self.found.named(name, id);
+                Some(id)
+            }
+            ExprKind::Member(base, name) => {
+                let base = self.path(base)?;
+                let id = match self.found.get(base).kind {
+                    DefinitionKind::Instance => self.found.member(base, &name.text),
+                    _ => None,
+                }?;
+                self.found.named(name, id);
+                Some(id)
+            }
+            ExprKind::Index(base, indices) => {
+                indices.iter().for_each(|index| self.expression(index));
+                self.path(base)
+            }
+            _ => {
+                self.expression(expr);
+                None
+            }
+        }
+    }
+}
