@@ -2,29 +2,19 @@
 
 use super::bounds::BallValues;
 use super::checker::Checker;
-use super::formulate::{Problem, decide};
 use super::refusal::Failure;
 use super::states::StateRequest;
-use super::verify::{Numbers, Symbols, flat_run, rounded_at};
 use crate::bond::BondGraph;
 use crate::causality::Request;
+use crate::decision::decide;
+use crate::flat_run::{flat_run, rounded_at};
+use crate::instants::Instant;
+use crate::points::{Numbers, Symbols};
+use crate::problem::Problem;
 use lgm_model::system::StateSystem;
 use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
-
-/// One instant of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Instant {
-    /// The time in seconds.
-    pub time: f64,
-    /// States in order.
-    pub states: Vec<f64>,
-    /// Inputs in order.
-    pub inputs: Vec<f64>,
-    /// Time derivatives of the inputs.
-    pub rates: Vec<f64>,
-}
 
 /// The sum of the power over all ports of storage, dissipators and sources, relative to the sum of their sizes, at each
 /// instant; efforts and flows come from states and inputs through the flat graph, and storage rates from the emitted

@@ -5,11 +5,10 @@
 //! goes by the name of the element; so do its negative and its transpose.
 
 use super::decimals::shortest_decimal;
-use super::formulate::Problem;
 use super::matrices::Present;
 use super::refusal::Failure;
-use super::run::measure_columns;
-use crate::causality::structure::Signed;
+use crate::causality::structure::{Signed, measure_columns};
+use crate::problem::Problem;
 use crate::reduce::{Known, Solve, reduce};
 use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};

@@ -4,12 +4,10 @@
 //! residual beyond them is a fault, one within them holds, and where they leave no digits nothing can be said.
 
 use super::bounds::{Ball, Places, Rated, rated, size_of, value_of};
-use super::run::measure_columns;
-use crate::bond::{BondGraph, Origin};
-use crate::causality::structure::{self, Coefficient, Structure, column_port, port_column};
+use crate::causality::structure::{Coefficient, column_port, measure_columns, port_column};
+use crate::equation::{Equation, Flat, Judged, Verdict};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
-use lgm_source::Span;
 use rustc_hash::FxHashMap;
 
 /// A residual within so many bounds of its rounding is rounding.
@@ -23,100 +21,6 @@ const TOLERANCE: f64 = 1e-9;
 
 /// The share of the largest variable of its kind below which a variable is as good as zero.
 const BESIDE: f64 = 1e-4;
-
-/// An equation of the flat graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Equation {
-    /// A row of the junction structure.
-    Structure(u32),
-    /// The law of an element.
-    Law(ElementId),
-    /// The rate of an integral of the model.
-    Integral(u32),
-    /// An output.
-    Output(u32),
-    /// The power over all ports.
-    Power,
-}
-
-/// What can be said of an equation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Holds,
-    /// Rounding may have made the residual, or hidden one.
-    Open,
-    Fails,
-}
-
-/// An equation that was looked at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Judged {
-    pub(super) equation: Equation,
-    pub(super) verdict: Verdict,
-    /// The residual relative to the largest term; of the power, to the sum of all sizes.
-    pub(super) residual: f64,
-    /// How much of that rounding may explain.
-    pub(super) rounding: f64,
-}
-
-/// The equations of a flat graph.
-#[derive(Clone, Copy)]
-pub(super) struct Flat<'a> {
-    pub(super) model: &'a Model,
-    pub(super) graph: &'a BondGraph,
-    pub(super) structure: &'a Structure,
-}
-
-impl Flat<'_> {
-    /// What an equation is called, and where it stands.
-    pub(super) fn words(&self, equation: Equation) -> (String, Span) {
-        let model = self.model;
-        let element = |id: ElementId| {
-            let words = format!("the law of `{}`", model.element_name(id));
-            (words, model.element_span(id))
-        };
-        match equation {
-            Equation::Structure(row) => match self.structure.equations[row as usize] {
-                structure::Equation::Coupler(port, _) => element(model.ports[port.index()].element),
-                structure::Equation::Port(port) => {
-                    let id = model.ports[port.index()].element;
-                    let words = format!("the connection of `{}`", model.element_name(id));
-                    (words, model.element_span(id))
-                }
-                structure::Equation::Junction(junction) => self.junction(junction),
-                structure::Equation::Bond(_) => ("a bond between two junctions".into(), model.span),
-            },
-            Equation::Law(id) => element(id),
-            Equation::Integral(at) => {
-                let path = model.integrals[at as usize].path;
-                let words = format!("the rate of `{}`", model.path_name(path));
-                (words, model.paths[path.index()].span)
-            }
-            Equation::Output(at) => {
-                let output = &model.outputs[at as usize];
-                (format!("output `{}`", output.name), output.span)
-            }
-            Equation::Power => ("the power balance over all ports".into(), model.span),
-        }
-    }
-
-    fn junction(&self, junction: u32) -> (String, Span) {
-        let model = self.model;
-        match self.graph.junctions[junction as usize].origin {
-            Origin::Node(node) => {
-                let path = model.nodes[node.index()].path;
-                let words = format!("the sum at `{}`", model.path_name(path));
-                (words, model.paths[path.index()].span)
-            }
-            Origin::Branch(port) => {
-                let id = model.ports[port.index()].element;
-                let words = format!("the branch of `{}`", model.element_name(id));
-                (words, model.element_span(id))
-            }
-            Origin::Direct(bond) => ("the sum at a bond".into(), model.bonds[bond.index()].span),
-        }
-    }
-}
 
 /// The largest effort and the largest flow at a point: of the ports, and of what storage would take for the fastest change of a
 /// co-energy. All variables of a kind are computed from each other, and one that vanishes is not looked at in its last digits.

@@ -6,13 +6,13 @@
 //! and scaled by the energies, says which storage is to change places: the largest entry goes, as long as there is one that is worth it
 //! (a maximal volume, near enough), and as long as the junction structure admits the exchange.
 
-use super::formulate::Problem;
 use super::outputs::Plan;
 use super::run::run;
 use super::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::causality::{Causality, Request};
+use crate::problem::Problem;
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
 use lgm_model::{Law, Model, PortId, StorageForm};

@@ -1,15 +1,19 @@
 //! The flat graph of a model at the instants of a run: what its laws, its junctions and its energy say of them.
 
-use super::balance::{Instant, symbols_at};
+use super::balance::symbols_at;
 use super::bounds::{Ball, BallValues, Places, Rated, value_of};
-use super::checker::{Checker, Equation, Flat, Verdict, emitted_outputs, holds_integral};
-use super::formulate::{Problem, decide};
+use super::checker::{Checker, emitted_outputs, holds_integral};
 use super::nonlinear::{self, Formulation};
 use super::states::StateRequest;
-use super::verify::{FlatRun, Numbers, Symbols, flat_run, rounded_at};
 use crate::bond::BondGraph;
 use crate::causality::structure::port_column;
 use crate::causality::{Causality, Request};
+use crate::decision::decide;
+use crate::equation::{Equation, Flat, Verdict};
+use crate::flat_run::{FlatRun, flat_run, rounded_at};
+use crate::instants::Instant;
+use crate::points::{Numbers, Symbols};
+use crate::problem::Problem;
 use lgm_model::system::StateSystem;
 use lgm_model::{ElementId, Law, Matrix, Model, Output, PortId, StorageForm, Variable};
 use lgm_source::Span;

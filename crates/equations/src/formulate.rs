@@ -2,8 +2,6 @@
 
 use super::assemble::Obstacle;
 use super::blocks::block_form;
-use super::checker::Flat;
-use super::conditioning::improved;
 use super::conditions::Conditions;
 use super::given::{parameter_values, without_nonlinear_outputs};
 use super::links::{Impulses, Links};
@@ -16,138 +14,19 @@ use super::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_s
 use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
 use super::states::StateRequest;
-use super::ties::with_ties;
 use super::{build, dependents, singular, starts, values};
 use crate::bond::{self, BondGraph};
-use crate::causality::{self, Causality, Request};
+use crate::causality::Request;
+use crate::decision::decide;
+use crate::problem::{Problem, is_small};
 use crate::reduce::Refusal;
-use lgm_algebra::expr::{Evaluated, Exprs, SymbolId, to_f64};
-use lgm_algebra::{DoubleValues, ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
+use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
+use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunctions, Sampled};
+use lgm_model::Model;
 use lgm_model::system::{DependentStorage, StateSystem};
-use lgm_model::{Law, Model};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_rational::BigRational;
-
-/// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
-const EXACT_STORAGE: usize = 80;
-/// The same for all ports.
-const EXACT_PORTS: usize = 400;
-
-/// What is formulated: a graph with its causality, and the states that are asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Problem<'a> {
-    pub(crate) model: &'a Model,
-    pub(crate) graph: &'a BondGraph,
-    pub(crate) causality: &'a Causality,
-    pub(crate) states: StateRequest,
-}
-
-impl<'a> Problem<'a> {
-    /// The equations of its flat graph.
-    pub(super) fn flat(&self) -> Flat<'a> {
-        Flat {
-            model: self.model,
-            graph: self.graph,
-            structure: &self.causality.structure,
-        }
-    }
-}
-
-/// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless
-/// other states are much better conditioned (see `conditioning`). The flag says whether the parameters in general may be used.
-pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
-    let (causality, general, mut diagnostics) = decide_rank(model, graph, request);
-    if has_errors(&diagnostics) {
-        return (causality, general, diagnostics);
-    }
-    let (better, warning) = improved(model, graph, &causality, request);
-    let Some(better) = better else {
-        diagnostics.extend(warning);
-        return (causality, general, diagnostics);
-    };
-    let mut ranks = request.ranks.clone();
-    ranks.extend(better.into_iter().map(|port| (port, -1)));
-    let request = Request {
-        retain: request.retain.clone(),
-        ranks,
-        tied: Vec::new(),
-    };
-    let (causality, general, mut diagnostics) = decide_rank(model, graph, &request);
-    diagnostics.extend(warning);
-    (causality, general, diagnostics)
-}
-
-/// Decides causality by the structure, and with what ideal elements tie.
-fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
-    let (causality, general, diagnostics) = decide_structure(model, graph, request);
-    if has_errors(&diagnostics) {
-        return (causality, general, diagnostics);
-    }
-    let tied = with_ties(model, &causality, request, |request| {
-        let (causality, general, diagnostics) = decide_structure(model, graph, request);
-        (!has_errors(&diagnostics)).then_some((causality, (general, diagnostics)))
-    });
-    match tied {
-        Some((causality, (general, diagnostics))) => (causality, general, diagnostics),
-        None => (causality, general, diagnostics),
-    }
-}
-
-/// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
-/// holds, with a warning. The flag says whether the parameters in general may be used.
-fn decide_structure(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
-    let mut sampled = Sampled::new(1);
-    let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
-        sampled.from_expression(&model.exprs, id).unwrap_or(0)
-    });
-    if has_errors(&diagnostics) {
-        // Numbers can only have a lower rank, and so more conflicts.
-        return (general, true, diagnostics);
-    }
-    let has_moduli = model
-        .elements
-        .iter()
-        .any(|element| matches!(element.law, Law::Coupler { .. }));
-    if !has_moduli {
-        // Without moduli the structure holds nothing but ones, and no value can change its rank.
-        return (general, true, diagnostics);
-    }
-    let values = parameter_values(model);
-    let value = |symbol: SymbolId| values.get(&symbol).cloned();
-    let (numeric, numeric_diagnostics) = causality::assign(model, graph, request, |id| {
-        model
-            .exprs
-            .evaluate_exact(&[id], &value)
-            .map_or(0, |list| PrimeField.reduce(&list[0]))
-    });
-    if numeric.solved == general.solved && numeric.pivots.len() == general.pivots.len() {
-        // The pivots that the numbers allow are not zero in general either; the converse is not true.
-        return (numeric, true, diagnostics);
-    }
-    if has_errors(&numeric_diagnostics) {
-        let only_here = "this holds for the parameter values given; for values in general there is no conflict";
-        let noted = numeric_diagnostics
-            .into_iter()
-            .map(|diagnostic| diagnostic.note(only_here));
-        return (numeric, false, noted.collect());
-    }
-    let mut diagnostic =
-        Diagnostic::warning(
-            Code::LGM0322,
-            "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
-        )
-        .label(model.span, "in this model")
-        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`");
-    let (in_general, here) = (general.independent.len(), numeric.independent.len());
-    if in_general != here {
-        diagnostic = diagnostic.note(format!(
-            "{in_general} storage ports have a state of their own in general, {here} with these numbers"
-        ));
-    }
-    diagnostics.push(diagnostic);
-    (numeric, false, diagnostics)
-}
 
 /// Formulates the state equations of a model (exact and cancelled if small, shared if large).
 pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
@@ -376,11 +255,6 @@ fn without_matrices(model: &Model) -> Diagnostic {
     )
     .label(model.span, "in this model")
     .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
-}
-
-/// Whether numbers are computed in exact rationals.
-pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
-    causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
 }
 
 /// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.

@@ -47,3 +47,16 @@ fn corners_of(exprs: &Exprs, time: SymbolId, id: ExprId, value_of: &dyn Fn(Symbo
         _ => Vec::new(),
     }
 }
+
+/// One instant of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Instant {
+    /// The time in seconds.
+    pub time: f64,
+    /// States in order.
+    pub states: Vec<f64>,
+    /// Inputs in order.
+    pub inputs: Vec<f64>,
+    /// Time derivatives of the inputs.
+    pub rates: Vec<f64>,
+}

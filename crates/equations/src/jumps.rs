@@ -5,9 +5,9 @@
 //! what flows; a resistance passes nothing without an impulse across it. So the changes of all storage are right exactly
 //! where these linear equations have a solution, whatever the equations of the states say.
 
-use super::checker::Equation;
 use super::flat_graph::{FlatGraph, Seen, Violation};
 use crate::causality::structure::{Coefficient, port_column};
+use crate::equation::Equation;
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variable};
 use nalgebra::{DMatrix, DVector};

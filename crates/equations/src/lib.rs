@@ -17,8 +17,11 @@ mod checker;
 mod conditioning;
 mod conditions;
 mod decimals;
+mod decision;
 mod dependents;
+mod equation;
 mod flat_graph;
+mod flat_run;
 mod formulate;
 mod given;
 mod holders;
@@ -31,6 +34,8 @@ mod nonlinear;
 mod numbers;
 mod options;
 mod outputs;
+mod points;
+mod problem;
 mod pushes;
 pub mod reduce;
 mod refusal;
@@ -51,10 +56,12 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use balance::{Instant, power_balance};
+pub use balance::power_balance;
 pub use decimals::shortest_decimal;
+pub use decision::decide;
 pub use flat_graph::{FlatGraph, Powers, Seen, Violation};
-pub use formulate::{decide, formulate};
+pub use formulate::formulate;
+pub use instants::Instant;
 pub use lgm_model::system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
     Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,

@@ -1,9 +1,9 @@
 //! The equations of the flat graph, with values put into them.
 
-use super::checker::{Equation, Judged, Verdict};
-use super::formulate::Problem;
-use super::verify::{Known, Symbols, holds_call};
 use crate::causality::structure::port_column;
+use crate::equation::{Equation, Judged, Verdict};
+use crate::points::{Known, Symbols, holds_call};
+use crate::problem::Problem;
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
 use lgm_algebra::{ExactValues, Field, FromExpression};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variable};

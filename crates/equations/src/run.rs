@@ -1,17 +1,16 @@
 //! One run of reduction and assembly over one field, and how many entries its rows may have.
 
 use super::assemble::{Assembled, Columns, assemble};
-use super::formulate::Problem;
 use super::outputs::{OutputRow, Plan, integrands, outputs};
 use super::refusal::Failure;
 use super::states::change_states;
-use crate::bond::BondGraph;
 use crate::causality::elimination::Row;
-use crate::causality::structure::{Signed, Structure, port_column};
+use crate::causality::structure::measure_columns;
+use crate::problem::Problem;
 use crate::reduce::{Refusal, Solve, reduce};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use lgm_algebra::{Field, FromExpression, Sampled, Sharing};
-use lgm_model::{Law, Measure, Model, Variable};
+use lgm_model::{Law, Model};
 
 /// One run over one field: rows of all state rates and outputs.
 #[derive(Clone, Debug)]
@@ -31,25 +30,6 @@ pub(crate) struct Run<E> {
     pub(crate) couplings: Vec<Row<E>>,
     /// Rows that rates, measures and outputs refer to by the columns `SHARED + k`, and later ones of these.
     pub(crate) shared: Vec<Row<E>>,
-}
-
-/// The column of each measured variable, with its sign.
-pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
-    let plain = |column| Signed {
-        column,
-        negative: false,
-    };
-    model
-        .measures
-        .iter()
-        .map(|(_, measure)| match measure {
-            Measure::PortEffort(port) => plain(port_column(*port, Variable::Effort)),
-            Measure::PortFlow(port) => plain(port_column(*port, Variable::Flow)),
-            Measure::Common(node) => structure.common[graph.node_junctions[node.index()] as usize],
-            Measure::BondEffort(bond) => structure.bonds[graph.drawn[bond.index()] as usize].0,
-            Measure::BondFlow(bond) => structure.bonds[graph.drawn[bond.index()] as usize].1,
-        })
-        .collect()
 }
 
 /// Reduces and assembles over one field; `extra` columns of the junction structure are measured beside the model's measures.

@@ -6,10 +6,10 @@
 //! What is left over must hold by itself, or the starts contradict each other. Starts are values just after time 0, and so inputs have
 //! their first values.
 
-use super::balance::Instant;
 use super::links::Impulses;
 use super::nonlinear::dual::{Point, duals};
 use super::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
+use crate::instants::Instant;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
 use lgm_algebra::newton::{find_zero, undetermined};
 use lgm_model::system::{StartConstraint, StartSearch, StateSystem, StateVariable};

@@ -1,6 +1,6 @@
 //! What verification found, and how it is reported.
 
-use super::checker::{self, Flat, Judged, Verdict};
+use crate::equation::{Equation, Flat, Judged, Verdict};
 use lgm_model::Model;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -24,7 +24,7 @@ pub struct Verification {
     /// One error for each kind of failure.
     pub diagnostics: Vec<Diagnostic>,
     /// At how many points each equation was judged, where it was not at all of them.
-    judged: FxHashMap<checker::Equation, u32>,
+    judged: FxHashMap<Equation, u32>,
 }
 
 /// Failures that are reported.
@@ -33,7 +33,7 @@ const SHOWN: usize = 10;
 impl Verification {
     /// Takes what was found at one point.
     pub(super) fn take(&mut self, flat: &Flat<'_>, found: &[Judged]) {
-        let is_power = |one: &&Judged| one.equation == checker::Equation::Power;
+        let is_power = |one: &&Judged| one.equation == Equation::Power;
         self.equations = self.equations.max(found.len() - found.iter().filter(is_power).count());
         for one in found {
             match one.verdict {
@@ -50,7 +50,7 @@ impl Verification {
                 Verdict::Fails => {}
             }
             match one.equation {
-                checker::Equation::Power => self.power = self.power.max(one.residual),
+                Equation::Power => self.power = self.power.max(one.residual),
                 _ => self.residual = self.residual.max(one.residual),
             }
         }
@@ -58,7 +58,7 @@ impl Verification {
 
     /// Names the equations that were judged at no point after one at which they could not be.
     pub(super) fn say_what_is_open(&mut self, flat: &Flat<'_>) {
-        let mut open: Vec<checker::Equation> = self
+        let mut open: Vec<Equation> = self
             .judged
             .iter()
             .filter(|entry| *entry.1 == 0)

@@ -4,11 +4,11 @@
 //! has no variables of its own (its effort is the common effort of one end, its flow the common flow of the other), and a
 //! junction with a port borrows that port's variable, so few inner columns are left to eliminate.
 
-use super::elimination::Row;
 use crate::bond::{BondGraph, End};
+use crate::causality::elimination::Row;
 use lgm_algebra::Field;
 use lgm_algebra::expr::ExprId;
-use lgm_model::{JunctionKind, Law, Matrix, Model, PortId, Variable};
+use lgm_model::{JunctionKind, Law, Matrix, Measure, Model, PortId, Variable};
 use rustc_hash::FxHashSet;
 
 /// A column with a sign: how a variable of the graph is written over the columns.
@@ -341,4 +341,23 @@ impl Structure {
         }
         Ok(rows)
     }
+}
+
+/// The column of each measured variable, with its sign.
+pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
+    let plain = |column| Signed {
+        column,
+        negative: false,
+    };
+    model
+        .measures
+        .iter()
+        .map(|(_, measure)| match measure {
+            Measure::PortEffort(port) => plain(port_column(*port, Variable::Effort)),
+            Measure::PortFlow(port) => plain(port_column(*port, Variable::Flow)),
+            Measure::Common(node) => structure.common[graph.node_junctions[node.index()] as usize],
+            Measure::BondEffort(bond) => structure.bonds[graph.drawn[bond.index()] as usize].0,
+            Measure::BondFlow(bond) => structure.bonds[graph.drawn[bond.index()] as usize].1,
+        })
+        .collect()
 }

@@ -10,9 +10,9 @@ mod tearing;
 
 use super::definitions::{Blame, Definition, Definitions, Value};
 use super::shorten::is_large;
-use super::varies;
 use crate::assemble::Obstacle;
 use crate::matrices::is_negative;
+use crate::nonlinear::linearity::varies;
 use crate::refusal::Failure;
 use crate::shared::SharedArena;
 use indexmap::IndexMap;

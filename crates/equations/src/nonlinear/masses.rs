@@ -1,8 +1,8 @@
 //! Equations of motion as people write them: masses times accelerations on the left, forces on the right.
 
 use super::loops::{MassRow, Resolved};
-use super::present::{READABLE, inlined, named_length};
 use super::shorten::{Shortening, is_large};
+use crate::nonlinear::inline::{READABLE, inlined, named_length};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use lgm_model::system::{Assignment, MassEquation, MassForm, StateSystem};
 use rustc_hash::{FxHashMap, FxHashSet};

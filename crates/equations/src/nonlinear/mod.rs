@@ -21,6 +21,8 @@ mod definitions;
 pub(super) mod dual;
 mod energies;
 pub(super) mod evaluate;
+mod inline;
+mod linearity;
 mod loops;
 mod masses;
 mod names;
@@ -30,84 +32,25 @@ mod rounding;
 mod shorten;
 mod verify;
 
-use super::assemble;
 use super::build;
 use super::given::parameter_values;
 use super::links::Links;
 use super::options::Options;
-use super::outputs;
 use super::refusal::Failure;
 use super::states::StateRequest;
 use crate::shared::SharedArena;
 use definitions::Definitions;
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind, to_f64};
+use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::StateSystem;
-use lgm_model::{Dissipator, ElementId, Law, Matrix, Model};
+use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::Prepared;
 use shorten::{LARGE, Shortening};
 
+pub(super) use linearity::applies;
 pub(crate) use shorten::{is_large, lowest_terms};
 pub(super) use verify::{Formulation, emitted, formulation, power, verify};
-
-/// Whether an expression depends on anything but parameters.
-fn varies(exprs: &Exprs, id: ExprId) -> bool {
-    if exprs.as_number(id).is_some() {
-        return false;
-    }
-    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
-        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
-        Node::Call(function, _) => matches!(function, Function::Int | Function::Der),
-        _ => false,
-    })
-}
-
-/// Whether an expression is affine in the variables of the equations with coefficients that do not change.
-fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: ExprId) -> bool {
-    // Most values are a number, an input or a parameter; only for others is the arena copied.
-    let plain = |id: ExprId| matches!(model.exprs.node(id), Node::Number(_) | Node::Symbol(_));
-    let is_plain = match model.exprs.node(value) {
-        Node::Product(list) => list.len() == 2 && model.exprs.as_number(list[0]).is_some() && plain(list[1]),
-        _ => plain(value),
-    };
-    if is_plain {
-        return true;
-    }
-    let exprs = exprs.get_or_insert_with(|| model.exprs.clone());
-    match exprs.affine(value, &assemble::is_variable) {
-        Some(form) => {
-            let is_call = |id: &ExprId| {
-                exprs
-                    .reachable(&[*id])
-                    .into_iter()
-                    .any(|id| matches!(exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
-            };
-            !is_call(&form.rest) && !form.terms.iter().any(|(_, coefficient)| varies(exprs, *coefficient))
-        }
-        None => false,
-    }
-}
-
-/// Whether a model needs the definitions of this room; all others are rows of constant coefficients.
-pub(super) fn applies(model: &Model) -> bool {
-    let steady = |matrix: &Matrix| !matrix.entries.iter().any(|entry| varies(&model.exprs, *entry));
-    let mut exprs = None;
-    let laws_are_linear = model.elements.iter().all(|element| match &element.law {
-        Law::Nonlinear(_) => false,
-        Law::Source { values, .. } => values.iter().all(|value| is_steady_affine(&mut exprs, model, *value)),
-        Law::Storage { value, .. } => steady(value),
-        Law::Coupler { matrix, .. } => steady(matrix),
-        Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => steady(matrix),
-        Law::Dissipator(Dissipator::Implicit(a, b)) => steady(a) && steady(b),
-    });
-    !laws_are_linear
-        || !model
-            .integrals
-            .iter()
-            .all(|integral| integral.is_state() && is_steady_affine(&mut exprs, model, integral.rate))
-        || !outputs::integrands_are_linear(model)
-}
 
 /// What the equations of a model are before they are written down.
 struct Built {

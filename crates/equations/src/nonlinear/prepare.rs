@@ -10,6 +10,7 @@ use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
 use crate::given::parameter_values;
+use crate::nonlinear::linearity::varies;
 use crate::retain::{sampled_rows, unmet};
 use crate::starts::{natural_factor, port_name};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -212,7 +213,7 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         sampled.from_expression(&model.exprs, id).unwrap_or(0)
     });
     causality.modulated = model.elements.iter().any(|element| match &element.law {
-        Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| super::varies(&model.exprs, *entry)),
+        Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| varies(&model.exprs, *entry)),
         _ => false,
     });
     let mut prepared = Prepared {
@@ -272,7 +273,7 @@ fn velocities(model: &Model) -> Vec<Place> {
                     .entries
                     .iter()
                     .copied()
-                    .filter(|entry| super::varies(&model.exprs, *entry)),
+                    .filter(|entry| varies(&model.exprs, *entry)),
             );
         }
     }

@@ -7,6 +7,8 @@ use super::masses::mass_form;
 use super::names::measure_name;
 use super::shorten::{LARGE, Shortening, lowest_terms};
 use crate::matrices::is_worth_a_name;
+use crate::nonlinear::inline::{READABLE, inlined, named_length};
+use crate::nonlinear::linearity::varies;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use lgm_model::system::{AlgebraicLoop, Assignment, LinearForm, RateBlock, SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Measure, Model};
@@ -14,9 +16,6 @@ use lgm_source::Span;
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// Equations of at most this many characters stand without names for their parts.
-pub(super) const READABLE: usize = 400;
 
 /// Each of at most this many names is tried to be done without.
 const TRIED: usize = 16;
@@ -189,37 +188,6 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolve
     (resolved, numbered)
 }
 
-/// The same with some assignments put where they are used.
-pub(super) fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> bool) -> Resolved {
-    // What uses an assignment comes after it, so that a part has the same values wherever it stands.
-    let (mut values, mut known) = (FxHashMap::default(), FxHashMap::default());
-    let mut kept = resolved.clone();
-    kept.assignments.clear();
-    for (symbol, value) in &resolved.assignments {
-        let value = exprs.substitute_on(&[*value], &mut known, |symbol| values.get(&symbol).copied())[0];
-        if inline(*symbol) {
-            values.insert(*symbol, value);
-        } else {
-            kept.assignments.push((*symbol, value));
-        }
-    }
-    let mut change = |list: &mut Vec<ExprId>| {
-        *list = exprs.substitute_on(list, &mut known, |symbol| values.get(&symbol).copied());
-    };
-    for each in &mut kept.loops {
-        change(&mut each.residuals);
-    }
-    change(&mut kept.roots);
-    for row in &mut kept.mass {
-        let mut list: Vec<ExprId> = row.terms.iter().map(|term| term.1).collect();
-        list.push(row.right);
-        change(&mut list);
-        row.right = list.pop().expect("invariant: the right side was put in");
-        row.terms.iter_mut().zip(list).for_each(|(term, id)| term.1 = id);
-    }
-    kept
-}
-
 /// The matrices of cycles that rates are among, over states, inputs and the unknowns of loops.
 fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
     let mut states: FxHashMap<SymbolId, u32> = FxHashMap::default();
@@ -298,11 +266,6 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
     Some(all.iter().map(|id| text(exprs, *id).len()).sum::<usize>() + names.sum::<usize>())
 }
 
-/// The characters of a name with the sign of equality behind it. Numbers are given in the end, and are short.
-pub(super) fn named_length(exprs: &Exprs, symbol: SymbolId) -> usize {
-    exprs.symbol_info(symbol).name.len() + " = ".len()
-}
-
 /// The assignments that deserve a name: used more than once, and longer than a product.
 fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
     let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
@@ -379,7 +342,7 @@ fn linear_form(
                 row.sort_by_key(|entry| entry.0);
                 matrix.rows.push(row);
             }
-            if form.terms.iter().any(|term| super::varies(exprs, term.1)) {
+            if form.terms.iter().any(|term| varies(exprs, term.1)) {
                 return None;
             }
             offsets.push(form.rest);

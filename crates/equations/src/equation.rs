@@ -1,0 +1,100 @@
+//! The equations of the flat graph by name, and what verification found of each of them.
+
+use crate::bond::{BondGraph, Origin};
+use crate::causality::structure::{self, Structure};
+use lgm_model::{ElementId, Model};
+use lgm_source::Span;
+
+/// An equation of the flat graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Equation {
+    /// A row of the junction structure.
+    Structure(u32),
+    /// The law of an element.
+    Law(ElementId),
+    /// The rate of an integral of the model.
+    Integral(u32),
+    /// An output.
+    Output(u32),
+    /// The power over all ports.
+    Power,
+}
+
+/// What can be said of an equation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    /// Rounding may have made the residual, or hidden one.
+    Open,
+    Fails,
+}
+
+/// An equation that was looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    pub(crate) equation: Equation,
+    pub(crate) verdict: Verdict,
+    /// The residual relative to the largest term; of the power, to the sum of all sizes.
+    pub(crate) residual: f64,
+    /// How much of that rounding may explain.
+    pub(crate) rounding: f64,
+}
+
+/// The equations of a flat graph.
+#[derive(Clone, Copy)]
+pub(crate) struct Flat<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) structure: &'a Structure,
+}
+
+impl Flat<'_> {
+    /// What an equation is called, and where it stands.
+    pub(crate) fn words(&self, equation: Equation) -> (String, Span) {
+        let model = self.model;
+        let element = |id: ElementId| {
+            let words = format!("the law of `{}`", model.element_name(id));
+            (words, model.element_span(id))
+        };
+        match equation {
+            Equation::Structure(row) => match self.structure.equations[row as usize] {
+                structure::Equation::Coupler(port, _) => element(model.ports[port.index()].element),
+                structure::Equation::Port(port) => {
+                    let id = model.ports[port.index()].element;
+                    let words = format!("the connection of `{}`", model.element_name(id));
+                    (words, model.element_span(id))
+                }
+                structure::Equation::Junction(junction) => self.junction(junction),
+                structure::Equation::Bond(_) => ("a bond between two junctions".into(), model.span),
+            },
+            Equation::Law(id) => element(id),
+            Equation::Integral(at) => {
+                let path = model.integrals[at as usize].path;
+                let words = format!("the rate of `{}`", model.path_name(path));
+                (words, model.paths[path.index()].span)
+            }
+            Equation::Output(at) => {
+                let output = &model.outputs[at as usize];
+                (format!("output `{}`", output.name), output.span)
+            }
+            Equation::Power => ("the power balance over all ports".into(), model.span),
+        }
+    }
+
+    fn junction(&self, junction: u32) -> (String, Span) {
+        let model = self.model;
+        match self.graph.junctions[junction as usize].origin {
+            Origin::Node(node) => {
+                let path = model.nodes[node.index()].path;
+                let words = format!("the sum at `{}`", model.path_name(path));
+                (words, model.paths[path.index()].span)
+            }
+            Origin::Branch(port) => {
+                let id = model.ports[port.index()].element;
+                let words = format!("the branch of `{}`", model.element_name(id));
+                (words, model.element_span(id))
+            }
+            Origin::Direct(bond) => ("the sum at a bond".into(), model.bonds[bond.index()].span),
+        }
+    }
+}
