@@ -23,7 +23,7 @@ pub(crate) fn diagnose(model: &Model, graph: &BondGraph, causality: &Causality) 
         .iter()
         .map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
     let mut field = Sampled::with_given(5, given.collect());
-    let work = Work {
+    let work = SingularityReport {
         words: Words { model, graph },
         causality,
         blame,
@@ -34,13 +34,13 @@ pub(crate) fn diagnose(model: &Model, graph: &BondGraph, causality: &Causality) 
         .collect()
 }
 
-struct Work<'a> {
+struct SingularityReport<'a> {
     words: Words<'a>,
     causality: &'a Causality,
     blame: Blame<'a>,
 }
 
-impl Work<'_> {
+impl SingularityReport<'_> {
     fn diagnostic(&self, defect: &Defect) -> Diagnostic {
         let model = self.blame.model;
         let mut elements: Vec<ElementId> = defect.elements.clone();

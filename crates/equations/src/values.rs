@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is wrong with the values of a model: errors LGM0403 and LGM0420, warnings LGM0427, LGM0428 and LGM0429.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
-    let mut work = Work {
+    let mut work = ValueCheck {
         blame: Blame::new(model),
         bad: FxHashSet::default(),
         seen: FxHashMap::default(),
@@ -85,7 +85,7 @@ const PLACES: usize = 8;
 /// Larger matrices are not asked whether their energy can be negative: in exact numbers that takes too long.
 const LARGEST_WEIGHED: usize = 64;
 
-struct Work<'a> {
+struct ValueCheck<'a> {
     blame: Blame<'a>,
     /// Parameters that were reported, so that what follows from them is not.
     bad: FxHashSet<SymbolId>,
@@ -98,7 +98,7 @@ struct Work<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Work<'_> {
+impl ValueCheck<'_> {
     fn parameters(&mut self) {
         let model = self.blame.model;
         for parameter in &model.parameters {

@@ -9,12 +9,12 @@
 
 use super::chain::{self, Hints};
 use super::elimination::{Elimination, Row, add_scaled, find};
+use super::explanation::Explanation;
 use super::structure::{Equation, Structure, column_port, port_column};
-use super::telling::Telling;
 use super::words::{Fact, Words, inner_facts, list};
 use crate::bond::{BondGraph, End, Origin};
-use lgm_algebra::expr;
-use lgm_algebra::{Field, PrimeField};
+use crate::causality::context::{ConflictContext, given};
+use lgm_algebra::{Field, PrimeField, expr};
 use lgm_model::{Connection, ElementId, Law, Model, PortId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -36,7 +36,7 @@ pub(super) fn explain(
     rows: &[Row<u64>],
     conflicts: &[PortId],
 ) -> Vec<Diagnostic> {
-    let work = Work {
+    let context = ConflictContext {
         model,
         graph,
         structure,
@@ -44,8 +44,8 @@ pub(super) fn explain(
         words: Words { model, graph },
         inner: inner_facts(model, structure),
     };
-    let (elimination, inner_steps) = work.eliminate();
-    let relations = work.relations(elimination.clone(), conflicts);
+    let (elimination, inner_steps) = context.eliminate();
+    let relations = context.relations(elimination.clone(), conflicts);
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut said: FxHashMap<ElementId, usize> = FxHashMap::default();
     for (port, relation) in conflicts.iter().zip(&relations) {
@@ -55,11 +55,11 @@ pub(super) fn explain(
             Some(_) => continue,
             None => said.insert(element, diagnostics.len()),
         };
-        let solution = work.solution(&elimination, inner_steps, relation);
+        let solution = context.solution(&elimination, inner_steps, relation);
         let entries = conflicts
             .iter()
             .filter(|other| model.ports[other.index()].element == element);
-        diagnostics.push(work.diagnostic(*port, entries.count(), relation, &solution));
+        diagnostics.push(context.diagnostic(*port, entries.count(), relation, &solution));
     }
     let left = conflicts.len() - relations.len();
     if left > 0
@@ -70,31 +70,7 @@ pub(super) fn explain(
     diagnostics
 }
 
-/// The variable that a source gives.
-pub(super) fn given(model: &Model, port: PortId) -> Option<Variable> {
-    let element = model.ports[port.index()].element;
-    match &model.elements[element.index()].law {
-        Law::Source { given, .. } => Some(*given),
-        _ => None,
-    }
-}
-
-/// A structure with a conflict, and what its variables are called.
-pub(super) struct Work<'a> {
-    pub(super) model: &'a Model,
-    pub(super) graph: &'a BondGraph,
-    pub(super) structure: &'a Structure,
-    pub(super) rows: &'a [Row<u64>],
-    pub(super) words: Words<'a>,
-    inner: FxHashMap<u32, Fact>,
-}
-
-impl Work<'_> {
-    pub(super) fn given_column(&self, port: PortId) -> u32 {
-        let given = given(self.model, port).expect("invariant: only sources are in conflict");
-        port_column(port, given)
-    }
-
+impl ConflictContext<'_> {
     /// Eliminates everything but the given variables of sources: inner columns first, whose number of steps is returned.
     fn eliminate(&self) -> (Elimination<u64>, usize) {
         let mut field = PrimeField;
@@ -210,18 +186,6 @@ impl Work<'_> {
         }
     }
 
-    pub(super) fn fact(&self, column: u32) -> Fact {
-        self.words.fact(&self.inner, column)
-    }
-
-    pub(super) fn name(&self, column: u32) -> String {
-        self.words.name(self.fact(column))
-    }
-
-    pub(super) fn is_silent(&self, row: u32) -> bool {
-        matches!(self.structure.equations[row as usize], Equation::Port(_))
-    }
-
     fn diagnostic(&self, port: PortId, entries: usize, relation: &Row<u64>, solution: &[u64]) -> Diagnostic {
         let target = self.given_column(port);
         let sources: Vec<u32> = relation
@@ -230,10 +194,10 @@ impl Work<'_> {
             .filter(|column| *column != target)
             .collect();
         let proof = self.proof(solution);
-        let hints = Conflict { work: self, port };
+        let hints = Conflict { context: self, port };
         let steps = chain::steps(self.rows, &proof, &sources, target, &hints);
-        let telling = Telling::new(self, port, &steps);
-        let told = telling.spoken(&steps);
+        let explanation = Explanation::new(self, port, &steps);
+        let reported = explanation.reported(&steps);
 
         let name = self.words.port(port);
         let what = self.own_name(target, port);
@@ -255,14 +219,14 @@ impl Work<'_> {
         };
         let mut diagnostic = Diagnostic::error(Code::LGM0301, message);
         // The last step is the fault itself and its place comes first.
-        let count = told.len() + 1;
+        let count = reported.len() + 1;
         diagnostic = diagnostic.label(self.words.port_span(port), format!("{count}. {last}"));
         let skipped = count.saturating_sub(STEPS);
-        for (index, step) in told.into_iter().enumerate() {
+        for (index, step) in reported.into_iter().enumerate() {
             // The beginning and the end of a long chain say more than its middle.
             let hidden = skipped > 0 && (STEPS / 2..STEPS / 2 + skipped).contains(&index);
             if !hidden {
-                let (span, text) = telling.sentence(step);
+                let (span, text) = explanation.sentence(step);
                 diagnostic = diagnostic.label(span, format!("{}. {text}", index + 1));
             }
         }
@@ -340,47 +304,30 @@ impl Work<'_> {
             )
         })
     }
-
-    /// What a source sets, in its own words: its current, or the voltage of a node.
-    pub(super) fn own_name(&self, column: u32, port: PortId) -> String {
-        let (_, variable) = column_port(column);
-        match self.fact(column) {
-            Fact::Own(..) if self.words.is_across(port, variable) != Some(true) => {
-                let domain = self.model.ports[port.index()].domain;
-                format!("its {}", self.words.variable(domain, variable))
-            }
-            Fact::Common(junction) if matches!(self.graph.junctions[junction as usize].origin, Origin::Branch(own) if own == port) =>
-            {
-                let domain = self.model.ports[port.index()].domain;
-                format!("its {}", self.words.variable(domain, variable))
-            }
-            fact => self.words.name(fact),
-        }
-    }
 }
 
 /// What the order of steps needs to know of the graph.
 struct Conflict<'a> {
-    work: &'a Work<'a>,
+    context: &'a ConflictContext<'a>,
     port: PortId,
 }
 
 impl Hints for Conflict<'_> {
     /// Nodes taken together are a cut: what flows in flows out, however it passes between them.
     fn is_one_sentence(&self, rows: &[u32]) -> bool {
-        self.work.is_cut(rows)
+        self.context.is_cut(rows)
     }
 
     fn reference(&self, columns: &[u32]) -> Option<u32> {
-        let junction_of = |column: &u32| match self.work.fact(*column) {
-            Fact::Common(junction) => match self.work.graph.junctions[junction as usize].origin {
+        let junction_of = |column: &u32| match self.context.fact(*column) {
+            Fact::Common(junction) => match self.context.graph.junctions[junction as usize].origin {
                 Origin::Node(node) => Some((junction, node)),
                 _ => None,
             },
             _ => None,
         };
-        // The far end of the source in conflict, so that its own variable is told as it stands there.
-        let info = &self.work.model.ports[self.port.index()];
+        // The far end of the source in conflict, so that its own variable is reported as it stands there.
+        let info = &self.context.model.ports[self.port.index()];
         if let Connection::Branch { to: Some(to), .. } = &info.connection
             && let Some(found) = columns
                 .iter()
@@ -389,23 +336,5 @@ impl Hints for Conflict<'_> {
             return Some(*found);
         }
         columns.iter().copied().find(|column| junction_of(column).is_some())
-    }
-}
-
-impl Work<'_> {
-    pub(super) fn is_cut(&self, rows: &[u32]) -> bool {
-        let mut nodes = 0;
-        let all = rows.iter().all(|row| match self.structure.equations[*row as usize] {
-            Equation::Port(_) => true,
-            Equation::Junction(junction) => match self.graph.junctions[junction as usize].origin {
-                Origin::Node(node) => {
-                    nodes += 1;
-                    self.model.nodes[node.index()].is_graph_node
-                }
-                _ => false,
-            },
-            Equation::Bond(_) | Equation::Coupler(..) => false,
-        });
-        all && nodes > 1
     }
 }

@@ -6,12 +6,13 @@
 
 mod chain;
 mod conflict;
+mod context;
 mod decide;
 pub mod elimination;
+mod explanation;
 pub(crate) mod relation;
 pub mod scap;
 pub mod structure;
-mod telling;
 pub(crate) mod words;
 
 use lgm_model::{PortId, Variable};

@@ -72,7 +72,7 @@ pub struct Assignment {
 
 /// Assigns strokes: sources, then storage, then dissipators, propagating after each.
 pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assignment {
-    let mut work = Work {
+    let mut work = StrokeAssigner {
         model,
         graph,
         result: Assignment {
@@ -126,7 +126,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assig
     work.result
 }
 
-struct Work<'a> {
+struct StrokeAssigner<'a> {
     model: &'a Model,
     graph: &'a BondGraph,
     result: Assignment,
@@ -138,7 +138,7 @@ struct Work<'a> {
     queue: VecDeque<u32>,
 }
 
-impl Work<'_> {
+impl StrokeAssigner<'_> {
     fn set(&mut self, bond: u32, stroke: Stroke, cause: Cause) {
         self.result.strokes[bond as usize] = Some(stroke);
         for junction in self.junctions_of(bond) {
@@ -222,7 +222,7 @@ impl Work<'_> {
         }
         let (x, y) = (PortId(element.ports.start), PortId(element.ports.start + 1));
         let other = if port == x { y } else { x };
-        let effort_imposed = |work: &Work, port: PortId| {
+        let effort_imposed = |work: &StrokeAssigner, port: PortId| {
             let bond = work.graph.ports[port.index()].bond;
             let stroke = work.result.strokes[bond as usize]?;
             Some(stroke == Stroke::at(&work.graph.bonds[bond as usize], End::Port(port)))

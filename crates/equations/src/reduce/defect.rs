@@ -3,11 +3,14 @@
 //! Looked for only after a refusal, in a field without rounding, so that what takes part is decided exactly.
 
 use super::Known;
-use super::explicit::{Layout, dissipator_rows, solve_structure, solved_variable, storage_sides, substitute};
+use super::explicit::{dissipator_rows, storage_sides};
 use super::laws::{System, dissipator_system, storage_system};
 use crate::causality::Causality;
 use crate::causality::elimination::{Elimination, Row};
 use crate::causality::structure::port_column;
+use crate::reduce::layout::Layout;
+use crate::reduce::replay::{solve_structure, solved_variable};
+use crate::reduce::rows::substitute;
 use lgm_algebra::{Field, FromExpression, Sharing};
 use lgm_model::{ElementId, Model, PortId};
 

@@ -1,9 +1,11 @@
 //! The laws of dissipators and of storage as sparse linear equations over the columns of a solved junction structure.
 
-use super::explicit::{Layout, Refusal, Solved, solved_variable, sum_rows};
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
+use crate::reduce::layout::{Layout, Refusal};
+use crate::reduce::replay::{Solved, solved_variable};
+use crate::reduce::rows::sum_rows;
 use lgm_algebra::expr::ExprId;
 use lgm_algebra::{Field, FromExpression, SHARED};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};

@@ -6,13 +6,17 @@
 mod defect;
 mod explicit;
 mod laws;
+mod layout;
+mod replay;
+mod rows;
 
 use crate::causality::elimination::Row;
 use lgm_model::PortId;
 
 pub(crate) use defect::{Defect, are_tied, defects};
-pub(crate) use explicit::substitute;
-pub use explicit::{Refusal, Solve, reduce};
+pub use explicit::reduce;
+pub use layout::{Refusal, Solve};
+pub(crate) use rows::substitute;
 
 /// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u', and the
 /// drifts `dS_di/dt z_i + dS_du/dt u` of dependent storage under moduli that change.

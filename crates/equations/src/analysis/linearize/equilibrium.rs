@@ -1,6 +1,6 @@
 //! Points that equations determine: solutions of algebraic loops, and equilibria by Newton's method.
 
-use super::{Fault, Work};
+use crate::analysis::linearize::linearization::{Fault, Linearization};
 use lgm_algebra::conserved::conserved;
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
 use lgm_algebra::newton::{Linearised, Stuck, find_zero};
@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 /// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
 const DENSE: usize = 600;
 
-impl Work<'_> {
+impl Linearization<'_> {
     /// Values and dense Jacobian of some roots by some symbols, which are set first.
     fn linearised(&self, roots: &[ExprId], rows: &[GradientRow], columns: &[SymbolId], at: &[f64]) -> Linearised {
         let mut values = self.point.values.clone();

@@ -1,7 +1,7 @@
 //! A..F at a point, in numbers and over the parameters, and the equations that they make.
 
 use super::corners::decimal;
-use super::{Fault, Work, is_zero_number};
+use crate::analysis::linearize::linearization::{Fault, Linearization, is_zero_number};
 use crate::{is_large, lowest_terms};
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId, to_f64};
 use lgm_algebra::newton::undetermined;
@@ -26,13 +26,13 @@ pub(super) struct Form {
 }
 
 /// A..F of the roots at the point.
-pub(super) fn at_point(work: &mut Work<'_>, roots: &[ExprId], symbolic: bool) -> Result<Form, Fault> {
-    let columns = work.columns();
-    let rows = work.rows(roots, &columns)?;
-    let numbers = numeric_rows(work, &rows, &columns)?;
-    let counts = Counts::of(&work.system);
+pub(super) fn at_point(linearization: &mut Linearization<'_>, roots: &[ExprId], symbolic: bool) -> Result<Form, Fault> {
+    let columns = linearization.columns();
+    let rows = linearization.rows(roots, &columns)?;
+    let numbers = numeric_rows(linearization, &rows, &columns)?;
+    let counts = Counts::of(&linearization.system);
     let expressions = match symbolic && counts.entries() <= ENTRIES {
-        true => symbolic_rows(work, &rows, &columns),
+        true => symbolic_rows(linearization, &rows, &columns),
         false => None,
     };
     let Some(expressions) = expressions else {
@@ -42,7 +42,7 @@ pub(super) fn at_point(work: &mut Work<'_>, roots: &[ExprId], symbolic: bool) ->
             numeric,
         });
     };
-    let system = &work.system;
+    let system = &linearization.system;
     let form = counts.split(&expressions, &|id| is_zero_number(system, *id));
     // The numbers of the entries as they are written: exact, and rounded once.
     let values = parameter_values(system);
@@ -134,25 +134,29 @@ impl Counts {
 }
 
 /// Dense rows of derivatives and outputs in numbers, loops resolved.
-fn numeric_rows(work: &Work<'_>, rows: &[GradientRow], columns: &[SymbolId]) -> Result<Vec<Vec<f64>>, Fault> {
-    let counts = Counts::of(&work.system);
+fn numeric_rows(
+    linearization: &Linearization<'_>,
+    rows: &[GradientRow],
+    columns: &[SymbolId],
+) -> Result<Vec<Vec<f64>>, Fault> {
+    let counts = Counts::of(&linearization.system);
     let (width, shown) = (counts.width(), counts.states + counts.outputs);
     let mut dense = DMatrix::zeros(rows.len(), columns.len());
     for (row, list) in rows.iter().enumerate() {
         let entries: Vec<ExprId> = list.iter().map(|entry| entry.1).collect();
-        for ((column, _), value) in list.iter().zip(work.evaluate(&entries)) {
+        for ((column, _), value) in list.iter().zip(linearization.evaluate(&entries)) {
             if !value.is_finite() {
-                let name = work.name(columns[*column as usize]);
+                let name = linearization.name(columns[*column as usize]);
                 return Err(Box::new(
                     Diagnostic::error(
                         Code::LGM0706,
                         format!(
                             "{} has no finite derivative by `{name}` at this point",
-                            work.row_name(row)
+                            linearization.row_name(row)
                         ),
                     )
-                    .label(work.model.span, "in this model")
-                    .note(format!("at {}", work.state_words()))
+                    .label(linearization.model.span, "in this model")
+                    .note(format!("at {}", linearization.state_words()))
                     .help("choose another point with `--at`"),
                 ));
             }
@@ -170,10 +174,13 @@ fn numeric_rows(work: &Work<'_>, rows: &[GradientRow], columns: &[SymbolId]) -> 
                 others.row_mut(row).scale_mut(1.0 / most);
             }
         }
-        if let Some(unknown) = undetermined_unknown(work, &rows[shown..], width) {
-            return Err(singular_loop(work, unknown));
+        if let Some(unknown) = undetermined_unknown(linearization, &rows[shown..], width) {
+            return Err(singular_loop(linearization, unknown));
         }
-        let follow = by_unknowns.lu().solve(&others).ok_or_else(|| singular_loop(work, 0))?;
+        let follow = by_unknowns
+            .lu()
+            .solve(&others)
+            .ok_or_else(|| singular_loop(linearization, 0))?;
         let through = dense.view((0, width), (shown, unknowns)) * follow;
         let mut direct = dense.view_mut((0, 0), (shown, width));
         direct -= through;
@@ -183,8 +190,8 @@ fn numeric_rows(work: &Work<'_>, rows: &[GradientRow], columns: &[SymbolId]) -> 
 }
 
 /// An unknown that the residuals do not determine at the point.
-fn undetermined_unknown(work: &Work<'_>, residuals: &[GradientRow], width: usize) -> Option<usize> {
-    let unknowns = &work.roots.unknowns;
+fn undetermined_unknown(linearization: &Linearization<'_>, residuals: &[GradientRow], width: usize) -> Option<usize> {
+    let unknowns = &linearization.roots.unknowns;
     let entries: Vec<(usize, usize, ExprId)> = residuals
         .iter()
         .enumerate()
@@ -192,13 +199,16 @@ fn undetermined_unknown(work: &Work<'_>, residuals: &[GradientRow], width: usize
         .filter(|entry| entry.1 >= width)
         .collect();
     let ids: Vec<ExprId> = entries.iter().map(|entry| entry.2).collect();
-    let at: Vec<f64> = unknowns.iter().map(|symbol| work.point.values[symbol]).collect();
+    let at: Vec<f64> = unknowns
+        .iter()
+        .map(|symbol| linearization.point.values[symbol])
+        .collect();
     undetermined(&at, |at| {
         let value = |symbol: SymbolId| match unknowns.iter().position(|unknown| *unknown == symbol) {
             Some(place) => Some(at[place]),
-            None => work.point.value(symbol),
+            None => linearization.point.value(symbol),
         };
-        let values = work.system.exprs.evaluate_unchecked(&ids, &value);
+        let values = linearization.system.exprs.evaluate_unchecked(&ids, &value);
         let mut jacobian = DMatrix::zeros(unknowns.len(), unknowns.len());
         for ((row, column, _), value) in entries.iter().zip(values) {
             jacobian[(*row, *column - width)] = value;
@@ -207,25 +217,29 @@ fn undetermined_unknown(work: &Work<'_>, residuals: &[GradientRow], width: usize
     })
 }
 
-fn singular_loop(work: &Work<'_>, unknown: usize) -> Fault {
-    let name = work.name(work.roots.unknowns[unknown]);
+fn singular_loop(linearization: &Linearization<'_>, unknown: usize) -> Fault {
+    let name = linearization.name(linearization.roots.unknowns[unknown]);
     Box::new(
         Diagnostic::error(
             Code::LGM0705,
             format!("the algebraic loop does not determine `{name}` near this point: its Jacobian is singular"),
         )
-        .label(work.model.span, "in this model")
-        .note(format!("at {}", work.state_words()))
+        .label(linearization.model.span, "in this model")
+        .note(format!("at {}", linearization.state_words()))
         .help("two solutions of the loop meet here; choose another point with `--at`"),
     )
 }
 
 /// The same over the parameters, the point put in; none where that is too large.
-fn symbolic_rows(work: &mut Work<'_>, rows: &[GradientRow], columns: &[SymbolId]) -> Option<Vec<Vec<ExprId>>> {
-    let counts = Counts::of(&work.system);
+fn symbolic_rows(
+    linearization: &mut Linearization<'_>,
+    rows: &[GradientRow],
+    columns: &[SymbolId],
+) -> Option<Vec<Vec<ExprId>>> {
+    let counts = Counts::of(&linearization.system);
     let (width, shown) = (counts.width(), counts.states + counts.outputs);
-    let exact = &work.point.exact;
-    let exprs = &mut work.system.exprs;
+    let exact = &linearization.point.exact;
+    let exprs = &mut linearization.system.exprs;
     let zero = exprs.zero();
     let mut dense: Vec<Vec<ExprId>> = vec![vec![zero; columns.len()]; rows.len()];
     for (row, list) in rows.iter().enumerate() {
@@ -291,10 +305,10 @@ fn symbolic_rows(work: &mut Work<'_>, rows: &[GradientRow], columns: &[SymbolId]
 }
 
 /// The rates at the point, which are left over where it is no equilibrium; the outputs count from their values there.
-pub(super) fn set_offsets(work: &mut Work<'_>, offsets: &[f64]) {
-    let exact = work.point.exact.clone();
-    let system = &mut work.system;
-    let roots = work.roots.all[..system.states.len()].to_vec();
+pub(super) fn set_offsets(linearization: &mut Linearization<'_>, offsets: &[f64]) {
+    let exact = linearization.point.exact.clone();
+    let system = &mut linearization.system;
+    let roots = linearization.roots.all[..system.states.len()].to_vec();
     if let Some(form) = &mut system.numeric {
         let values = offsets.to_vec();
         form.x_offset = values.iter().any(|value| *value != 0.0).then_some(values);

@@ -8,18 +8,19 @@
 
 mod corners;
 mod equilibrium;
+mod linearization;
 mod matrices;
 mod point;
 
+use crate::analysis::linearize::linearization::{Fault, Linearization, Roots};
 use crate::{is_large, lowest_terms};
 use corners::{Ties, decimal};
-use lgm_algebra::expr::{ExprId, Gradient, GradientRow, Node, SymbolId, SymbolKind, brief, text};
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, brief, text};
 use lgm_model::system::{OperatingPoint, PointValue, StateSystem};
 use lgm_model::{Model, Parameter, ParameterEntry};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use point::Point;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Two derivatives that differ by less than this, beside the larger of them, are one.
@@ -55,19 +56,19 @@ pub fn linearize(
         return (None, diagnostics);
     }
     let roots = Roots::of(&mut system);
-    let mut work = Work {
+    let mut linearization = Linearization {
         model,
         point,
         roots,
         system,
         diagnostics,
     };
-    let found = work.run(request);
-    let Work {
+    let found = linearization.run(request);
+    let Linearization {
         system,
         mut diagnostics,
         ..
-    } = work;
+    } = linearization;
     match found {
         Ok(()) => (Some(system), diagnostics),
         Err(fault) => {
@@ -77,47 +78,7 @@ pub fn linearize(
     }
 }
 
-/// All right sides without assignments.
-#[derive(Clone, Debug)]
-struct Roots {
-    /// Derivatives, then outputs, then residuals.
-    all: Vec<ExprId>,
-    unknowns: Vec<SymbolId>,
-}
-
-impl Roots {
-    fn of(system: &mut StateSystem) -> Roots {
-        let mut all = system.derivatives.clone();
-        all.extend(&system.output_values);
-        all.extend(system.loops.iter().flat_map(|each| &each.residuals));
-        let unknowns = system
-            .loops
-            .iter()
-            .flat_map(|each| each.unknowns.iter().copied())
-            .collect();
-        let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-        for assignment in &system.assignments {
-            let value = system
-                .exprs
-                .substitute(&[assignment.value], |symbol| values.get(&symbol).copied());
-            values.insert(assignment.symbol, value[0]);
-        }
-        let all = system.exprs.substitute(&all, |symbol| values.get(&symbol).copied());
-        Roots { all, unknowns }
-    }
-}
-
-struct Work<'a> {
-    model: &'a Model,
-    system: StateSystem,
-    point: Point,
-    roots: Roots,
-    diagnostics: Vec<Diagnostic>,
-}
-
-type Fault = Box<Diagnostic>;
-
-impl Work<'_> {
+impl Linearization<'_> {
     fn run(&mut self, request: &LinearizeRequest) -> Result<(), Fault> {
         let guesses: Vec<f64> = self
             .system
@@ -138,23 +99,6 @@ impl Work<'_> {
             false => Some(matrices::at_point(self, &smooth, request.symbolic)?),
         };
         self.write(form, &smooth, request)
-    }
-
-    fn rows(&mut self, roots: &[ExprId], columns: &[SymbolId]) -> Result<Vec<GradientRow>, Fault> {
-        let mut gradient = Gradient::new(&mut self.system.exprs, columns);
-        let mut rows = Vec::with_capacity(roots.len());
-        for (at, root) in roots.iter().enumerate() {
-            match gradient.row(&mut self.system.exprs, *root) {
-                Ok(row) => rows.push(row),
-                Err(_) => {
-                    let fault = Diagnostic::error(Code::LGM0706, format!("{} has no derivative", self.row_name(at)))
-                        .label(self.model.span, "in this model")
-                        .help("declare what it integrates as a state of its own: `state z = int(..);`");
-                    return Err(Box::new(fault));
-                }
-            }
-        }
-        Ok(rows)
     }
 
     /// Equilibria that are where the guess was keep its exact value, others get a parameter with their number.
@@ -215,29 +159,6 @@ impl Work<'_> {
         });
     }
 
-    fn values_are_finite(&mut self) -> Result<(), Fault> {
-        let values = self.evaluate(&self.roots.all);
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(()),
-            Some(row) => Err(Box::new(
-                Diagnostic::error(
-                    Code::LGM0706,
-                    format!("{} has no value at this point", self.row_name(row)),
-                )
-                .label(self.model.span, "in this model")
-                .note(format!("at {}", self.state_words()))
-                .help("choose another point with `--at`"),
-            )),
-        }
-    }
-
-    fn evaluate(&self, roots: &[ExprId]) -> Vec<f64> {
-        let point = &self.point;
-        self.system
-            .exprs
-            .evaluate_unchecked(roots, &|symbol| point.value(symbol))
-    }
-
     /// The roots on one side of everything that bends at the point; an error where the sides have different derivatives.
     fn smooth_roots(&mut self) -> Result<Vec<ExprId>, Fault> {
         let moving = self.columns();
@@ -293,59 +214,6 @@ impl Work<'_> {
             .note(format!("`{shown}` changes sides at {}", self.state_words()))
             .help("move the point to one side of it with `--at`"),
         )
-    }
-
-    /// States, inputs, their rates, and unknowns of loops.
-    fn columns(&self) -> Vec<SymbolId> {
-        let system = &self.system;
-        let states = system.states.iter().map(|state| state.symbol);
-        let inputs = system.inputs.iter().map(|input| input.symbol);
-        let rates = system.input_rates.iter().copied();
-        states
-            .chain(inputs)
-            .chain(rates)
-            .chain(self.roots.unknowns.iter().copied())
-            .collect()
-    }
-
-    fn name(&self, symbol: SymbolId) -> Arc<str> {
-        self.system.exprs.symbol_info(symbol).name.clone()
-    }
-
-    /// A root in words, with the element that it belongs to.
-    fn row_name(&self, row: usize) -> String {
-        let system = &self.system;
-        let outputs = row.wrapping_sub(system.states.len());
-        if let Some(state) = system.states.get(row) {
-            if state.element == state.name {
-                return format!("`der({})`", state.name);
-            }
-            return format!("`der({})` of `{}`", state.name, state.element);
-        }
-        match system.outputs.get(outputs) {
-            Some(output) => format!("the output `{}`", output.name),
-            None => {
-                let unknown = self.roots.unknowns[outputs - system.outputs.len()];
-                format!("the algebraic loop of `{}`", self.name(unknown))
-            }
-        }
-    }
-
-    /// `theta = 0, joint.w = 1`, the first few states.
-    fn state_words(&self) -> String {
-        let states = &self.system.states;
-        let shown = states.iter().take(8).map(|state| {
-            let value = self.point.values.get(&state.symbol).copied().unwrap_or(f64::NAN);
-            format!("{} = {}", state.name, six_digits(value))
-        });
-        let mut words: Vec<String> = shown.collect();
-        if states.len() > words.len() {
-            words.push(format!("and {} more", states.len() - words.len()));
-        }
-        match words.is_empty() {
-            true => "the point".to_string(),
-            false => words.join(", "),
-        }
     }
 
     /// The outputs at the point, over the parameters where these expressions are short.
@@ -429,9 +297,4 @@ impl Work<'_> {
         system.linearized_at = Some(point);
         Ok(())
     }
-}
-
-/// Whether an expression is the number zero.
-fn is_zero_number(system: &StateSystem, id: ExprId) -> bool {
-    matches!(system.exprs.node(id), Node::Number(_)) && system.exprs.is_zero(id)
 }

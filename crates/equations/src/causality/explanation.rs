@@ -1,11 +1,11 @@
 //! The steps of a conflict as sentences, each with its place.
 
 use super::chain::Step;
-use super::conflict::{Work, given};
 use super::elimination::find;
 use super::structure::{Equation, column_port, port_column};
 use super::words::{Fact, list, plural};
 use crate::bond::Origin;
+use crate::causality::context::{ConflictContext, given};
 use lgm_algebra::expr::{self, ExprId};
 use lgm_model::{Connection, Law, PortId, Variable};
 use lgm_source::Span;
@@ -13,8 +13,8 @@ use lgm_source::words::article;
 use rustc_hash::FxHashSet;
 
 /// Steps as sentences with their places.
-pub(super) struct Telling<'a> {
-    work: &'a Work<'a>,
+pub(super) struct Explanation<'a> {
+    context: &'a ConflictContext<'a>,
     port: PortId,
     target: u32,
     /// Columns measured against a reference that is not `gnd`, and its name.
@@ -24,33 +24,33 @@ pub(super) struct Telling<'a> {
     reference: Option<String>,
 }
 
-impl<'a> Telling<'a> {
-    pub(super) fn new(work: &'a Work<'a>, port: PortId, steps: &[Step]) -> Telling<'a> {
+impl<'a> Explanation<'a> {
+    pub(super) fn new(context: &'a ConflictContext<'a>, port: PortId, steps: &[Step]) -> Explanation<'a> {
         let mut relative: FxHashSet<u32> = FxHashSet::default();
         let mut reference = None;
         for step in steps {
             match step {
                 Step::Reference(column) => {
                     relative.insert(*column);
-                    if let Fact::Common(junction) = work.fact(*column) {
-                        reference = Some(work.words.junction(junction));
+                    if let Fact::Common(junction) = context.fact(*column) {
+                        reference = Some(context.words.junction(junction));
                     }
                 }
                 Step::Forced { row, column } if !relative.is_empty() => {
-                    let depends = work.rows[*row as usize]
+                    let depends = context.rows[*row as usize]
                         .iter()
                         .any(|entry| entry.0 != *column && relative.contains(&entry.0));
-                    if depends && matches!(work.fact(*column), Fact::Common(_)) {
+                    if depends && matches!(context.fact(*column), Fact::Common(_)) {
                         relative.insert(*column);
                     }
                 }
                 _ => {}
             }
         }
-        Telling {
-            work,
+        Explanation {
+            context,
             port,
-            target: work.given_column(port),
+            target: context.given_column(port),
             relative,
             is_zero: !steps.iter().any(|step| matches!(step, Step::Given(_))),
             reference,
@@ -59,19 +59,19 @@ impl<'a> Telling<'a> {
 
     fn name(&self, column: u32) -> String {
         if let (Some(reference), true) = (&self.reference, self.relative.contains(&column))
-            && let Fact::Common(junction) = self.work.fact(column)
-            && let Origin::Node(node) = self.work.graph.junctions[junction as usize].origin
+            && let Fact::Common(junction) = self.context.fact(column)
+            && let Origin::Node(node) = self.context.graph.junctions[junction as usize].origin
         {
-            let domain = self.work.model.nodes[node.index()].domain;
-            let common = self.work.graph.junctions[junction as usize].kind.common();
-            let word = self.work.words.variable(domain, common);
-            return format!("the {word} from {} to {reference}", self.work.words.node(node));
+            let domain = self.context.model.nodes[node.index()].domain;
+            let common = self.context.graph.junctions[junction as usize].kind.common();
+            let word = self.context.words.variable(domain, common);
+            return format!("the {word} from {} to {reference}", self.context.words.node(node));
         }
-        self.work.name(column)
+        self.context.name(column)
     }
 
     /// The steps that say something of their own.
-    pub(super) fn spoken<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
+    pub(super) fn reported<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
         // A source on a branch whose other end is known sets the node at once: one sentence, not two.
         let merged: FxHashSet<u32> = steps
             .iter()
@@ -80,22 +80,22 @@ impl<'a> Telling<'a> {
                 _ => None,
             })
             .collect();
-        let spoken = |step: &&Step| match step {
+        let reported = |step: &&Step| match step {
             Step::Reference(_) => false,
             Step::Given(column) => !merged.contains(column),
-            Step::Forced { row, column } => match self.work.structure.equations[*row as usize] {
+            Step::Forced { row, column } => match self.context.structure.equations[*row as usize] {
                 // The port and its junction share the variable: nothing new is said.
                 Equation::Port(_) => false,
                 // The conclusion says so, at this very place.
                 Equation::Junction(junction) => {
-                    let origin = self.work.graph.junctions[junction as usize].origin;
+                    let origin = self.context.graph.junctions[junction as usize].origin;
                     *column != self.target || origin != Origin::Branch(self.port)
                 }
                 Equation::Bond(_) | Equation::Coupler(..) => true,
             },
             Step::Together { .. } => true,
         };
-        steps.iter().filter(spoken).collect()
+        steps.iter().filter(reported).collect()
     }
 
     /// A step as a sentence, with its place.
@@ -103,9 +103,9 @@ impl<'a> Telling<'a> {
         match step {
             Step::Given(column) | Step::Reference(column) => {
                 let (port, _) = column_port(*column);
-                let what = self.work.own_name(*column, port);
-                let text = format!("{} sets {what}", self.work.words.port(port));
-                (self.work.words.port_span(port), text)
+                let what = self.context.own_name(*column, port);
+                let text = format!("{} sets {what}", self.context.words.port(port));
+                (self.context.words.port_span(port), text)
             }
             Step::Forced { row, column } => self.forced(*row, *column),
             Step::Together { rows, column } => self.together(rows, *column),
@@ -114,21 +114,21 @@ impl<'a> Telling<'a> {
 
     /// The given column of the source on whose branch the step goes from one node to the other.
     fn source_of_branch(&self, row: u32, column: u32) -> Option<u32> {
-        let Equation::Junction(junction) = self.work.structure.equations[row as usize] else {
+        let Equation::Junction(junction) = self.context.structure.equations[row as usize] else {
             return None;
         };
-        let Origin::Branch(port) = self.work.graph.junctions[junction as usize].origin else {
+        let Origin::Branch(port) = self.context.graph.junctions[junction as usize].origin else {
             return None;
         };
-        let variable = given(self.work.model, port)?;
+        let variable = given(self.context.model, port)?;
         let own = port_column(port, variable);
-        let takes_part = find(&self.work.rows[row as usize], own).is_some();
+        let takes_part = find(&self.context.rows[row as usize], own).is_some();
         (takes_part && own != column && port != self.port).then_some(own)
     }
 
     /// The variables that the step builds on.
     fn inputs(&self, row: u32, column: u32) -> Vec<u32> {
-        self.work.rows[row as usize]
+        self.context.rows[row as usize]
             .iter()
             .map(|entry| entry.0)
             .filter(|other| *other != column)
@@ -136,16 +136,16 @@ impl<'a> Telling<'a> {
     }
 
     fn forced(&self, row: u32, column: u32) -> (Span, String) {
-        let words = self.work.words;
+        let words = self.context.words;
         let inputs = self.inputs(row, column);
-        match self.work.structure.equations[row as usize] {
+        match self.context.structure.equations[row as usize] {
             Equation::Port(port) => (words.port_span(port), format!("this sets {}", self.name(column))),
             Equation::Bond(bond) => {
                 let text = format!("the bond carries it on: it sets {} too", self.name(column));
                 (self.bond_span(bond), text)
             }
             Equation::Coupler(port, variable) => (words.port_span(port), self.coupled(port, variable, column, &inputs)),
-            Equation::Junction(junction) => match self.work.graph.junctions[junction as usize].origin {
+            Equation::Junction(junction) => match self.context.graph.junctions[junction as usize].origin {
                 Origin::Branch(port) => self.along_branch(port, row, column, &inputs),
                 Origin::Node(_) | Origin::Direct(_) => {
                     (words.junction_span(junction), self.balanced(junction, column, &inputs))
@@ -156,18 +156,18 @@ impl<'a> Telling<'a> {
 
     /// On a branch between two nodes, one of three differences follows from the others.
     fn along_branch(&self, port: PortId, row: u32, column: u32, inputs: &[u32]) -> (Span, String) {
-        let words = self.work.words;
+        let words = self.context.words;
         let span = words.port_span(port);
         let what = self.name(column);
         if let Some(source) = self.source_of_branch(row, column) {
-            let own = self.work.own_name(source, port);
+            let own = self.context.own_name(source, port);
             let text = match own == what {
                 true => format!("{} sets {own}", words.port(port)),
                 false => format!("{} sets {own}, and so {what}", words.port(port)),
             };
             return (span, text);
         }
-        if let Fact::Own(..) = self.work.fact(column) {
+        if let Fact::Own(..) = self.context.fact(column) {
             return (span, format!("this sets {what}"));
         }
         let names: Vec<String> = inputs.iter().map(|other| self.name(*other)).collect();
@@ -176,7 +176,7 @@ impl<'a> Telling<'a> {
 
     /// A balance of currents at a node, of efforts at a 1-junction.
     fn balanced(&self, junction: u32, column: u32, inputs: &[u32]) -> String {
-        let words = self.work.words;
+        let words = self.context.words;
         let place = words.junction(junction);
         let what = self.name(column);
         let word = self.balance_word(junction);
@@ -195,18 +195,18 @@ impl<'a> Telling<'a> {
 
     /// What adds up to zero at a junction.
     fn balance_word(&self, junction: u32) -> String {
-        let info = &self.work.graph.junctions[junction as usize];
+        let info = &self.context.graph.junctions[junction as usize];
         let domain = match info.origin {
-            Origin::Node(node) => self.work.model.nodes[node.index()].domain,
-            Origin::Branch(port) => self.work.model.ports[port.index()].domain,
+            Origin::Node(node) => self.context.model.nodes[node.index()].domain,
+            Origin::Branch(port) => self.context.model.ports[port.index()].domain,
             Origin::Direct(_) => None,
         };
-        self.work.words.variable(domain, info.kind.common().conjugate())
+        self.context.words.variable(domain, info.kind.common().conjugate())
     }
 
     /// A coupler carries a variable from one of its sides to the other.
     fn coupled(&self, port: PortId, variable: Variable, column: u32, inputs: &[u32]) -> String {
-        let model = self.work.model;
+        let model = self.context.model;
         let id = model.ports[port.index()].element;
         let name = format!("`{}`", model.element_name(id));
         let what = self.name(column);
@@ -233,7 +233,7 @@ impl<'a> Telling<'a> {
                 };
                 let forwards = port_column(port, variable) == column || {
                     // The junction's variable stands for the port's.
-                    self.work.fact(column) == self.work.fact(port_column(port, variable))
+                    self.context.fact(column) == self.context.fact(port_column(port, variable))
                 };
                 let turned = self.sign(port, variable) != self.sign(partner, partner_variable);
                 let negative = if is_output { turned } else { !turned };
@@ -251,14 +251,14 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// The sign of a port's variable against the one that is spoken of.
+    /// The sign of a port's variable against the one that is reported of.
     fn sign(&self, port: PortId, variable: Variable) -> i8 {
-        let side = &self.work.graph.ports[port.index()];
+        let side = &self.context.graph.ports[port.index()];
         let on_branch = matches!(
-            self.work.model.ports[port.index()].connection,
+            self.context.model.ports[port.index()].connection,
             Connection::Branch { .. }
         );
-        match self.work.fact(port_column(port, variable)) {
+        match self.context.fact(port_column(port, variable)) {
             Fact::Own(..) if on_branch => 1,
             _ => match variable {
                 Variable::Effort => side.effort_sign,
@@ -270,7 +270,7 @@ impl<'a> Telling<'a> {
     /// A modulus or its inverse, with a sign, as it is put before "times".
     fn factor(&self, modulus: ExprId, negative: bool, forwards: bool) -> String {
         // Few factors are printed, and only when there is a fault, so that a copy of the expressions costs nothing.
-        let mut exprs = self.work.model.exprs.clone();
+        let mut exprs = self.context.model.exprs.clone();
         let one = exprs.one();
         let zero = exprs.is_zero(modulus);
         let factor = if forwards || zero {
@@ -287,16 +287,19 @@ impl<'a> Telling<'a> {
 
     /// Equations of which none suffices alone.
     fn together(&self, rows: &[u32], column: u32) -> (Span, String) {
-        let words = self.work.words;
+        let words = self.context.words;
         let what = self.name(column);
         let mut names: Vec<String> = Vec::new();
         let mut place = None;
-        for row in rows.iter().filter(|row| !self.work.is_silent(**row)) {
-            let (name, span) = match self.work.structure.equations[*row as usize] {
+        for row in rows.iter().filter(|row| !self.context.is_silent(**row)) {
+            let (name, span) = match self.context.structure.equations[*row as usize] {
                 Equation::Junction(junction) => (words.junction(junction), words.junction_span(junction)),
                 Equation::Coupler(port, _) | Equation::Port(port) => {
-                    let id = self.work.model.ports[port.index()].element;
-                    (format!("`{}`", self.work.model.element_name(id)), words.port_span(port))
+                    let id = self.context.model.ports[port.index()].element;
+                    (
+                        format!("`{}`", self.context.model.element_name(id)),
+                        words.port_span(port),
+                    )
                 }
                 Equation::Bond(bond) => ("a bond".to_string(), self.bond_span(bond)),
             };
@@ -306,10 +309,10 @@ impl<'a> Telling<'a> {
             }
         }
         let span = place.unwrap_or(words.port_span(self.port));
-        if self.work.is_cut(rows) {
+        if self.context.is_cut(rows) {
             let junction = rows
                 .iter()
-                .find_map(|row| match self.work.structure.equations[*row as usize] {
+                .find_map(|row| match self.context.structure.equations[*row as usize] {
                     Equation::Junction(junction) => Some(junction),
                     _ => None,
                 });
@@ -336,10 +339,10 @@ impl<'a> Telling<'a> {
     }
 
     fn bond_span(&self, bond: u32) -> Span {
-        let drawn = self.work.graph.drawn.iter().position(|carrier| *carrier == bond);
+        let drawn = self.context.graph.drawn.iter().position(|carrier| *carrier == bond);
         match drawn {
-            Some(index) => self.work.model.bonds[index].span,
-            None => self.work.words.port_span(self.port),
+            Some(index) => self.context.model.bonds[index].span,
+            None => self.context.words.port_span(self.port),
         }
     }
 }
