@@ -1,0 +1,6 @@
+[
+  (block)
+  (domain)
+  (experiment)
+  (block_comment)
+] @fold
