@@ -1,25 +1,21 @@
 //! Bond chains: each arrow a bond, bond elements taking their ports from the bonds that end at them.
 
-use super::state::{Elaborator, NodeView, Place, Progress, Thing};
+use crate::context::words::shape_words;
+use crate::context::{ArrowBonds, EndKey, NodeView, Place, Progress, Thing, layer};
+use crate::evaluate::Evaluator;
+use crate::expand::Deferred;
 use lgm_model::{Bond, BondEnd, BondId, Connection, ElementId, NodeId, Port, PortId};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{self, Expr, ExprKind, Item, Name, Statement, StatementKind};
+use lgm_syntax::ast::{self, Expr, Item, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an arrow ends at.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End<'a> {
+pub(crate) enum End<'a> {
     Node(NodeView),
     Element(ElementId, Option<&'a Name>),
-}
-
-/// An end as a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum EndKey {
-    Node(u32),
-    Element(ElementId),
 }
 
 impl End<'_> {
@@ -41,61 +37,29 @@ struct Arrow<'a> {
     width: Option<u32>,
 }
 
-/// Where the scalar bonds of an arrow lie.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ArrowBonds {
-    pub first: u32,
-    pub width: u32,
-}
-
 /// In place of a port of an element whose ports failed, which was reported: it is no port at all.
 const FAILED: PortId = PortId(u32::MAX);
 
-/// The arrows by their ends, for measures.
-#[derive(Debug, Default)]
-pub(super) struct BondEnds {
-    pub arrows: FxHashMap<(EndKey, EndKey), Vec<ArrowBonds>>,
+/// The bonds of all chains in the making.
+pub(crate) struct Bonding<'e, 'a> {
+    evaluator: &'e mut Evaluator<'a>,
 }
 
-/// Where a chain of bonds in a body ends at a port of one of its instances, `m.el`.
-pub(super) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str) -> Option<Span> {
-    statements.iter().find_map(|statement| match &statement.kind {
-        StatementKind::Chain(list) => list.iter().find_map(|end| match &end.kind {
-            ExprKind::Member(owner, name) => {
-                let is_owner = matches!(&owner.kind, ExprKind::Name(found) if &*found.text == instance);
-                (is_owner && &*name.text == port).then_some(end.span)
-            }
-            _ => None,
-        }),
-        StatementKind::For(block) => drawn_to_port(&block.body, instance, port),
-        StatementKind::If(block) => {
-            let mut bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
-            bodies.find_map(|body| drawn_to_port(body, instance, port))
-        }
-        _ => None,
-    })
+layer!(Bonding<'e, 'a>, evaluator: Evaluator<'a>);
+
+/// Makes the bonds of all chains, and the ports of all bond elements.
+pub(crate) fn join_chains<'a>(evaluator: &mut Evaluator<'a>, chains: &[Deferred<'a, Vec<Expr>>]) {
+    Bonding { evaluator }.join_chains(chains);
 }
 
-impl<'a> Elaborator<'a> {
-    /// The element that `T.in` names a port of, with that port; every other name with a dot is a member of a component.
-    pub fn element_port(&mut self, expr: &'a Expr, place: Place) -> Option<(ElementId, &'a Expr, &'a Name)> {
-        let ExprKind::Member(owner, port) = &expr.kind else {
-            return None;
-        };
-        match self.graph_part(owner, place) {
-            Some(Thing::Element(id)) => Some((id, owner, port)),
-            _ => None,
-        }
-    }
-
+impl<'a> Bonding<'_, 'a> {
     /// Makes the bonds of all chains, and the ports of all bond elements.
-    pub fn join_chains(&mut self) {
+    fn join_chains(&mut self, chains: &[Deferred<'a, Vec<Expr>>]) {
         let mut arrows: Vec<Arrow<'a>> = Vec::new();
         // Elements that lack a bond because its other end is at fault, which was said.
         let mut excused: FxHashSet<ElementId> = FxHashSet::default();
-        for at in 0..self.chains.len() {
-            let later = self.chains[at];
-            self.here = later.place;
+        for later in chains {
+            self.reports.here = later.place;
             let ends: Vec<Option<End<'a>>> = later
                 .what
                 .iter()
@@ -132,28 +96,28 @@ impl<'a> Elaborator<'a> {
         }
         // The port that each end of an arrow is: one entry for the tail, one for the head.
         let mut ports: Vec<[Option<u32>; 2]> = vec![[None; 2]; arrows.len()];
-        for index in 0..self.records.len() {
+        for index in 0..self.graph.records.len() {
             let program = self.program;
-            let Item::Element(element) = program.item(self.records[index].definition) else {
+            let Item::Element(element) = program.item(self.graph.records[index].definition) else {
                 continue;
             };
             if element.domain.as_ref().is_none_or(|domain| &*domain.text != "bond") {
                 continue;
             }
-            if self.records[index].progress == Progress::Failed {
+            if self.graph.records[index].progress == Progress::Failed {
                 continue;
             }
             let id = ElementId(index as u32);
-            self.here = self.records[index].place;
+            self.reports.here = self.graph.records[index].place;
             let list = uses.get(&id).map_or(&[][..], |list| list);
             // What was not drawn may stand in the text that could not be read.
             let is_excused = excused.contains(&id) || self.program.is_damaged;
             if is_excused && list.len() < element.ports.len().max(1) {
-                self.records[index].progress = Progress::Failed;
+                self.graph.records[index].progress = Progress::Failed;
                 continue;
             }
             if !self.bond_ports(id, element, list, &arrows, &firsts, &mut ports) {
-                self.records[index].progress = Progress::Failed;
+                self.graph.records[index].progress = Progress::Failed;
             }
         }
         self.make_bonds(&arrows, &firsts, &ports);
@@ -172,9 +136,9 @@ impl<'a> Elaborator<'a> {
                 None
             }
             Thing::Nodes(view) => {
-                let shape = &self.shapes[view.shape as usize];
+                let shape = &self.scopes.shapes[view.shape as usize];
                 if !shape.sizes.is_empty() {
-                    let words = super::arguments::shape_words(shape);
+                    let words = shape_words(shape);
                     let diagnostic = Diagnostic::error(Code::LGM0115, "one junction is needed here")
                         .label(expr.span, format!("this is {words}"))
                         .help("write its index, such as `[1]` behind it");
@@ -205,7 +169,7 @@ impl<'a> Elaborator<'a> {
 
     fn bond_element(&mut self, id: ElementId, expr: &'a Expr, port: Option<&'a Name>) -> Option<End<'a>> {
         let program = self.program;
-        let Item::Element(element) = program.item(self.records[id.index()].definition) else {
+        let Item::Element(element) = program.item(self.graph.records[id.index()].definition) else {
             return None;
         };
         if element.domain.as_ref().is_none_or(|domain| &*domain.text != "bond") {
@@ -247,7 +211,7 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let width = |end: &End| match end {
-            End::Node(view) => Some(self.shapes[view.shape as usize].width),
+            End::Node(view) => Some(self.scopes.shapes[view.shape as usize].width),
             End::Element(..) => None,
         };
         let (a, b) = (width(&tail), width(&head));
@@ -262,11 +226,11 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         if let (End::Node(a), End::Node(b)) = (tail, head) {
-            let domain = |view: NodeView| self.model.nodes[view.base as usize].domain;
+            let domain = |view: NodeView| self.graph.model.nodes[view.base as usize].domain;
             if let (Some(a), Some(b)) = (domain(a), domain(b))
                 && a != b
             {
-                let name = |id: lgm_model::DomainId| self.model.domains[id.index()].name.to_string();
+                let name = |id: lgm_model::DomainId| self.graph.model.domains[id.index()].name.to_string();
                 let (a, b) = (name(a), name(b));
                 let diagnostic = Diagnostic::error(Code::LGM0303, format!("a bond joins the domains {a} and {b}"))
                     .label(tail_span, format!("this is {a}"))
@@ -315,7 +279,7 @@ impl<'a> Elaborator<'a> {
         firsts: &[u32],
         ports: &mut [[Option<u32>; 2]],
     ) -> bool {
-        let start = self.model.ports.len() as u32;
+        let start = self.graph.model.ports.len() as u32;
         let mut chosen: Vec<(Option<&'a Name>, usize, bool)> = Vec::new();
         if self.names_no_port(id, element, uses, arrows) {
             return false;
@@ -347,10 +311,10 @@ impl<'a> Elaborator<'a> {
             chosen.push((Some(name), arrow, is_tail));
         }
         for (name, arrow, is_tail) in chosen {
-            ports[arrow][usize::from(!is_tail)] = Some(self.model.ports.len() as u32);
+            ports[arrow][usize::from(!is_tail)] = Some(self.graph.model.ports.len() as u32);
             let width = arrows[arrow].width.unwrap_or(1);
             for entry in 0..width {
-                self.model.ports.push(Port {
+                self.graph.model.ports.push(Port {
                     element: id,
                     name: name.map(|name| name.text.clone()),
                     entry: (width > 1).then_some(entry + 1),
@@ -359,7 +323,7 @@ impl<'a> Elaborator<'a> {
                 });
             }
         }
-        self.model.elements[id.index()].ports = start..self.model.ports.len() as u32;
+        self.graph.model.elements[id.index()].ports = start..self.graph.model.ports.len() as u32;
         true
     }
 
@@ -388,7 +352,7 @@ impl<'a> Elaborator<'a> {
         if names.is_empty() || unnamed.is_empty() {
             return false;
         }
-        let name = self.model.element_name(id);
+        let name = self.graph.model.element_name(id);
         let list: Vec<String> = names.iter().map(|port| format!("`{port}`")).collect();
         let mut diagnostic = Diagnostic::error(Code::LGM0309, format!("a bond to `{name}` must name its port"));
         for span in unnamed.into_iter().take(4) {
@@ -409,8 +373,8 @@ impl<'a> Elaborator<'a> {
         uses: &[(usize, bool)],
         arrows: &[Arrow<'a>],
     ) {
-        let instance = self.records[id.index()].instance;
-        let name = self.model.element_name(id);
+        let instance = self.graph.records[id.index()].instance;
+        let name = self.graph.model.element_name(id);
         let count = match uses.len() {
             0 => "no bond".to_string(),
             count => format!("{count} bonds"),
@@ -462,7 +426,7 @@ impl<'a> Elaborator<'a> {
                 width,
             };
             let key = (arrow.tail.key(), arrow.head.key());
-            self.bond_ends.arrows.entry(key).or_default().push(bonds);
+            self.graph.bond_ends.arrows.entry(key).or_default().push(bonds);
             for k in 0..width {
                 let end = |end: &End, port: Option<u32>| match end {
                     End::Node(view) => BondEnd::Node(NodeId(view.base + k)),
@@ -476,10 +440,10 @@ impl<'a> Elaborator<'a> {
                 for end in [bond.tail, bond.head] {
                     if let BondEnd::Node(node) = end {
                         // What is bonded to a graph node acts against the reference.
-                        self.branching.join(Some(node), None);
+                        self.graph.branching.join(Some(node), None);
                     }
                 }
-                self.model.bonds.push(bond);
+                self.graph.model.bonds.push(bond);
             }
         }
     }

@@ -10,66 +10,36 @@
 //! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`Model`].
 
 pub mod analysis;
-mod arguments;
-mod arithmetic;
-mod blame;
 mod bonds;
-mod branches;
-mod classify;
 mod connect;
-mod count;
-mod counts;
-mod couplers;
-mod energy;
+mod context;
 mod evaluate;
 mod expand;
-mod experiment;
-mod frames;
-mod functions;
-mod infer;
-mod input_settings;
-mod integers;
-mod integrals;
-mod junctions;
-mod law_faults;
-mod law_scope;
+mod function_table;
 mod laws;
-mod linear;
-mod load;
-mod lookup;
-mod measures;
-mod modal;
+mod modal_rules;
 mod names;
-mod nonlinear;
-mod origins;
+mod normalize;
+mod options;
 mod outputs;
-mod plain_numbers;
-mod point_settings;
-mod postponed;
-mod quantities;
-mod recursion;
-mod references;
-mod reports;
-mod scopes;
-mod settings;
-mod starts;
-mod state;
-mod stdlib;
-mod stiffness;
-mod symmetry;
-mod values;
+mod program;
+mod syntax_queries;
+mod units;
 
-pub use experiment::ENTRIES as EXPERIMENT_ENTRIES;
-pub use functions::function_names;
-pub use input_settings::{InputTarget, input_target, no_such_input};
-pub use load::{Program, load};
-pub use point_settings::dimension_of_text;
-pub use settings::Settings;
+pub use function_table::function_names;
+pub use options::Settings;
+pub use options::inputs::{InputTarget, input_target, no_such_input};
+pub use outputs::experiment::ENTRIES as EXPERIMENT_ENTRIES;
+pub use program::{Program, load};
+pub use units::dimension_of_text;
 
+use context::Context;
+use evaluate::Evaluator;
 use lgm_model::Model;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
+use options::point::PointSetting;
 
 /// The names of the models of the root text in order.
 pub fn model_names(program: &Program) -> Vec<String> {
@@ -84,7 +54,7 @@ pub fn model_names(program: &Program) -> Vec<String> {
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, largest);
-    let (chosen, assignments) = settings::read(program, map, settings, &mut diagnostics);
+    let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun; and with a unit for an index, whatever needs the
     // name would be told as a fault too.
     let hopeless = diagnostics
@@ -94,37 +64,50 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
         in_source_order(&mut diagnostics);
         return (None, diagnostics);
     };
-    let inputs = input_settings::read(program, chosen, map, &settings.inputs, &mut diagnostics);
-    let point = point_settings::read(program, chosen, map, &settings.point, &mut diagnostics);
-    let mut work = state::Elaborator::new(program, map, chosen, diagnostics);
-    work.largest = largest;
-    work.settings = assignments.iter().map(|entry| (&*entry.name, entry)).collect();
-    work.inputs = inputs.iter().collect();
-    work.run();
-    if !work.stopped {
-        work.finish_point(&point);
-    }
-    work.blame_options();
-    work.count_instances();
-    let state::Elaborator {
-        mut diagnostics,
-        model,
+    let inputs = options::inputs::read(program, chosen, map, &settings.inputs, &mut diagnostics);
+    let point = options::point::read(program, chosen, map, &settings.point, &mut diagnostics);
+    let cx = Context::new(program, map, chosen, diagnostics);
+    let mut evaluator = Evaluator::new(cx, &assignments, &inputs, laws::read);
+    evaluate(&mut evaluator, &point, largest);
+    let Context {
+        mut reports,
         arena,
+        graph,
         ..
-    } = work;
+    } = evaluator.into_context();
+    reports.blame_options();
+    reports.count_instances();
+    let (mut diagnostics, mut model) = (reports.diagnostics, graph.model);
     let failed = has_errors(&diagnostics);
     in_source_order(&mut diagnostics);
     if failed {
         return (None, diagnostics);
     }
-    let mut model = model;
     model.exprs = arena.exprs;
-    model.counts = counts::counts(&model);
-    let mut found = stiffness::split_singular_stiffness(&mut model);
-    found.extend(integrals::hold_integrals(&mut model));
+    model.counts = normalize::counts(&model);
+    let mut found = normalize::split_singular_stiffness(&mut model);
+    found.extend(normalize::hold_integrals(&mut model));
     model.show_instances(&mut found);
     let failed = has_errors(&found);
     diagnostics.extend(found);
     in_source_order(&mut diagnostics);
     (Some(model).filter(|_| !failed), diagnostics)
+}
+
+/// From the chosen model to the flat graph with its laws and outputs, phase by phase.
+fn evaluate<'a>(evaluator: &mut Evaluator<'a>, point: &'a [PointSetting], largest: u64) {
+    let expanded = expand::expand(evaluator, largest);
+    if evaluator.reports.stopped {
+        return;
+    }
+    bonds::join_chains(evaluator, &expanded.chains);
+    laws::read_all(evaluator);
+    if evaluator.reports.stopped {
+        return;
+    }
+    outputs::evaluate(evaluator, &expanded);
+    connect::check(evaluator);
+    if !evaluator.reports.stopped {
+        outputs::point::evaluate(evaluator, point);
+    }
 }

@@ -1,7 +1,7 @@
 //! What each item declares.
 
-use super::super::load::Program;
-use super::{Analysis, Definition, DefinitionId, DefinitionKind, Use};
+use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind, Use};
+use crate::program::Program;
 use lgm_source::Span;
 use lgm_syntax::ast::{Assigned, Formal, Item, JunctionDecl, Name, PortDecl, Statement, StatementKind};
 use lgm_syntax::visit::statements;

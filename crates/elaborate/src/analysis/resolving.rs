@@ -1,7 +1,7 @@
 //! What the names in each item stand for.
 
-use super::super::load::{ItemRef, Program};
-use super::{Analysis, Definition, DefinitionId, DefinitionKind};
+use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind};
+use crate::program::{ItemRef, Program};
 use lgm_syntax::ast::{Argument, Attribute, Equation, Expr, ExprKind, Formal, Item, Name, Statement, StatementKind};
 use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions};
 use std::sync::Arc;

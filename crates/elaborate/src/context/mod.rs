@@ -1,0 +1,195 @@
+//! What every phase of elaboration works on: the program, the names, the expressions, the flat graph and the reports.
+//!
+//! [`Context`] is the lowest layer. It can look names up, read units and report, and evaluates nothing. The evaluator and the
+//! phases are layers over it (see [`layer!`]): a layer can do what those below it can, and nothing below knows of it.
+
+mod layer;
+mod reporting;
+
+pub(crate) mod graph;
+pub(crate) mod modal;
+pub(crate) mod reports;
+pub(crate) mod scopes;
+pub(crate) mod values;
+pub(crate) mod words;
+
+pub(crate) use graph::*;
+pub(crate) use layer::*;
+pub(crate) use scopes::*;
+
+use crate::program::Program;
+use crate::units::unit_meaning;
+use lgm_algebra::expr::{ExprId, Function, Node, SymbolKind};
+use lgm_algebra::units::Unit;
+use lgm_model::{Domain, DomainId, Measure, Model};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceMap, Span};
+use lgm_syntax::ast::{self, Item, Name};
+use num_traits::One;
+use reports::Reports;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use values::{Arena, DimId, Dimensions};
+
+/// The work in progress.
+pub(crate) struct Context<'a> {
+    pub program: &'a Program,
+    pub sources: &'a SourceMap,
+    pub chosen: &'a ast::Model,
+    pub reports: Reports,
+    pub arena: Arena,
+    pub dims: Dimensions,
+    /// Units by their places.
+    units: FxHashMap<Span, Option<Rc<Unit>>>,
+    /// For each expression, in order of ids, whether anything but parameters is below it.
+    varying: Vec<bool>,
+    pub scopes: Scopes<'a>,
+    pub graph: Graph<'a>,
+}
+
+impl<'a> Context<'a> {
+    /// Nothing but the chosen model's name, and the faults that were found in the definitions.
+    pub fn new(
+        program: &'a Program,
+        sources: &'a SourceMap,
+        chosen: &'a ast::Model,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Context<'a> {
+        let mut arena = Arena::default();
+        let time = arena.exprs.new_symbol("time", SymbolKind::Time);
+        Context {
+            program,
+            sources,
+            chosen,
+            reports: Reports::new(diagnostics),
+            arena,
+            dims: Dimensions::new(),
+            units: FxHashMap::default(),
+            varying: Vec::new(),
+            scopes: Scopes::new(),
+            graph: Graph::new(chosen, time),
+        }
+    }
+
+    /// The meaning of a unit, found once for each place; its faults are reported.
+    pub(crate) fn unit(&mut self, written: &ast::UnitExpr) -> Option<Rc<Unit>> {
+        if let Some(known) = self.units.get(&written.span) {
+            return known.clone();
+        }
+        let unit = match unit_meaning(written) {
+            Ok(unit) => Some(Rc::new(unit)),
+            // A name with other letters than those of units was reported as it was read.
+            Err(_) if written.factors.iter().any(|factor| !factor.name.text.is_ascii()) => None,
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                None
+            }
+        };
+        self.units.insert(written.span, unit.clone());
+        unit
+    }
+
+    /// The symbol of a variable of the graph.
+    pub(crate) fn measure(&mut self, measure: Measure, name: impl FnOnce(&Model) -> String) -> ExprId {
+        let symbol = match self.graph.measures.get(&measure) {
+            Some(symbol) => *symbol,
+            None => {
+                let name = name(&self.graph.model);
+                let symbol = self.arena.exprs.new_symbol(name, SymbolKind::Measure);
+                self.graph.measures.insert(measure, symbol);
+                self.graph.model.measures.push((symbol, measure));
+                symbol
+            }
+        };
+        self.arena.exprs.symbol(symbol)
+    }
+
+    /// The domain that a name means, added to the model when it is first used.
+    pub(crate) fn domain(&mut self, name: &'a Name) -> Option<DomainId> {
+        let Some(at) = self.program.domain(&name.text, name.span.source) else {
+            // `names` has reported it.
+            return None;
+        };
+        if let Some(id) = self.graph.domain_ids.get(&at) {
+            return Some(*id);
+        }
+        let Item::Domain(declared) = self.program.item(at) else {
+            return None;
+        };
+        let (Some(across), Some(through), Some(effort)) = (&declared.across, &declared.through, &declared.effort)
+        else {
+            // `names` has reported what is missing.
+            return None;
+        };
+        let effort_is_across = *effort.text == *across.name.text || &*effort.text == "across";
+        let across_unit = across.unit.as_ref().and_then(|unit| self.unit(unit));
+        let through_unit = through.unit.as_ref().and_then(|unit| self.unit(unit));
+        // The words of the declaration are kept where they are SI: `rad/s` says more than `1/s`.
+        let text = |written: &Option<ast::UnitExpr>, unit: &Option<Rc<Unit>>| {
+            let unit = unit.as_ref()?;
+            if !unit.factor.is_one() || unit.pi_power != 0 {
+                return Some(unit.dimension.text());
+            }
+            let words = self.sources.slice(written.as_ref()?.span).trim();
+            Some(words.trim_start_matches('[').trim_end_matches(']').trim().to_string())
+        };
+        let id = DomainId(self.graph.model.domains.len() as u32);
+        self.graph.model.domains.push(Domain {
+            name: declared.name.text.clone(),
+            across: across.name.text.clone(),
+            across_unit: text(&across.unit, &across_unit),
+            across_dimension: across_unit.map(|unit| unit.dimension),
+            through: through.name.text.clone(),
+            through_unit: text(&through.unit, &through_unit),
+            through_dimension: through_unit.map(|unit| unit.dimension),
+            effort_is_across,
+            pseudo: declared.pseudo.is_some(),
+        });
+        self.graph.domain_ids.insert(at, id);
+        Some(id)
+    }
+
+    /// The time.
+    pub(crate) fn time(&mut self) -> ExprId {
+        self.arena.exprs.symbol(self.graph.model.time)
+    }
+
+    /// What the user wrote at a place, in one line.
+    pub(crate) fn written(&self, span: Span) -> Arc<str> {
+        let text = &self.sources.get(span.source).text;
+        let written = text.get(span.start as usize..span.end as usize).unwrap_or("");
+        written.split_whitespace().collect::<Vec<_>>().join(" ").into()
+    }
+
+    /// Whether an expression depends on anything but parameters.
+    pub(crate) fn varies(&mut self, expr: ExprId) -> bool {
+        // Children come before their parents, so one pass over the new expressions is enough.
+        for at in self.varying.len()..self.arena.exprs.len() {
+            let node = self.arena.exprs.node(ExprId(at as u32));
+            let varies = match node {
+                Node::Symbol(symbol) => self.arena.exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
+                Node::Call(function, _) if is_measure(*function) => true,
+                node => node.children().any(|child| self.varying[child.0 as usize]),
+            };
+            self.varying.push(varies);
+        }
+        self.varying[expr.0 as usize]
+    }
+
+    /// The dimension of a domain's across (or through) variable.
+    pub(crate) fn domain_dimension(&mut self, domain: DomainId, across: bool) -> DimId {
+        let about = &self.graph.model.domains[domain.index()];
+        let dimension = if across {
+            about.across_dimension
+        } else {
+            about.through_dimension
+        };
+        self.dims.optional(dimension)
+    }
+}
+
+/// Whether a call stands for a variable of the graph.
+pub(crate) fn is_measure(function: Function) -> bool {
+    matches!(function, Function::Int | Function::Der)
+}

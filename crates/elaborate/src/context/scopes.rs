@@ -1,0 +1,353 @@
+//! Names and what they stand for: a body's names, found once, and in every expansion of it a slot for each of them.
+
+use crate::context::values::Value;
+use crate::program::ItemRef;
+use lgm_model::{ElementId, PathId};
+use lgm_syntax::ast::{self, Formal, Name, Statement, StatementKind};
+use rustc_hash::FxHashMap;
+
+/// A body that is being expanded: a model or one instance of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FrameId(pub u32);
+
+/// The values of the loop indices at some place; the first one is "no loop".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EnvId(pub u32);
+
+/// Where an expression is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub frame: FrameId,
+    pub env: EnvId,
+}
+
+impl Place {
+    /// What stands in no loop and in no component: the model itself, and what a definition says by itself.
+    pub const MODEL: Place = Place {
+        frame: FrameId(0),
+        env: EnvId(0),
+    };
+
+    /// The place of a body outside of its loops.
+    pub fn of(frame: FrameId) -> Place {
+        Place { frame, env: EnvId(0) }
+    }
+}
+
+/// One loop index with its value, and the loops around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Env<'a> {
+    pub parent: EnvId,
+    pub name: &'a str,
+    pub value: i64,
+}
+
+/// At most two indices; a single one has 0 in the second place, which no index of the language is.
+pub(crate) type Indices = (i64, i64);
+
+pub(crate) fn pair(list: &[i64]) -> Indices {
+    match list {
+        [i, j, ..] => (*i, *j),
+        [i] => (*i, 0),
+        [] => (0, 0),
+    }
+}
+
+pub(crate) fn index_text(at: Indices) -> String {
+    match at {
+        (i, 0) => i.to_string(),
+        (i, j) => format!("{i}, {j}"),
+    }
+}
+
+/// A declared model value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    Formal(u32),
+    Param(&'a ast::Assigned),
+    Const(&'a ast::Assigned),
+    Input(&'a ast::Assigned),
+    Signal(&'a ast::Indexed),
+    State(&'a ast::Indexed),
+}
+
+/// What is known of a model value.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum ValueSlot<'a> {
+    /// Not declared in the branches that were taken so far.
+    #[default]
+    Absent,
+    /// Declared, not looked at yet.
+    Deferred(Origin<'a>, EnvId),
+    /// Being evaluated: whoever asks now closes a circle.
+    Busy,
+    /// Evaluated.
+    Done(Value),
+    /// Declared with indices.
+    Indexed(Box<FxHashMap<(i64, i64), ValueSlot<'a>>>),
+}
+
+/// A node, an array of nodes, or an entry of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NodeView {
+    /// The first scalar junction; [`NodeView::GROUND`] for the reference.
+    pub base: u32,
+    /// The shape in [`Scopes::shapes`].
+    pub shape: u32,
+}
+
+impl NodeView {
+    /// In place of a junction: the reference of every domain.
+    pub const GROUND: u32 = u32::MAX;
+
+    pub fn ground() -> NodeView {
+        NodeView {
+            base: NodeView::GROUND,
+            shape: 0,
+        }
+    }
+
+    pub fn is_ground(self) -> bool {
+        self.base == NodeView::GROUND
+    }
+}
+
+/// The sizes of an array of nodes, and the width of each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeShape {
+    pub sizes: Vec<i64>,
+    pub width: u32,
+    pub vector: bool,
+}
+
+/// What a name of the graph stands for.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Thing {
+    /// Not declared in the branches that were taken.
+    #[default]
+    Absent,
+    /// Its declaration failed and was reported.
+    Failed,
+    Nodes(NodeView),
+    Element(ElementId),
+    Component(FrameId),
+    /// A modal block: its first element, and its place in [`Graph::blocks`].
+    Modal(ElementId, u32),
+    Indexed(Box<FxHashMap<(i64, i64), Thing>>),
+}
+
+/// The names of a model or a component, found once, each with its slot.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    pub name: &'a Name,
+    pub formals: &'a [Formal],
+    pub statements: &'a [Statement],
+    pub values: FxHashMap<&'a str, u32>,
+    pub things: FxHashMap<&'a str, u32>,
+}
+
+impl<'a> Body<'a> {
+    fn value(&mut self, name: &'a Name) {
+        let next = self.values.len() as u32;
+        self.values.entry(&name.text).or_insert(next);
+    }
+
+    fn thing(&mut self, name: &'a Name) {
+        let next = self.things.len() as u32;
+        self.things.entry(&name.text).or_insert(next);
+    }
+
+    fn collect(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(declared) | StatementKind::Zero(declared) | StatementKind::One(declared) => {
+                    for declared in &declared.names {
+                        self.thing(&declared.name);
+                    }
+                }
+                StatementKind::Port(list) => {
+                    for port in list {
+                        self.thing(&port.declared.name);
+                    }
+                }
+                StatementKind::Instance(instance) => self.thing(&instance.declared.name),
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    self.value(&assigned.name);
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) => self.value(&indexed.declared.name),
+                StatementKind::For(block) => self.collect(&block.body),
+                StatementKind::If(block) => {
+                    for (_, branch) in &block.branches {
+                        self.collect(branch);
+                    }
+                    self.collect(&block.otherwise);
+                }
+                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+            }
+        }
+    }
+}
+
+/// One expansion of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame<'a> {
+    pub body: u32,
+    pub path: Option<PathId>,
+    /// The frame that holds the instance, and the loop indices there.
+    pub outer: Place,
+    pub instance: Option<&'a ast::Instance>,
+    /// First slots of this frame.
+    pub values: u32,
+    pub things: u32,
+    /// How many components are around it.
+    pub depth: u32,
+}
+
+/// All names of the model that is being expanded.
+pub(crate) struct Scopes<'a> {
+    pub bodies: Vec<Body<'a>>,
+    body_of: FxHashMap<ItemRef, u32>,
+    pub frames: Vec<Frame<'a>>,
+    pub values: Vec<ValueSlot<'a>>,
+    pub things: Vec<Thing>,
+    pub envs: Vec<Env<'a>>,
+    /// How many entries of `envs` something else refers to.
+    pub kept_envs: usize,
+    pub shapes: indexmap::IndexSet<NodeShape>,
+}
+
+impl<'a> Scopes<'a> {
+    pub fn new() -> Scopes<'a> {
+        let mut shapes = indexmap::IndexSet::default();
+        shapes.insert(NodeShape {
+            sizes: Vec::new(),
+            width: 1,
+            vector: false,
+        });
+        Scopes {
+            bodies: Vec::new(),
+            body_of: FxHashMap::default(),
+            frames: Vec::new(),
+            values: Vec::new(),
+            things: Vec::new(),
+            envs: vec![Env {
+                parent: EnvId(0),
+                name: "",
+                value: 0,
+            }],
+            kept_envs: 0,
+            shapes,
+        }
+    }
+
+    /// The body of a definition with its names, found once.
+    pub(crate) fn body(&mut self, at: ItemRef, component: &'a ast::Component) -> u32 {
+        if let Some(index) = self.body_of.get(&at) {
+            return *index;
+        }
+        let index = self.add_body(&component.name, &component.formals, &component.body);
+        self.body_of.insert(at, index);
+        index
+    }
+
+    /// The frame of the chosen model.
+    pub(crate) fn model_frame(&mut self, chosen: &'a ast::Model) -> FrameId {
+        let body = self.add_body(&chosen.name, &[], &chosen.body);
+        self.frame(body, None, Place::MODEL, None, 0)
+    }
+
+    fn add_body(&mut self, name: &'a Name, formals: &'a [Formal], statements: &'a [Statement]) -> u32 {
+        let mut body = Body {
+            name,
+            formals,
+            statements,
+            values: FxHashMap::default(),
+            things: FxHashMap::default(),
+        };
+        for formal in formals {
+            let next = body.values.len() as u32;
+            body.values.entry(&formal.name.text).or_insert(next);
+        }
+        body.collect(statements);
+        self.bodies.push(body);
+        self.bodies.len() as u32 - 1
+    }
+
+    /// A new frame with empty slots.
+    pub(crate) fn frame(
+        &mut self,
+        body: u32,
+        path: Option<PathId>,
+        outer: Place,
+        instance: Option<&'a ast::Instance>,
+        depth: u32,
+    ) -> FrameId {
+        self.keep_envs();
+        let names = &self.bodies[body as usize];
+        let id = FrameId(self.frames.len() as u32);
+        let values = self.values.len();
+        self.frames.push(Frame {
+            body,
+            path,
+            outer,
+            instance,
+            values: values as u32,
+            things: self.things.len() as u32,
+            depth,
+        });
+        let (value_count, thing_count) = (names.values.len(), names.things.len());
+        self.values.resize(values + value_count, ValueSlot::Absent);
+        self.things.resize(self.things.len() + thing_count, Thing::Absent);
+        for (at, formal) in names.formals.iter().enumerate() {
+            let slot = names.values[&*formal.name.text] as usize;
+            self.values[values + slot] = ValueSlot::Deferred(Origin::Formal(at as u32), EnvId(0));
+        }
+        id
+    }
+
+    /// The values of loop indices so far are needed later on: something is put down that refers to them.
+    pub(crate) fn keep_envs(&mut self) {
+        self.kept_envs = self.envs.len();
+    }
+
+    /// The place of one round of a loop.
+    pub(crate) fn round(&mut self, place: Place, name: &'a str, value: i64) -> Place {
+        let env = EnvId(self.envs.len() as u32);
+        self.envs.push(Env {
+            parent: place.env,
+            name,
+            value,
+        });
+        Place {
+            frame: place.frame,
+            env,
+        }
+    }
+
+    /// The value of a loop index, if a loop around the place has one of this name.
+    pub(crate) fn loop_index(&self, name: &str, place: Place) -> Option<i64> {
+        let mut at = place.env;
+        while at.0 != 0 {
+            let env = &self.envs[at.0 as usize];
+            if env.name == name {
+                return Some(env.value);
+            }
+            at = env.parent;
+        }
+        None
+    }
+
+    /// The slot of a value in a frame.
+    pub(crate) fn value_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
+        let frame = &self.frames[frame.0 as usize];
+        let slot = self.bodies[frame.body as usize].values.get(name)?;
+        Some((frame.values + slot) as usize)
+    }
+
+    /// The slot of a node or an instance in a frame.
+    pub(crate) fn thing_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
+        let frame = &self.frames[frame.0 as usize];
+        let slot = self.bodies[frame.body as usize].things.get(name)?;
+        Some((frame.things + slot) as usize)
+    }
+}

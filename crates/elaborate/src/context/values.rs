@@ -1,0 +1,363 @@
+//! What an expression of the language evaluates to: entries with dimensions, in a shape.
+
+use lgm_algebra::expr::{ExprId, Exprs};
+use lgm_algebra::units::Dimension;
+use lgm_source::Span;
+use num_rational::BigRational;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A dimension in [`Dimensions`]; the first one is "unknown", the second that of pure numbers.
+///
+/// A number that is written without a unit goes with every dimension where it stands alone ([`DimId::PLAIN`]), but counts as
+/// a pure number in a product with a known dimension. The dimension of such a product *rests on a number*: it is checked,
+/// and a mismatch is a warning only, since the number may be a quantity whose unit was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct DimId(pub u32);
+
+/// The bit of a dimension that rests on a number.
+const RESTS: u32 = 1 << 31;
+
+impl DimId {
+    pub const UNKNOWN: DimId = DimId(0);
+    pub const NONE: DimId = DimId(1);
+    /// That of a number as it is written, without a unit.
+    pub const PLAIN: DimId = DimId(RESTS | 1);
+
+    /// Whether it is known for sure, and rests on no number.
+    pub fn is_known(self) -> bool {
+        self != DimId::UNKNOWN && self.0 & RESTS == 0
+    }
+
+    /// Whether there is a dimension, which a number without a unit may have made a wrong one.
+    pub fn rests_on_number(self) -> bool {
+        self.0 & RESTS != 0 && self != DimId::PLAIN
+    }
+
+    /// Whether it can disagree with another dimension.
+    pub fn says_something(self) -> bool {
+        self.is_known() || self.rests_on_number()
+    }
+
+    /// The same dimension as if it were known for sure.
+    pub fn firm(self) -> DimId {
+        DimId(self.0 & !RESTS)
+    }
+
+    /// The same dimension as one that rests on a number.
+    fn resting(self) -> DimId {
+        match self {
+            DimId::UNKNOWN => self,
+            DimId(word) => DimId(word | RESTS),
+        }
+    }
+
+    /// The dimension of a name that stands for a quantity: one without a unit is unknown, even where it is a number.
+    pub fn named(self) -> DimId {
+        if self == DimId::PLAIN { DimId::UNKNOWN } else { self }
+    }
+
+    /// The dimension of a sum, where two terms go together: what is known for sure counts first.
+    pub fn joined(self, other: DimId) -> DimId {
+        let rank = |dim: DimId| match dim {
+            DimId::PLAIN => 0,
+            DimId::UNKNOWN => 1,
+            _ if dim.is_known() => 3,
+            _ => 2,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+
+    /// Whether two quantities may stand together.
+    pub fn agreement(self, other: DimId) -> Agreement {
+        match (self.says_something(), other.says_something()) {
+            (true, true) if self.firm() != other.firm() => match self.is_known() && other.is_known() {
+                true => Agreement::No,
+                false => Agreement::Doubtful,
+            },
+            _ => Agreement::Yes,
+        }
+    }
+}
+
+/// Whether two dimensions go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// They are the same, or one of them is unknown.
+    Yes,
+    /// They differ, but one of them rests on a number without a unit.
+    Doubtful,
+    /// They differ.
+    No,
+}
+
+/// All dimensions that occur, each once.
+#[derive(Debug)]
+pub(crate) struct Dimensions {
+    list: Vec<Dimension>,
+    ids: FxHashMap<Dimension, DimId>,
+}
+
+impl Dimensions {
+    pub fn new() -> Dimensions {
+        let mut dimensions = Dimensions {
+            // The place of the unknown dimension holds nothing that is ever read.
+            list: vec![Dimension::NONE],
+            ids: FxHashMap::default(),
+        };
+        dimensions.id(Dimension::NONE);
+        dimensions
+    }
+
+    pub fn id(&mut self, dimension: Dimension) -> DimId {
+        let next = DimId(self.list.len() as u32);
+        let id = *self.ids.entry(dimension).or_insert(next);
+        if id == next {
+            self.list.push(dimension);
+        }
+        id
+    }
+
+    pub fn optional(&mut self, dimension: Option<Dimension>) -> DimId {
+        dimension.map_or(DimId::UNKNOWN, |dimension| self.id(dimension))
+    }
+
+    pub fn get(&self, id: DimId) -> Option<Dimension> {
+        id.is_known().then(|| self.list[id.0 as usize])
+    }
+
+    /// The dimension as a person reads it.
+    pub fn text(&self, id: DimId) -> String {
+        match self.get(id.firm()).filter(|_| id != DimId::PLAIN) {
+            Some(dimension) if dimension.is_none() => "[1] (a pure number)".to_string(),
+            Some(dimension) => format!("[{}]", dimension.text()),
+            None => "unknown".to_string(),
+        }
+    }
+
+    /// `a * b^(numerator/denominator)`; a product with an unknown factor is unknown, one with a plain number rests on it.
+    pub fn times_power(&mut self, a: DimId, b: DimId, numerator: i64, denominator: i64) -> DimId {
+        if b == DimId::NONE {
+            return a;
+        }
+        let product = match (self.get(a.firm()), self.get(b.firm())) {
+            (Some(x), Some(y)) => self.optional(x.times_power(&y, numerator, denominator)),
+            _ => return DimId::UNKNOWN,
+        };
+        match a.firm() == a && b.firm() == b {
+            true => product,
+            false => product.resting(),
+        }
+    }
+
+    pub fn times(&mut self, a: DimId, b: DimId) -> DimId {
+        if a == DimId::NONE {
+            return b;
+        }
+        self.times_power(a, b, 1, 1)
+    }
+
+    pub fn over(&mut self, a: DimId, b: DimId) -> DimId {
+        self.times_power(a, b, -1, 1)
+    }
+
+    /// Per second (-1) or times second (1), any number of times; of a plain number, which may be any quantity, it is unknown.
+    pub fn times_seconds(&mut self, a: DimId, power: i64) -> DimId {
+        if a == DimId::PLAIN {
+            return DimId::UNKNOWN;
+        }
+        let time = self.id(Dimension::TIME);
+        self.times_power(a, time, power, 1)
+    }
+}
+
+/// A scalar: an expression with its dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scalar {
+    pub expr: ExprId,
+    pub dim: DimId,
+}
+
+/// A vector or a matrix, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayValue {
+    pub rows: usize,
+    pub columns: usize,
+    /// Written as a list of rows, so that it is indexed and printed with two indices.
+    pub matrix: bool,
+    pub entries: Vec<Scalar>,
+}
+
+/// What an expression evaluates to.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A fault was reported; whoever uses the value stays silent.
+    Error,
+    /// A scalar.
+    Scalar(Scalar),
+    /// A vector or a matrix.
+    Array(Rc<ArrayValue>),
+}
+
+impl Value {
+    pub fn scalar(expr: ExprId, dim: DimId) -> Value {
+        Value::Scalar(Scalar { expr, dim })
+    }
+
+    /// A column; a column of one entry is a scalar where `keep` is false.
+    pub fn column(entries: Vec<Scalar>) -> Value {
+        match entries[..] {
+            [only] => Value::Scalar(only),
+            _ => Value::array(entries.len(), 1, false, entries),
+        }
+    }
+
+    pub fn array(rows: usize, columns: usize, matrix: bool, entries: Vec<Scalar>) -> Value {
+        Value::Array(Rc::new(ArrayValue {
+            rows,
+            columns,
+            matrix,
+            entries,
+        }))
+    }
+
+    pub fn is_error(&self) -> bool {
+        matches!(self, Value::Error)
+    }
+
+    /// Rows and columns; a scalar and an error are 1 by 1.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Value::Error | Value::Scalar(_) => (1, 1),
+            Value::Array(array) => (array.rows, array.columns),
+        }
+    }
+
+    pub fn entries(&self) -> &[Scalar] {
+        match self {
+            Value::Error => &[],
+            Value::Scalar(scalar) => std::slice::from_ref(scalar),
+            Value::Array(array) => &array.entries,
+        }
+    }
+
+    /// The shape as a person reads it.
+    pub fn shape_text(&self) -> String {
+        match self {
+            Value::Error => "unknown".to_string(),
+            Value::Scalar(_) => "a scalar".to_string(),
+            Value::Array(array) if array.columns == 1 => format!("a vector of width {}", array.rows),
+            Value::Array(array) => format!("a {}-by-{} matrix", array.rows, array.columns),
+        }
+    }
+
+    /// The one dimension of all entries that have one, if they agree.
+    pub fn common_dim(&self) -> DimId {
+        let mut common = DimId::UNKNOWN;
+        for entry in self.entries() {
+            if entry.dim.says_something() {
+                if common.says_something() && common.firm() != entry.dim.firm() {
+                    return DimId::UNKNOWN;
+                }
+                common = common.joined(entry.dim);
+            }
+        }
+        common
+    }
+
+    /// The value as that of a name: see [`DimId::named`].
+    pub fn named(self) -> Value {
+        if self.entries().iter().all(|entry| entry.dim != DimId::PLAIN) {
+            return self;
+        }
+        self.map(|entry| Scalar {
+            expr: entry.expr,
+            dim: entry.dim.named(),
+        })
+    }
+
+    /// The value with its entries changed one by one.
+    pub fn map(&self, mut change: impl FnMut(Scalar) -> Scalar) -> Value {
+        match self {
+            Value::Error => Value::Error,
+            Value::Scalar(scalar) => Value::Scalar(change(*scalar)),
+            Value::Array(array) => Value::array(
+                array.rows,
+                array.columns,
+                array.matrix,
+                array.entries.iter().map(|entry| change(*entry)).collect(),
+            ),
+        }
+    }
+}
+
+/// The names of a value's entries: `K`, `u[2]`, `K[1, 2]`.
+pub(crate) fn entry_names(name: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Error => Vec::new(),
+        Value::Scalar(_) => vec![name.to_string()],
+        Value::Array(array) => (0..array.entries.len())
+            .map(|at| {
+                if array.matrix {
+                    format!("{name}[{}, {}]", at / array.columns + 1, at % array.columns + 1)
+                } else {
+                    format!("{name}[{}]", at + 1)
+                }
+            })
+            .collect(),
+    }
+}
+
+/// Expressions under construction, and the literals met so far, so that each is read once.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    pub exprs: Exprs,
+    /// Value in SI and dimension of each literal, by its place.
+    pub literals: FxHashMap<Span, Scalar>,
+}
+
+/// The largest power of ten, and the most letters, of a literal that is read: beyond the range and the digits of doubles.
+pub(crate) const LARGEST_EXPONENT: u32 = 400;
+pub(crate) const LONGEST_LITERAL: usize = 1000;
+
+/// The exact value of a decimal literal such as `1.5e-3`; `None` where it is beyond reason.
+pub(crate) fn decimal(text: &str) -> Option<BigRational> {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    if exponent.unsigned_abs() > LARGEST_EXPONENT || mantissa.len() > LONGEST_LITERAL {
+        return None;
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: num_bigint::BigInt = format!("{whole}{fraction}").parse().ok()?;
+    let power = exponent - i32::try_from(fraction.len()).ok()?;
+    let ten = || num_bigint::BigInt::from(10).pow(power.unsigned_abs());
+    Some(match power {
+        0 => BigRational::from_integer(digits),
+        1.. => BigRational::from_integer(digits * ten()),
+        _ => BigRational::new(digits, ten()),
+    })
+}
+
+/// A name shared with the syntax tree.
+pub(crate) type Text = Arc<str>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let half = BigRational::new(1.into(), 2.into());
+        assert_eq!(decimal("0.5"), Some(half.clone()));
+        assert_eq!(decimal("5e-1"), Some(half.clone()));
+        assert_eq!(decimal("0.0005E+3"), Some(half));
+        assert_eq!(decimal("12e3"), Some(BigRational::from_integer(12_000.into())));
+        assert_eq!(decimal("1e999999"), None);
+        assert_eq!(decimal("1e-2147483648"), None);
+        assert!(decimal(&"9".repeat(LONGEST_LITERAL)).is_some());
+        assert_eq!(decimal(&"9".repeat(LONGEST_LITERAL + 1)), None);
+    }
+}

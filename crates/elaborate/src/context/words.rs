@@ -1,0 +1,37 @@
+//! Words of messages that several faults share.
+
+use crate::context::NodeShape;
+use lgm_model::JunctionKind;
+
+/// The shape of a node as a person reads it.
+pub(crate) fn shape_words(shape: &NodeShape) -> String {
+    let each = match shape.vector {
+        true => format!("a vector node of width {}", shape.width),
+        false => "a scalar node".to_string(),
+    };
+    match &shape.sizes[..] {
+        [] => each,
+        sizes => {
+            let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+            format!("an array of size [{}], each {each}", sizes.join(", "))
+        }
+    }
+}
+
+/// The words for a kind of junction.
+pub(crate) fn junction_words(kind: JunctionKind) -> &'static str {
+    match kind {
+        JunctionKind::Zero => "a 0-junction",
+        JunctionKind::One => "a 1-junction",
+    }
+}
+
+/// The words that stand at a place, shortened where they are long.
+pub(crate) fn short(words: &str) -> String {
+    const LONGEST: usize = 48;
+    let one_line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match one_line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &one_line[..end]),
+        None => one_line,
+    }
+}

@@ -1,0 +1,437 @@
+//! From names to what they stand for: loop indices, values of the frame, nodes and instances.
+
+use crate::context::values::{DimId, Value};
+use crate::context::{
+    AtPlace, FrameId, Indices, NodeShape, NodeView, Origin, Place, Thing, ValueSlot, index_text, pair,
+};
+use crate::evaluate::Evaluator;
+use crate::syntax_queries::declared_at;
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::corrections;
+use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
+
+impl<'a> Evaluator<'a> {
+    /// The value that an expression around the place binds a name to.
+    pub fn bound_value(&self, name: &str) -> Option<Value> {
+        let found = self.bound.iter().rev().find(|bound| bound.0 == name);
+        found.map(|bound| bound.1.clone())
+    }
+
+    /// The value of a plain name.
+    pub fn name_value(&mut self, name: &'a Name, place: Place) -> Value {
+        if let Some(value) = self.bound_value(&name.text) {
+            return value;
+        }
+        if let Some(value) = self.scopes.loop_index(&name.text, place) {
+            // An index is a number without a unit, like a literal: it goes with every unit.
+            let expr = self.arena.exprs.integer(value);
+            return Value::scalar(expr, DimId::PLAIN);
+        }
+        if self.law.is_some() {
+            return self.law_name(name);
+        }
+        match &*name.text {
+            "time" => {
+                let expr = self.time();
+                return Value::scalar(expr, DimId::UNKNOWN);
+            }
+            "pi" => {
+                let expr = self.arena.exprs.pi();
+                return Value::scalar(expr, DimId::PLAIN);
+            }
+            "gnd" => {
+                let diagnostic = Diagnostic::error(Code::LGM0113, "`gnd` is a node, not a number")
+                    .label(name.span, "the reference node")
+                    .help("write 0 where a number is meant");
+                self.report(diagnostic);
+                return Value::Error;
+            }
+            _ => {}
+        }
+        match self.scopes.value_slot(&name.text, place.frame) {
+            Some(slot) => self.slot_value(slot, None, &name.text, name.span, place.frame),
+            None => {
+                self.not_a_value(name, place.frame);
+                Value::Error
+            }
+        }
+    }
+
+    fn not_a_value(&mut self, name: &'a Name, frame: FrameId) {
+        // Names that are nowhere at all were reported by `names`; here a name of the graph stands for a value.
+        if self.scopes.thing_slot(&name.text, frame).is_none() {
+            return;
+        }
+        let diagnostic = Diagnostic::error(
+            Code::LGM0113,
+            format!("`{}` is a part of the graph, not a number", name.text),
+        )
+        .label(name.span, "a number is needed here")
+        .help(
+            match self
+                .scopes
+                .thing_slot(&name.text, frame)
+                .map(|slot| &self.scopes.things[slot])
+            {
+                // Nothing flows through a node as a whole.
+                Some(Thing::Nodes(view)) if self.scopes.shapes[view.shape as usize].sizes.is_empty() => {
+                    format!("write what is measured of it: `across({})`", name.text)
+                }
+                Some(Thing::Element(_)) => {
+                    format!(
+                        "write what is measured of it: `across({0})` or `through({0})`",
+                        name.text
+                    )
+                }
+                _ => "write what is measured of a part of it, such as `across(..)`".to_string(),
+            },
+        );
+        let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here");
+        self.report(diagnostic);
+    }
+
+    /// The value in a slot, evaluated when it is first asked for.
+    pub fn slot_value(
+        &mut self,
+        slot: usize,
+        indices: Option<Indices>,
+        name: &str,
+        span: Span,
+        frame: FrameId,
+    ) -> Value {
+        let entry = match (&mut self.scopes.values[slot], indices) {
+            (ValueSlot::Indexed(map), Some(at)) => match map.get_mut(&at) {
+                Some(entry) => entry,
+                None => {
+                    let written = index_text(at);
+                    let diagnostic = Diagnostic::error(Code::LGM0114, format!("`{name}[{written}]` is not declared"))
+                        .label(span, format!("no statement declares `{name}` with this index"))
+                        .help("indices start at 1, and ranges include both ends");
+                    let diagnostic = self.label_declared(diagnostic, name, frame, "declared here, with other indices");
+                    self.report(diagnostic);
+                    return Value::Error;
+                }
+            },
+            (ValueSlot::Indexed(_), None) => {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0115,
+                    format!("`{name}` has entries, and one of them is needed"),
+                )
+                .label(span, "the index is missing")
+                .help(format!("write `{name}[1]`"));
+                self.report(diagnostic);
+                return Value::Error;
+            }
+            (plain, _) => plain,
+        };
+        match entry {
+            ValueSlot::Done(value) => value.clone(),
+            ValueSlot::Absent => {
+                self.not_taken(name, span, frame);
+                Value::Error
+            }
+            ValueSlot::Busy => {
+                let from = self
+                    .open
+                    .iter()
+                    .rposition(|open| open.0 == (slot, indices))
+                    .unwrap_or(0);
+                let mut chain: Vec<String> = self.open[from..].iter().map(|open| format!("`{}`", open.1)).collect();
+                let others: Vec<(String, Span)> = self.open[from..]
+                    .iter()
+                    .skip(1)
+                    .take(3)
+                    .map(|open| (open.1.clone(), open.2))
+                    .collect();
+                chain.push(format!("`{name}`"));
+                let mut diagnostic = Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
+                    .label(span, "this use closes the circle");
+                for (other, place) in others {
+                    diagnostic = diagnostic.label(place, format!("`{other}` is needed here"));
+                }
+                let diagnostic = diagnostic
+                    .note(format!("{} in a circle", chain.join(" needs ")))
+                    .help("break the circle: a value may depend on itself only through `state z = int(..)`");
+                self.report(diagnostic);
+                Value::Error
+            }
+            ValueSlot::Deferred(origin, env) => {
+                let (origin, env) = (*origin, *env);
+                *entry = ValueSlot::Busy;
+                let value = if self.enter(span) {
+                    self.open.push(((slot, indices), name.to_string(), span));
+                    let place = Place { frame, env };
+                    // What a name means where it is declared is not changed by a root around its use.
+                    let bound = std::mem::take(&mut self.bound);
+                    let value = self.at(place, |work| work.evaluate_origin(origin, place, indices));
+                    let value = value.named();
+                    self.bound = bound;
+                    self.open.pop();
+                    self.depth -= 1;
+                    value
+                } else {
+                    Value::Error
+                };
+                let entry = match (&mut self.scopes.values[slot], indices) {
+                    (ValueSlot::Indexed(map), Some(at)) => map.entry(at).or_default(),
+                    (plain, _) => plain,
+                };
+                *entry = ValueSlot::Done(value.clone());
+                value
+            }
+            ValueSlot::Indexed(_) => Value::Error,
+        }
+    }
+
+    fn evaluate_origin(&mut self, origin: Origin<'a>, place: Place, indices: Option<Indices>) -> Value {
+        match origin {
+            Origin::Formal(at) => self.formal_value(at as usize, place.frame),
+            Origin::Param(assigned) => self.param_value(assigned, place),
+            Origin::Const(assigned) => self.const_value(assigned, place),
+            Origin::Input(assigned) => self.input_value(assigned, place),
+            Origin::Signal(indexed) => self.eval(&indexed.value, place),
+            Origin::State(indexed) => self.state_value(indexed, place, indices),
+        }
+    }
+
+    /// What an expression names in the graph; faults are reported.
+    pub fn thing(&mut self, expr: &'a Expr, place: Place) -> Thing {
+        match &expr.kind {
+            ExprKind::Name(name) if &*name.text == "gnd" => Thing::Nodes(NodeView::ground()),
+            ExprKind::Name(name) => self.named_thing(name, None, place.frame, name.span),
+            ExprKind::Index(base, indices) => {
+                let Some(list) = self.integers(indices, place) else {
+                    return Thing::Failed;
+                };
+                let (name, frame) = match &base.kind {
+                    ExprKind::Name(name) => (name, place.frame),
+                    ExprKind::Member(owner, name) => match self.thing(owner, place) {
+                        Thing::Component(frame) => (name, frame),
+                        other => return self.member_of(other, owner, name),
+                    },
+                    _ => {
+                        let inner = self.thing(base, place);
+                        return self.index_thing(inner, &list, expr.span);
+                    }
+                };
+                if let Some(slot) = self.scopes.thing_slot(&name.text, frame)
+                    && matches!(self.scopes.things[slot], Thing::Indexed(_))
+                {
+                    return self.named_thing(name, Some(&list), frame, expr.span);
+                }
+                let inner = self.named_thing(name, None, frame, name.span);
+                self.index_thing(inner, &list, expr.span)
+            }
+            ExprKind::Member(owner, name) => match self.thing(owner, place) {
+                Thing::Component(frame) => self.named_thing(name, None, frame, name.span),
+                other => self.member_of(other, owner, name),
+            },
+            ExprKind::Missing => Thing::Failed,
+            _ => {
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a node or an instance is needed here")
+                    .label(expr.span, "this is a value")
+                    .help("write the name of a node or an instance, such as `x`, `v[2]`, `cell[2].c` or `gnd`");
+                self.report(diagnostic);
+                Thing::Failed
+            }
+        }
+    }
+
+    fn member_of(&mut self, owner: Thing, owner_expr: &'a Expr, name: &'a Name) -> Thing {
+        if !matches!(owner, Thing::Failed | Thing::Absent) {
+            let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
+                .label(name.span, "no such member")
+                .label(owner_expr.span, "this is not an instance of a component")
+                .help("only instances of components have parts inside; of an element write what is measured: `across(..)`");
+            self.report(diagnostic);
+        }
+        Thing::Failed
+    }
+
+    fn named_thing(&mut self, name: &'a Name, indices: Option<&[i64]>, frame: FrameId, span: Span) -> Thing {
+        let Some(slot) = self.scopes.thing_slot(&name.text, frame) else {
+            self.no_such_thing(name, frame);
+            return Thing::Failed;
+        };
+        match (&self.scopes.things[slot], indices) {
+            (Thing::Indexed(map), Some(list)) => {
+                let at = pair(list);
+                if let Some(found) = map.get(&at) {
+                    return found.clone();
+                }
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0114,
+                    format!("`{}[{}]` is not declared", name.text, index_text(at)),
+                )
+                .label(span, format!("no statement declares `{}` with this index", name.text))
+                .help("indices start at 1, and ranges include both ends");
+                let diagnostic =
+                    self.label_declared(diagnostic, &name.text, frame, "declared here, with other indices");
+                self.report(diagnostic);
+                Thing::Failed
+            }
+            (Thing::Indexed(_), None) => {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0115,
+                    format!("`{}` is an array, and one entry is needed", name.text),
+                )
+                .label(span, "the index is missing")
+                .help(format!("write `{}[1]`", name.text));
+                self.report(diagnostic);
+                Thing::Failed
+            }
+            (Thing::Absent, _) => {
+                self.not_taken(&name.text, span, frame);
+                Thing::Failed
+            }
+            (found, None) => found.clone(),
+            (found, Some(list)) => {
+                let found = found.clone();
+                self.index_thing(found, list, span)
+            }
+        }
+    }
+
+    /// A name whose only declarations stand in branches of an `if` that were not taken.
+    fn not_taken(&mut self, name: &str, span: Span, frame: FrameId) {
+        let statements = self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize].statements;
+        let mut diagnostic =
+            Diagnostic::error(Code::LGM0116, format!("`{name}` does not exist here")).label(span, "it is needed here");
+        if let Some(declared) = declared_at(statements, name) {
+            diagnostic = diagnostic.label(
+                declared,
+                "declared here, in a branch of an `if` that was not taken, or in a circle with what needs it",
+            );
+        }
+        self.report(diagnostic.help(format!(
+            "use `{name}` inside the same `if`, declare it in every branch, or break the circle"
+        )));
+    }
+
+    fn no_such_thing(&mut self, name: &'a Name, frame: FrameId) {
+        let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
+        if self.scopes.value_slot(&name.text, frame).is_some() {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0118,
+                format!("`{}` is a value, not a part of the graph", name.text),
+            )
+            .label(name.span, "a node or an instance is needed here")
+            .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
+            let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here, as a value");
+            self.report(diagnostic);
+            return;
+        }
+        // It may stand in the text that could not be read.
+        let is_near = lgm_source::nearest::suggestion(&name.text, body.things.keys().copied()).is_some();
+        if self.program.is_damaged && !is_near {
+            return;
+        }
+        let fixes = corrections(name.span, &name.text, body.things.keys().copied());
+        let help = lgm_source::nearest::did_you_mean(&name.text, body.things.keys().copied());
+        let owner = body.name.text.clone();
+        let mut diagnostic = Diagnostic::error(
+            Code::LGM0111,
+            format!("`{owner}` has no node or instance `{}`", name.text),
+        )
+        .label(name.span, "not declared");
+        diagnostic.fixes = fixes;
+        if let Some(help) = help {
+            diagnostic = diagnostic.help(help);
+        }
+        self.report(diagnostic);
+    }
+
+    fn index_thing(&mut self, thing: Thing, indices: &[i64], span: Span) -> Thing {
+        match thing {
+            Thing::Nodes(view) => {
+                let mut view = view;
+                for index in indices {
+                    match self.index_view(view, *index, span) {
+                        Some(next) => view = next,
+                        None => return Thing::Failed,
+                    }
+                }
+                Thing::Nodes(view)
+            }
+            Thing::Failed | Thing::Absent => Thing::Failed,
+            Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) | Thing::Indexed(_) => {
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this has no entries to choose from")
+                    .label(span, "an index is written here")
+                    .help("of a vector element, index what is measured: `across(M)[2]`");
+                self.report(diagnostic);
+                Thing::Failed
+            }
+        }
+    }
+
+    /// One entry of an array of nodes, or the scalar slice of a vector node.
+    pub fn index_view(&mut self, view: NodeView, index: i64, span: Span) -> Option<NodeView> {
+        if view.is_ground() {
+            return Some(view);
+        }
+        let shape = self.scopes.shapes[view.shape as usize].clone();
+        let (size, stride, next) = match shape.sizes.split_first() {
+            Some((size, rest)) => {
+                let stride = rest.iter().product::<i64>() * i64::from(shape.width);
+                let next = NodeShape {
+                    sizes: rest.to_vec(),
+                    ..shape
+                };
+                (*size, stride, next)
+            }
+            None if shape.vector => {
+                let next = NodeShape {
+                    sizes: Vec::new(),
+                    width: 1,
+                    vector: false,
+                };
+                (i64::from(shape.width), 1, next)
+            }
+            None => {
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this node has no entries to choose from")
+                    .label(span, "it is a single scalar node")
+                    .help("leave the index out, or declare an array: `node v[N] : electrical;`");
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        if index < 1 || index > size {
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {index} lies outside 1:{size}"))
+                .label(
+                    span,
+                    format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
+                )
+                .help("indices start at 1, and ranges include both ends");
+            let declared = &self.graph.model.paths[self.graph.model.nodes[view.base as usize].path.index()];
+            let words = format!("`{}` is declared here", declared.name);
+            let diagnostic = lgm_model::instances::label_once(diagnostic, declared.span, words);
+            self.report(diagnostic);
+            return None;
+        }
+        let offset = (index - 1) * stride;
+        Some(NodeView {
+            base: view.base + offset as u32,
+            shape: self.scopes.shapes.insert_full(next).0 as u32,
+        })
+    }
+
+    /// The indices of a declared name, `cell[i, j]`; `None` where it has none, `Err` where they failed.
+    pub fn declared_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
+        let Some(first) = declared.brackets.first() else {
+            return Ok(None);
+        };
+        if declared.brackets.len() > 1 {
+            let diagnostic = Diagnostic::error(Code::LGM0122, "two pairs of brackets follow this name")
+                .label(declared.span, "one pair is expected")
+                .help("two indices are written `a[i, j]`");
+            self.report(diagnostic);
+            return Err(());
+        }
+        match self.integers(first, place) {
+            Some(list) => Ok(Some(pair(&list))),
+            None => Err(()),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What the modes left out of a modal block have of its compliance and its resistance, between two positions.
+//!
+//! Of a port over a span the mean counts, by Gauss's rule, which is exact for polynomials up to the seventh degree on either
+//! side of x = y.
+
+use crate::context::modal::{Block, Position};
+use crate::context::values::Scalar;
+use crate::evaluate::Evaluator;
+use crate::modal_rules::{Rules, Shape};
+use lgm_algebra::expr::ExprId;
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use num_rational::BigRational;
+
+/// What one mode has of the compliance and of the resistance: its shape's square over these.
+#[derive(Clone, Copy)]
+pub(crate) enum Kept {
+    /// One over it.
+    Inverse(ExprId),
+    /// Times it.
+    Direct(ExprId),
+}
+
+/// Half the distances of Gauss's four points from the middle of 0 to 1, and their weights.
+const GAUSS: [(f64, f64); 4] = [
+    (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
+    (0.330_009_478_207_571_9, 0.326_072_577_431_273_1),
+    (0.669_990_521_792_428_1, 0.326_072_577_431_273_1),
+    (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
+];
+
+/// A stretch of the block, or a point where both ends are the same.
+#[derive(Clone)]
+struct Stretch {
+    from: (Scalar, BigRational),
+    to: (Scalar, BigRational),
+}
+
+impl Stretch {
+    fn is_point(&self) -> bool {
+        self.from.1 == self.to.1
+    }
+}
+
+/// What a mode has of the compliance.
+pub(crate) fn kept_compliance(restoring: Option<ExprId>) -> Option<Kept> {
+    restoring.map(Kept::Inverse)
+}
+
+/// What a mode has of the resistance: the loss behind its spring, or, of a block without springs such as a heat rod, what its
+/// dissipator lets through.
+pub(crate) fn kept_resistance(
+    rules: &Rules<'_>,
+    restoring: Option<ExprId>,
+    dissipation: Option<ExprId>,
+    loss: Option<ExprId>,
+) -> Option<Kept> {
+    match rules.has_restoring() {
+        true => restoring.and(loss).map(Kept::Direct),
+        false => dissipation.map(Kept::Inverse),
+    }
+}
+
+impl<'a> Evaluator<'a> {
+    /// The whole less what the modes that are kept have of it, each with its shapes at two positions.
+    pub(crate) fn less_kept(&mut self, whole: ExprId, parts: &[(ExprId, ExprId, Kept)]) -> ExprId {
+        let exprs = &mut self.arena.exprs;
+        let mut terms = vec![whole];
+        for (here, there, kept) in parts {
+            let product = exprs.mul(*here, *there);
+            let part = match kept {
+                Kept::Inverse(value) => exprs.div(product, *value),
+                Kept::Direct(value) => exprs.mul(product, *value),
+            };
+            terms.push(exprs.neg(part));
+        }
+        exprs.sum(terms)
+    }
+
+    /// A function of two positions of a line at two ports, or its mean over a span.
+    pub(crate) fn averaged(
+        &mut self,
+        block: &Block<'a>,
+        shape: &Shape<'a>,
+        a: &Position,
+        b: &Position,
+        span: Span,
+    ) -> Option<ExprId> {
+        let (a, b) = (self.stretch(a, span)?, self.stretch(b, span)?);
+        let samples = self.samples(&a, &b);
+        let formals = block.formals.clone();
+        let mut terms = Vec::with_capacity(samples.len());
+        self.with_scope(block.instance, formals, |work| {
+            for (x, y, weight) in samples {
+                let value = work.shape_at(shape, &[x, y])?;
+                terms.push(work.arena.exprs.mul(weight, value.expr));
+            }
+            Some(())
+        })?;
+        Some(self.arena.exprs.sum(terms))
+    }
+
+    fn stretch(&mut self, position: &Position, span: Span) -> Option<Stretch> {
+        let (from, to) = match position {
+            Position::Point(at) if at.len() == 1 => (at[0], at[0]),
+            Position::Span(from, to) => (*from, *to),
+            Position::Point(_) => {
+                let diagnostic = Diagnostic::error(Code::LGM0446, "a residual is found for ports along a line only")
+                    .label(span, "a residual is wanted here")
+                    .help("leave `residual` out and take more modes");
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        let mut values = self.exact(&[from.expr, to.expr], span)?;
+        let last = values.pop()?;
+        Some(Stretch {
+            from: (from, values.pop()?),
+            to: (to, last),
+        })
+    }
+
+    /// The stretch, cut where the ends of another lie inside.
+    fn cut(stretch: &Stretch, other: &Stretch) -> Vec<Stretch> {
+        let mut ends = vec![stretch.from.clone()];
+        for end in [&other.from, &other.to] {
+            let last = &ends[ends.len() - 1].1;
+            if end.1 > *last && end.1 < stretch.to.1 {
+                ends.push(end.clone());
+            }
+        }
+        ends.push(stretch.to.clone());
+        let pairs = ends.windows(2);
+        pairs
+            .map(|pair| Stretch {
+                from: pair[0].clone(),
+                to: pair[1].clone(),
+            })
+            .collect()
+    }
+
+    fn number(&mut self, value: f64) -> ExprId {
+        let value = BigRational::from_float(value).expect("invariant: the points of Gauss's rule are finite");
+        self.arena.exprs.number(value)
+    }
+
+    /// A point of a stretch, `share` of the way along it.
+    fn along(&mut self, stretch: &Stretch, share: f64) -> Scalar {
+        let share = self.number(share);
+        let exprs = &mut self.arena.exprs;
+        let width = exprs.sub(stretch.to.0.expr, stretch.from.0.expr);
+        let way = exprs.mul(share, width);
+        Scalar {
+            expr: exprs.add(stretch.from.0.expr, way),
+            dim: stretch.from.0.dim,
+        }
+    }
+
+    /// The share that a part has of a stretch.
+    fn share(&mut self, part: &Stretch, whole: &Stretch) -> ExprId {
+        let exprs = &mut self.arena.exprs;
+        if whole.is_point() {
+            return exprs.one();
+        }
+        let own = exprs.sub(part.to.0.expr, part.from.0.expr);
+        let all = exprs.sub(whole.to.0.expr, whole.from.0.expr);
+        exprs.div(own, all)
+    }
+
+    /// Pairs of positions with weights whose sum is the mean over two stretches.
+    fn samples(&mut self, a: &Stretch, b: &Stretch) -> Vec<(Scalar, Scalar, ExprId)> {
+        let mut list = Vec::new();
+        for x in Self::cut(a, b) {
+            for y in Self::cut(b, a) {
+                let (share_x, share_y) = (self.share(&x, a), self.share(&y, b));
+                let share = self.arena.exprs.mul(share_x, share_y);
+                let is_square = !x.is_point() && x.from.1 == y.from.1 && x.to.1 == y.to.1;
+                let points = |stretch: &Stretch| match stretch.is_point() {
+                    true => vec![(0.0, 1.0)],
+                    false => GAUSS.to_vec(),
+                };
+                for (s, weight_s) in points(&x) {
+                    for (t, weight_t) in points(&y) {
+                        // Over a square the function has its edge along the diagonal and is the same on both sides: twice
+                        // the triangle below, from a corner s of the way up, t of the way across.
+                        let (along_x, along_y, weight) = match is_square {
+                            true => (s, s * t, 2.0 * s * weight_s * weight_t),
+                            false => (s, t, weight_s * weight_t),
+                        };
+                        let (at_x, at_y) = (self.along(&x, along_x), self.along(&y, along_y));
+                        let weight = self.number(weight);
+                        let weight = self.arena.exprs.mul(weight, share);
+                        list.push((at_x, at_y, weight));
+                    }
+                }
+            }
+        }
+        list
+    }
+}

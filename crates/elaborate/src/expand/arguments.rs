@@ -1,0 +1,414 @@
+//! Arguments and port bindings of instances.
+
+use crate::context::words::shape_words;
+use crate::context::{AtPlace, NodeShape, NodeView, Place, Thing};
+use crate::expand::Expansion;
+use crate::syntax_queries::{argument_for, drawn_to_port, port_names};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::corrections;
+use lgm_source::words::article;
+use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl};
+
+impl<'a> Expansion<'_, 'a> {
+    /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
+    pub fn check_arguments(
+        &mut self,
+        instance: &'a Instance,
+        formals: &'a [Formal],
+        definition: &'a Name,
+        ports: &[&str],
+        is_given: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        let names = || formals.iter().map(|formal| &*formal.name.text);
+        let signature = || format!("{}({})", definition.text, names().collect::<Vec<_>>().join(", "));
+        let mut good = true;
+        for (at, argument) in instance.arguments.iter().enumerate() {
+            let position = match &argument.name {
+                None => at,
+                Some(name) => match formals.iter().position(|formal| formal.name.text == name.text) {
+                    Some(position) => position,
+                    // A component without parameters may be given its ports at once: `S (p = x)`.
+                    None if instance.bindings.is_none() && ports.contains(&&*name.text) => continue,
+                    None => {
+                        let mut diagnostic = Diagnostic::error(
+                            Code::LGM0131,
+                            format!("`{}` has no parameter `{}`", definition.text, name.text),
+                        )
+                        .label(name.span, "no such parameter")
+                        .label(definition.span, "declared here");
+                        let all = names().chain(ports.iter().copied());
+                        let begins = is_word_of_starts(&name.text).then(|| {
+                            let of = &instance.declared.name.text;
+                            format!(
+                                "a start stands behind the element: `{of} : {}(..), start = ..;`",
+                                definition.text
+                            )
+                        });
+                        if begins.is_none() {
+                            diagnostic.fixes = corrections(name.span, &name.text, all.clone());
+                        }
+                        diagnostic.help = begins
+                            .or_else(|| lgm_source::nearest::did_you_mean(&name.text, all))
+                            .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
+                        self.report(diagnostic);
+                        good = false;
+                        continue;
+                    }
+                },
+            };
+            if position >= formals.len() {
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0132, format!("`{}` takes fewer arguments", definition.text))
+                        .label(argument.value.span, "one too many")
+                        .label(definition.span, "declared here")
+                        .help(format!("its parameters are `{}`", signature()));
+                self.report(diagnostic);
+                good = false;
+                break;
+            }
+            let earlier = instance.arguments[..at]
+                .iter()
+                .enumerate()
+                .find(|(before, other)| match &other.name {
+                    None => *before == position,
+                    Some(name) => name.text == formals[position].name.text,
+                });
+            if let Some((_, other)) = earlier {
+                let name = &formals[position].name.text;
+                let diagnostic = Diagnostic::error(Code::LGM0133, format!("the parameter `{name}` is given twice"))
+                    .label(argument.value.span, "given again here")
+                    .label(other.value.span, "first given here")
+                    .help("leave one of the two out");
+                self.report(diagnostic);
+                good = false;
+            }
+        }
+        for (at, formal) in formals.iter().enumerate() {
+            if formal.default.is_none()
+                && good
+                && argument_for(instance, formal, at).is_none()
+                && !is_given(&formal.name.text)
+            {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0134,
+                    format!(
+                        "`{}` needs a value for `{}`",
+                        instance.declared.name.text, formal.name.text
+                    ),
+                )
+                .label(instance.kind.span, format!("`{}` is missing", formal.name.text))
+                .label(formal.name.span, "declared here, without a default")
+                .help(format!(
+                    "write a value for it: `{}({} = ..)`",
+                    definition.text, formal.name.text
+                ));
+                self.report(diagnostic);
+                good = false;
+            }
+        }
+        good
+    }
+
+    /// Whether the bindings of a component name its ports; the ports themselves are bound where they are declared.
+    pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
+        if let Some((from, to)) = instance.branches.first() {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0316,
+                format!("the component `{}` is not a branch", component.name.text),
+            )
+            .label(from.span.to(to.span), "a branch is written here")
+            .label(component.name.span, "this is a component")
+            .help(format!(
+                "bind its ports: `{} : {}(..) ({});`",
+                instance.declared.name.text,
+                component.name.text,
+                port_names(component)
+                    .into_iter()
+                    .map(|name| format!("{name} = .."))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ));
+            self.report(diagnostic);
+        }
+        for binding in instance.bindings.iter().flatten() {
+            let names = port_names(component);
+            if !names.contains(&&*binding.name.text) {
+                let mut diagnostic = Diagnostic::error(
+                    Code::LGM0135,
+                    format!("`{}` has no port `{}`", component.name.text, binding.name.text),
+                )
+                .label(binding.name.span, "no such port")
+                .label(component.name.span, "declared here");
+                diagnostic.help = lgm_source::nearest::did_you_mean(&binding.name.text, names);
+                self.report(diagnostic);
+            }
+        }
+        if let Some(attribute) = instance.attributes.first() {
+            let diagnostic =
+                Diagnostic::error(Code::LGM0136, format!("a component takes no `{}`", attribute.name.text))
+                    .label(attribute.name.span, "this belongs to a storage element")
+                    .help("give the component a parameter for it, and hand that on inside");
+            self.report(diagnostic);
+        }
+    }
+
+    /// Declares a port of a component: it is the node that the instance binds it to.
+    pub fn component_port(&mut self, port: &'a PortDecl, place: Place) {
+        let name = &port.declared.name;
+        let about = self.scopes.frames[place.frame.0 as usize];
+        let Some(shape) = self.node_shape(&port.declared, place) else {
+            return self.set_thing(name, None, Thing::Failed, place);
+        };
+        let domain = match &port.domain {
+            Some(written) => match self.domain(written) {
+                Some(domain) => Some(domain),
+                None => return self.set_thing(name, None, Thing::Failed, place),
+            },
+            None => None,
+        };
+        let Some(instance) = about.instance else {
+            // `names` has reported a port of a model.
+            return self.set_thing(name, None, Thing::Failed, place);
+        };
+        // What is bound, or is not, stands where the instance is made.
+        let thing = self.at(about.outer, |work| {
+            work.port_thing(port, instance, &shape, domain, about.outer)
+        });
+        self.set_thing(name, None, thing, place);
+    }
+
+    fn port_thing(
+        &mut self,
+        port: &'a PortDecl,
+        instance: &'a Instance,
+        shape: &NodeShape,
+        domain: Option<lgm_model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        let name = &port.declared.name;
+        let mut matching = bindings(instance).filter(|binding| binding.0.text == name.text);
+        let (first, second) = (matching.next(), matching.next());
+        match first {
+            Some(binding) => {
+                if let Some(again) = second {
+                    let diagnostic =
+                        Diagnostic::error(Code::LGM0133, format!("the port `{}` is bound twice", name.text))
+                            .label(again.0.span, "bound again here")
+                            .label(binding.0.span, "first bound here")
+                            .help("leave one of the two out");
+                    self.report(diagnostic);
+                }
+                self.bound(binding.1, port, shape, domain, outer)
+            }
+            // Written as a branch, which is reported: it shows the nodes, though not for which port.
+            None if !instance.branches.is_empty() => Thing::Failed,
+            None => {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0302,
+                    format!(
+                        "the port `{}` of `{}` is not connected",
+                        name.text, instance.declared.name.text
+                    ),
+                )
+                .label(instance.declared.span, format!("nothing is bound to `{}`", name.text))
+                .label(name.span, "the port is declared here");
+                let body = &self.scopes.bodies[self.scopes.frames[outer.frame.0 as usize].body as usize];
+                let drawn = drawn_to_port(body.statements, &instance.declared.name.text, &name.text);
+                let diagnostic = match drawn {
+                    Some(span) => diagnostic
+                        .label(span, "no bond can end at the port of a component")
+                        .help(format!(
+                            "bind it in parentheses behind the parameters to a junction, `({} = J)`, and draw the bonds to `J`",
+                            name.text
+                        )),
+                    None => diagnostic.help(format!(
+                        "write `({} = ..)` behind the parameters, with a node or `gnd`",
+                        name.text
+                    )),
+                };
+                self.report(diagnostic);
+                Thing::Failed
+            }
+        }
+    }
+
+    fn bound(
+        &mut self,
+        bound: &'a Expr,
+        port: &'a PortDecl,
+        shape: &NodeShape,
+        domain: Option<lgm_model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        if let ExprKind::List(nodes, None) = &bound.kind {
+            return self.bound_list(bound, nodes, port, shape, domain, outer);
+        }
+        if let ExprKind::Name(name) = &bound.kind
+            && let Some(slot) = self.scopes.thing_slot(&name.text, outer.frame)
+            && let Thing::Indexed(map) = &self.scopes.things[slot]
+            && map.values().all(|entry| matches!(entry, Thing::Nodes(_)))
+        {
+            // A port of the outer component that was itself bound to a list, handed on whole.
+            let given: Vec<NodeView> = (1..=map.len() as i64)
+                .filter_map(|at| match map.get(&(at, 0)) {
+                    Some(Thing::Nodes(view)) => Some(*view),
+                    _ => None,
+                })
+                .collect();
+            let entries = self.entry_shape(bound, given.len(), port, shape);
+            let Some(each) = entries else {
+                return Thing::Failed;
+            };
+            let views = given
+                .into_iter()
+                .map(|view| self.fits(view, bound, port, &each, domain));
+            return listed(views.collect());
+        }
+        let view = match self.thing(bound, outer) {
+            Thing::Nodes(view) => view,
+            Thing::Failed | Thing::Absent => return Thing::Failed,
+            _ => {
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a port is bound to a node")
+                    .label(bound.span, "this is not a node")
+                    .label(port.declared.span, "the port is declared here")
+                    .help("bind it to a node of this model, to a node inside an instance (`cell.m`), or to `gnd`");
+                self.report(diagnostic);
+                return Thing::Failed;
+            }
+        };
+        self.fits(view, bound, port, shape, domain)
+    }
+
+    /// A port that is an array, bound to a list of nodes: `point = [a, b]`.
+    fn bound_list(
+        &mut self,
+        bound: &'a Expr,
+        nodes: &'a [Expr],
+        port: &'a PortDecl,
+        shape: &NodeShape,
+        domain: Option<lgm_model::DomainId>,
+        outer: Place,
+    ) -> Thing {
+        let Some(each) = self.entry_shape(bound, nodes.len(), port, shape) else {
+            return Thing::Failed;
+        };
+        let bound = nodes.iter().map(|node| self.bound(node, port, &each, domain, outer));
+        listed(bound.collect())
+    }
+
+    /// The shape of each entry of a port that is an array of so many; a fault is reported.
+    fn entry_shape(
+        &mut self,
+        bound: &'a Expr,
+        count: usize,
+        port: &'a PortDecl,
+        shape: &NodeShape,
+    ) -> Option<NodeShape> {
+        if let [size] = shape.sizes[..]
+            && size == count as i64
+        {
+            return Some(NodeShape {
+                sizes: Vec::new(),
+                ..shape.clone()
+            });
+        }
+        let given = match count {
+            1 => "a list of one node".to_string(),
+            _ => format!("a list of {count} nodes"),
+        };
+        let wanted = shape_words(shape);
+        let diagnostic = Diagnostic::error(Code::LGM0202, format!("{given} is bound to {wanted}"))
+            .label(bound.span, format!("this is {given}"))
+            .label(port.declared.span, format!("the port is {wanted}"))
+            .help(match shape.sizes[..] {
+                [size] => format!("name as many nodes as the port has entries: {size}"),
+                _ => "a list of nodes is bound to a port with one size, such as `port p[2] : electrical`".to_string(),
+            });
+        self.report(diagnostic);
+        None
+    }
+
+    /// The node as the port, if it has its shape and its domain; a fault is reported.
+    fn fits(
+        &mut self,
+        view: NodeView,
+        bound: &'a Expr,
+        port: &'a PortDecl,
+        shape: &NodeShape,
+        domain: Option<lgm_model::DomainId>,
+    ) -> Thing {
+        if view.is_ground() {
+            return Thing::Nodes(view);
+        }
+        let given = &self.scopes.shapes[view.shape as usize];
+        if given.width != shape.width || given.sizes != shape.sizes {
+            let (given, wanted) = (shape_words(given), shape_words(shape));
+            let diagnostic = Diagnostic::error(Code::LGM0202, format!("{given} is bound to {wanted}"))
+                .label(bound.span, format!("this is {given}"))
+                .label(port.declared.span, format!("the port is {wanted}"))
+                .help("bind a node of the shape of the port; one entry of an array or a vector node is `v[1]`");
+            self.report(diagnostic);
+            return Thing::Failed;
+        }
+        let node = self.graph.model.nodes.get(view.base as usize);
+        if let (Some(wanted), Some(found)) = (domain, node.and_then(|node| node.domain))
+            && wanted != found
+        {
+            let name = |id: lgm_model::DomainId| self.graph.model.domains[id.index()].name.clone();
+            let (found, wanted) = (name(found), name(wanted));
+            let diagnostic = Diagnostic::error(
+                Code::LGM0303,
+                format!("{} node is bound to {} port", article(&found), article(&wanted)),
+            )
+            .label(bound.span, format!("this is {found}"))
+            .label(port.declared.span, format!("the port is {wanted}"))
+            .help(format!(
+                "bind a node declared `: {wanted}`, or put a `Transformer` or `Gyrator` between"
+            ));
+            self.report(diagnostic);
+            return Thing::Failed;
+        }
+        Thing::Nodes(NodeView {
+            base: view.base,
+            shape: view.shape,
+        })
+    }
+}
+
+/// What the ports of a component are bound to: in parentheses of their own, or in place of the parameters.
+fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
+    let alone: &[ast::Argument] = match instance.bindings {
+        None => &instance.arguments,
+        Some(_) => &[],
+    };
+    let alone = alone
+        .iter()
+        .filter_map(|argument| Some((argument.name.as_ref()?, &argument.value)));
+    let own = instance
+        .bindings
+        .iter()
+        .flatten()
+        .map(|binding| (&binding.name, &binding.value));
+    own.chain(alone)
+}
+
+/// The entries of a port that was bound to a list, by their indices.
+fn listed(entries: Vec<Thing>) -> Thing {
+    if entries.iter().any(|entry| matches!(entry, Thing::Failed)) {
+        return Thing::Failed;
+    }
+    let entries = entries.into_iter().enumerate();
+    Thing::Indexed(Box::new(
+        entries.map(|(at, entry)| ((at as i64 + 1, 0), entry)).collect(),
+    ))
+}
+
+/// Whether a name is one that other tools give the start of a state: `p0`, `ic`, `initial`.
+fn is_word_of_starts(name: &str) -> bool {
+    let word = name.to_ascii_lowercase();
+    matches!(
+        word.as_str(),
+        "ic" | "init" | "initial" | "start" | "p0" | "q0" | "v0" | "x0" | "i0" | "u0" | "w0"
+    )
+}

@@ -1,0 +1,162 @@
+//! Instances that name a part of an instance which is declared after them: they wait until that one is made.
+//!
+//! The order of declarations is free, and yet the elements come in the order of their declarations.
+
+use crate::context::{AtPlace, FrameId, Indices, Place, Thing};
+use crate::expand::{Expansion, Postponed};
+use lgm_model::{ElementId, Port};
+use lgm_syntax::ast::{Expr, ExprKind, Instance};
+
+/// The elements of an instance that waited.
+struct Late {
+    before: usize,
+    /// Its place among those that waited.
+    turn: usize,
+    made: std::ops::Range<usize>,
+}
+
+impl<'a> Expansion<'_, 'a> {
+    /// Whether an instance must wait for another one of the same body.
+    pub fn must_wait(&mut self, instance: &'a Instance, place: Place) -> bool {
+        let bound = instance.bindings.iter().flatten().map(|binding| &binding.value);
+        let ends = instance.branches.iter().flat_map(|(from, to)| [from, to]);
+        // A component without parameters may be given its ports in the place of these.
+        let given = match instance.bindings {
+            None => &instance.arguments[..],
+            Some(_) => &[],
+        };
+        let given = given.iter().filter(|argument| argument.name.is_some());
+        let given = given.map(|argument| &argument.value);
+        bound.chain(ends).chain(given).any(|expr| !self.is_made(expr, place))
+    }
+
+    /// Whether the instance that an expression names a part of is made; whatever is wrong with it is for later.
+    fn is_made(&mut self, expr: &'a Expr, place: Place) -> bool {
+        let ExprKind::Member(owner, _) = &expr.kind else {
+            return match &expr.kind {
+                ExprKind::Index(base, _) => self.is_made(base, place),
+                _ => true,
+            };
+        };
+        let (name, indices) = match &owner.kind {
+            ExprKind::Name(name) => (name, None),
+            ExprKind::Index(base, indices) => match &base.kind {
+                ExprKind::Name(name) => (name, Some(indices)),
+                _ => return self.is_made(base, place),
+            },
+            // The outermost owner is the one that stands in this body.
+            _ => return self.is_made(owner, place),
+        };
+        let Some(slot) = self.scopes.thing_slot(&name.text, place.frame) else {
+            return true;
+        };
+        match (&self.scopes.things[slot], indices) {
+            (Thing::Absent, _) => false,
+            (Thing::Indexed(_), Some(indices)) => {
+                let Some(at) = self.index_pair(indices, place) else {
+                    return true;
+                };
+                matches!(&self.scopes.things[slot], Thing::Indexed(map) if map.contains_key(&at))
+            }
+            _ => true,
+        }
+    }
+
+    /// Makes what waits in a body, once the rest of it is made; `first` is the first element of the body.
+    pub fn make_postponed(&mut self, frame: FrameId, first: usize, waiting: Vec<Postponed<'a>>) {
+        let mut late = Vec::new();
+        let mut waiting: Vec<(usize, Postponed<'a>)> = waiting.into_iter().enumerate().collect();
+        while !waiting.is_empty() && !self.reports.stopped {
+            let before = waiting.len();
+            // A chain that is declared from its end to its start is made in one pass backwards.
+            for _ in 0..2 {
+                waiting.reverse();
+                let mut left = Vec::new();
+                for (turn, entry) in waiting {
+                    match self.must_wait(entry.instance, entry.place) {
+                        true => left.push((turn, entry)),
+                        false => late.push(self.make_late(turn, entry)),
+                    }
+                }
+                waiting = left;
+            }
+            if waiting.len() == before {
+                // They wait for each other, or for what is never made: that is reported where they name it.
+                for (turn, entry) in std::mem::take(&mut waiting) {
+                    late.push(self.make_late(turn, entry));
+                }
+            }
+        }
+        if !self.reports.stopped {
+            self.reorder(frame, first, &late);
+        }
+    }
+
+    fn make_late(&mut self, turn: usize, entry: Postponed<'a>) -> Late {
+        let start = self.graph.model.elements.len();
+        self.at(entry.place, |work| work.make(entry.instance, entry.place));
+        Late {
+            before: entry.before,
+            turn,
+            made: start..self.graph.model.elements.len(),
+        }
+    }
+
+    /// Puts the elements of a body into the order of their declarations.
+    fn reorder(&mut self, frame: FrameId, first: usize, late: &[Late]) {
+        let count = self.graph.model.elements.len();
+        if count == first {
+            return;
+        }
+        // The place in the order, whether it was made late, the turn, and the element.
+        let mut keys: Vec<(usize, bool, usize, usize)> = (first..count).map(|at| (at, true, 0, at)).collect();
+        for entry in late {
+            for at in entry.made.clone() {
+                keys[at - first] = (entry.before, false, entry.turn, at);
+            }
+        }
+        keys.sort_unstable();
+        // New places by the old ones.
+        let mut places = vec![0; count - first];
+        for (place, key) in keys.iter().enumerate() {
+            places[key.3 - first] = (first + place) as u32;
+        }
+        let moved = |id: ElementId| match id.index().checked_sub(first) {
+            Some(at) => ElementId(places[at]),
+            None => id,
+        };
+        // Ports were made in the order of the elements.
+        let first_port = self.graph.model.elements[first].ports.start;
+        let old_ports: Vec<Port> = self.graph.model.ports.split_off(first_port as usize);
+        let old_elements = self.graph.model.elements.split_off(first);
+        let old_records = self.graph.records.split_off(first);
+        for key in &keys {
+            let at = key.3 - first;
+            let mut element = old_elements[at].clone();
+            let start = self.graph.model.ports.len() as u32;
+            for port in element.ports.clone() {
+                let mut port = old_ports[(port - first_port) as usize].clone();
+                port.element = moved(port.element);
+                self.graph.model.ports.push(port);
+            }
+            element.ports = start..self.graph.model.ports.len() as u32;
+            self.graph.model.elements.push(element);
+            self.graph.records.push(old_records[at]);
+        }
+        let things = self.scopes.frames[frame.0 as usize].things as usize;
+        for thing in &mut self.scopes.things[things..] {
+            renamed(thing, &moved);
+        }
+    }
+}
+
+fn renamed(thing: &mut Thing, moved: &impl Fn(ElementId) -> ElementId) {
+    match thing {
+        Thing::Element(id) | Thing::Modal(id, _) => *id = moved(*id),
+        Thing::Indexed(map) => {
+            let entries: &mut rustc_hash::FxHashMap<Indices, Thing> = map;
+            entries.values_mut().for_each(|entry| renamed(entry, moved));
+        }
+        Thing::Absent | Thing::Failed | Thing::Nodes(_) | Thing::Component(_) => {}
+    }
+}

@@ -1,0 +1,63 @@
+//! The names of the functions and measures of the language.
+
+use lgm_algebra::expr::Function;
+
+/// Measures of the graph.
+pub(crate) const MEASURES: &[&str] = &[
+    "across",
+    "through",
+    "effort",
+    "flow",
+    "power",
+    "energy",
+    "displacement",
+    "velocity",
+    "force",
+    "shear",
+    "moment",
+];
+
+/// Measures that take a modal block and a position.
+pub(crate) const MODAL_MEASURES: &[&str] = &["displacement", "velocity", "force", "shear", "moment"];
+
+/// Functions that make or change matrices.
+pub(crate) const MATRIX_FUNCTIONS: &[&str] = &["transpose", "diag", "identity"];
+
+/// Functions of an expression over a range.
+const RANGED: &[&str] = &["sum", "list", "root"];
+
+/// What reads a table, in an argument and in the body of a block.
+pub(crate) const TABLE: &str = "table";
+
+/// Whether a word is a function or a measure of the language.
+pub(crate) fn is_function(name: &str) -> bool {
+    MEASURES.contains(&name)
+        || MATRIX_FUNCTIONS.contains(&name)
+        || Function::ALL.iter().any(|entry| entry.1 == name)
+        || RANGED.contains(&name)
+}
+
+/// The names of all functions, for suggestions.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    let functions = Function::ALL.iter().map(|entry| entry.1);
+    functions
+        .chain(MEASURES.iter().copied())
+        .chain(MATRIX_FUNCTIONS.iter().copied())
+        .chain(RANGED.iter().copied())
+}
+
+/// How a call of a function or a measure looks.
+pub(crate) fn call_example(name: &str) -> String {
+    let arguments = match name {
+        "across" | "through" | "power" | "energy" => "spring",
+        "effort" | "flow" => "J -> R1",
+        "atan2" => "y, x",
+        "min" | "max" => "a, b",
+        "pulse" => "t0, width",
+        "step" | "ramp" => "t0",
+        "transpose" | "diag" => "v",
+        "identity" => "n",
+        _ => "x",
+    };
+    format!("{name}({arguments})")
+}

@@ -1,0 +1,110 @@
+//! Which coupler would fit between two ports, where the one that was written does not: an electric motor is a transformer in
+//! a linear graph and a gyrator in a bond graph, and its constant or the reciprocal of that is the modulus.
+
+use crate::context::Place;
+use crate::context::values::{DimId, Scalar, Value};
+use crate::context::words::short;
+use crate::evaluate::law_scope::LawScope;
+use crate::evaluate::plain_numbers::all_agree;
+use crate::laws::LawReader;
+use crate::syntax_queries::argument_for;
+use lgm_algebra::expr::SymbolKind;
+use lgm_model::ElementId;
+use lgm_syntax::ast::{self, Expr, ExprKind, Item};
+use rustc_hash::FxHashMap;
+
+/// The couplers of the library that take the domains of their nodes.
+const COUPLERS: [&str; 2] = ["Transformer", "Gyrator"];
+
+impl<'a> LawReader<'_, 'a> {
+    /// The couplers that go with the dimension of the modulus which was written, or with its reciprocal: `` `Transformer(1/K)` ``.
+    pub fn fitting_couplers(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        arguments: &[Value],
+    ) -> Option<String> {
+        let source = element.name.span.source;
+        if !COUPLERS.contains(&&*element.name.text) || !self.program.is_library(source) {
+            return None;
+        }
+        let (Value::Scalar(modulus), Some(formal)) = (arguments.first()?, element.formals.first()) else {
+            return None;
+        };
+        let dim = modulus.dim.firm();
+        let written = argument_for(self.graph.records[id.index()].instance, formal, 0)?;
+        let inverse = self.dims.over(DimId::NONE, dim);
+        let ways = [
+            (dim, short(self.sources.slice(written.span))),
+            (inverse, self.reciprocal(written)),
+        ];
+        let mut fitting = Vec::new();
+        for (dim, words) in &ways {
+            for kind in COUPLERS {
+                let program = self.program;
+                let definition = program.definition(kind, source).map(|at| program.item(at));
+                let Some(Item::Element(candidate)) = definition else {
+                    continue;
+                };
+                if self.coupler_fits(id, candidate, *dim) {
+                    fitting.push(format!("`{kind}({words})`"));
+                }
+            }
+        }
+        (!fitting.is_empty()).then(|| fitting.join(" or "))
+    }
+
+    /// The words of one over an expression.
+    fn reciprocal(&self, expr: &Expr) -> String {
+        let words = |expr: &Expr| short(self.sources.slice(expr.span));
+        match &expr.kind {
+            ExprKind::Product(factors) => match &factors[..] {
+                [(false, one), (true, other)] if words(one) == "1" => words(other),
+                _ => format!("1/({})", words(expr)),
+            },
+            ExprKind::Sum(_) | ExprKind::Negate(_) | ExprKind::If(..) => format!("1/({})", words(expr)),
+            _ => format!("1/{}", words(expr)),
+        }
+    }
+
+    /// Whether the law of a coupler with a modulus of this dimension holds in dimension between the ports of an element.
+    fn coupler_fits(&mut self, id: ElementId, candidate: &'a ast::Element, dim: DimId) -> bool {
+        let groups = self.graph.port_groups(id);
+        let scalar = groups.iter().all(|group| group.1.len() == 1);
+        if !scalar || groups.len() != candidate.ports.len() || !dim.is_known() {
+            return false;
+        }
+        let outer = self.law.take();
+        if outer.is_none() {
+            self.swap_arenas();
+        }
+        let exprs = &mut self.arena.exprs;
+        let symbol = exprs.new_symbol("modulus", SymbolKind::Parameter);
+        let expr = exprs.symbol(symbol);
+        let mut variables = FxHashMap::default();
+        let mut ports = Vec::new();
+        for (port, (_, range)) in candidate.ports.iter().zip(&groups) {
+            let name = Some(&*port.declared.name.text);
+            ports.push(self.scope_port(name, range.clone(), groups[0].1.start, &mut variables));
+        }
+        let formals = candidate.formals.iter().take(1);
+        let modulus = Value::Scalar(Scalar { expr, dim });
+        self.law = Some(LawScope {
+            formals: formals.map(|formal| (&*formal.name.text, modulus.clone())).collect(),
+            ports,
+            time: None,
+            table: None,
+        });
+        let mut pairs = Vec::with_capacity(candidate.equations.len());
+        for equation in &candidate.equations {
+            let sides = [&equation.left, &equation.right];
+            let [left, right] = sides.map(|side| self.eval(side, Place::MODEL).common_dim());
+            pairs.push((left, right));
+        }
+        self.law = outer;
+        if self.law.is_none() {
+            self.swap_arenas();
+        }
+        all_agree(&pairs)
+    }
+}

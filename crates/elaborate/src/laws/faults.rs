@@ -1,0 +1,180 @@
+//! What is said of a law that cannot be used.
+
+use crate::context::values::{DimId, Value};
+use crate::laws::LawReader;
+use crate::laws::classify::Fault;
+use lgm_model::{BondEnd, Connection, ElementId, Law};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast;
+
+impl<'a> LawReader<'_, 'a> {
+    /// Where a fault of a law is shown: at the user's definition, or at the use of a library element.
+    pub fn law_diagnostic(&self, diagnostic: Diagnostic, id: ElementId, equation: Span) -> Diagnostic {
+        let instance = self.graph.records[id.index()].instance;
+        let use_span = self.graph.model.elements[id.index()].law_span;
+        if self.program.is_library(equation.source) {
+            diagnostic
+                .label(use_span, format!("for `{}`", instance.declared.name.text))
+                .label(equation, "the law of the element")
+        } else {
+            diagnostic
+                .label(equation, "in this law")
+                .label(use_span, format!("used for `{}` here", instance.declared.name.text))
+        }
+    }
+
+    /// Two sides of a law that differ in width.
+    pub fn law_width(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        equation: &ast::Equation,
+        left: &Value,
+        right: &Value,
+    ) {
+        let ports = self.graph.model.elements[id.index()].ports.len();
+        let diagnostic = Diagnostic::error(
+            Code::LGM0202,
+            format!(
+                "the widths in the law of `{}` do not agree: {} and {}",
+                element.name.text,
+                left.shape_text(),
+                right.shape_text()
+            ),
+        );
+        let mut diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
+        if let Some(Connection::Branch { span, .. }) = self
+            .graph
+            .model
+            .ports
+            .get(self.graph.model.elements[id.index()].ports.start as usize)
+            .map(|port| port.connection.clone())
+            && element.ports.is_empty()
+        {
+            diagnostic = diagnostic.label(span, format!("the node has width {ports}"));
+        }
+        let help = match (left, right) {
+            (Value::Scalar(_), _) | (_, Value::Scalar(_)) if ports > 1 => {
+                format!("a source on a vector node takes a vector: `[.., ..]` with {ports} entries")
+            }
+            _ => "the value must have the width of the nodes".to_string(),
+        };
+        self.report(diagnostic.help(help));
+    }
+
+    /// Two sides of a law that differ in dimension; a warning where one of them rests on a number without a unit.
+    pub fn law_dimension(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        equation: &'a ast::Equation,
+        (a, b): (DimId, DimId),
+        arguments: &[Value],
+    ) {
+        let (left, right) = (self.dims.text(a), self.dims.text(b));
+        let diagnostic = Diagnostic::error(
+            Code::LGM0201,
+            format!(
+                "the two sides of the law of `{}` differ in dimension: {left} and {right}",
+                element.name.text
+            ),
+        );
+        let diagnostic = self.law_diagnostic(diagnostic, id, equation.span);
+        let mut diagnostic = diagnostic
+            .note(format!("`{}` is in {left}", self.sources.slice(equation.left.span)))
+            .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)));
+        // The names of a law mean something while it is read only.
+        for side in [&equation.left, &equation.right] {
+            if self.law.is_some() && !matches!(side.kind, lgm_syntax::ast::ExprKind::Name(_)) {
+                diagnostic = self.explain_dimension(diagnostic, Some(side));
+            }
+        }
+        let help = match self.fitting_couplers(id, element, arguments) {
+            Some(fitting) => format!(
+                "{fitting} would fit between these ports: which coupler a device is depends on the notation, see docs/signs.md"
+            ),
+            None => format!("give the value that is meant such a unit that both sides are in {left}, or mend the law"),
+        };
+        diagnostic.help = Some(help);
+        if a.is_known() && b.is_known() {
+            self.report(diagnostic);
+            return;
+        }
+        let number = self.plain_number_of_law(id, element, equation, arguments);
+        let missing = match b.rests_on_number() {
+            true => self.dims.over(a.firm(), b.firm()),
+            false => self.dims.over(b.firm(), a.firm()),
+        };
+        self.warn_of_number(diagnostic, number, missing);
+    }
+
+    /// A law without a class.
+    pub fn unclassified(&mut self, id: ElementId, element: &'a ast::Element, fault: Fault) {
+        let whole = match (element.equations.first(), element.equations.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => element.name.span,
+        };
+        let name = &element.name.text;
+        let (diagnostic, span) = match fault {
+            Fault::NotLinear => unreachable!("invariant: what is not linear is read as a law by residuals"),
+            Fault::Count(equations, ports) => (
+                Diagnostic::error(
+                    Code::LGM0310,
+                    format!(
+                        "the law of `{name}` has {equations} scalar equation{} for {ports} scalar port{}",
+                        if equations == 1 { "" } else { "s" },
+                        if ports == 1 { "" } else { "s" }
+                    ),
+                )
+                .help("write as many equations as there are ports"),
+                whole,
+            ),
+            Fault::Dependent => (
+                Diagnostic::error(
+                    Code::LGM0311,
+                    format!("the equations of `{name}` do not fix one variable of each port"),
+                )
+                .help(
+                    "write an equation with `across` or `through` for each port; one of these holds neither, follows from the \
+                     others, or contradicts them",
+                ),
+                whole,
+            ),
+            Fault::Form(words) => (
+                Diagnostic::error(
+                    Code::LGM0603,
+                    format!("the law of `{name}` is of a form that is not built yet"),
+                )
+                .note(words)
+                .help("write a law that gives one variable of each port: `across = ..;` or `through = ..;`"),
+                whole,
+            ),
+        };
+        let diagnostic = self.law_diagnostic(diagnostic, id, span);
+        self.report(diagnostic);
+    }
+
+    /// Bonds point into one-ports that take up power, as the sign conventions say.
+    pub fn check_arrow(&mut self, id: ElementId, law: &Law) -> Option<()> {
+        let about = &self.graph.model.elements[id.index()];
+        let first = about.ports.start;
+        let port = &self.graph.model.ports[first as usize];
+        let Connection::Bond(bond) = port.connection else {
+            return Some(());
+        };
+        let bond = &self.graph.model.bonds[bond.index()];
+        let leaves = bond.tail == BondEnd::Port(lgm_model::PortId(first));
+        if matches!(law, Law::Source { .. }) || port.name.is_some() || !leaves {
+            return Some(());
+        }
+        let name = self.graph.model.element_name(id);
+        let diagnostic = Diagnostic::error(Code::LGM0315, format!("the bond of `{name}` must point into it"))
+            .label(bond.span, format!("this arrow leaves `{name}`"))
+            .label(self.graph.records[id.index()].instance.kind.span, "this takes up power")
+            .help(format!("draw it the other way round: `J -> {name};`"));
+        self.report(diagnostic);
+        None
+    }
+}

@@ -1,0 +1,360 @@
+//! Laws of elements: evaluated and classified once for every definition and shape, then filled with values.
+
+use crate::context::values::{Agreement, DimId, Scalar, Text, Value};
+use crate::context::{AtPlace, Place, Progress};
+use crate::evaluate::law_scope::LawScope;
+use crate::laws::LawReader;
+use crate::laws::classify::{Fault, Rows, classify};
+use crate::laws::energy::always_has_energy;
+use crate::laws::nonlinear::nonlinear_law;
+use crate::laws::templates::Template;
+use crate::program::ItemRef;
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
+use lgm_model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{self, Item};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The equations of a law as expressions that are 0, and those of them whose dimensions are in doubt.
+type LawRows = (Vec<ExprId>, Vec<(usize, DimId, DimId)>);
+
+impl<'a> LawReader<'_, 'a> {
+    /// Classifies the law of an element, unless that was done.
+    pub fn ensure_law(&mut self, id: ElementId) {
+        let record = self.graph.records[id.index()];
+        if record.progress != Progress::Waiting {
+            return;
+        }
+        self.graph.records[id.index()].progress = Progress::Busy;
+        let done = self.at(record.place, |work| work.find_law(id)).is_some();
+        self.graph.records[id.index()].progress = if done { Progress::Done } else { Progress::Failed };
+    }
+
+    fn find_law(&mut self, id: ElementId) -> Option<()> {
+        let record = self.graph.records[id.index()];
+        let program = self.program;
+        let Item::Element(element) = program.item(record.definition) else {
+            return None;
+        };
+        let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
+        let template = self.template(id, record.definition, element, &arguments)?;
+        for (at, left, right) in &template.doubts {
+            self.law_dimension(id, element, &element.equations[*at], (*left, *right), &arguments);
+        }
+        let mut states = Vec::new();
+        let law = match &template.law {
+            Some(Law::Nonlinear(law)) => self.fill_nonlinear(id, &template, law, &arguments, &mut states),
+            _ => self.fill(&template, &arguments)?,
+        };
+        let law = self.oriented(id, law);
+        self.check_arrow(id, &law)?;
+        self.check_law(id, &law)?;
+        if let Law::Nonlinear(law) = &law
+            && !template.has_energy
+        {
+            self.check_energy(id, element, law)?;
+        }
+        let ports = self.graph.model.elements[id.index()].ports.len();
+        let attributes = &record.instance.attributes;
+        for attribute in attributes {
+            let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
+            let name = &attribute.name.text;
+            if !matches!(&**name, "start" | "nominal") {
+                let diagnostic = Diagnostic::error(Code::LGM0136, format!("an element takes no `{name}`"))
+                    .label(attribute.name.span, "only `start` and `nominal` can stand here")
+                    .help("write `start = ..` for the state's value at the start, `nominal = ..` for its size, or leave it out");
+                self.report(diagnostic);
+            } else if !is_storage {
+                let value = if &**name == "start" {
+                    "start value"
+                } else {
+                    "nominal value"
+                };
+                let diagnostic = Diagnostic::error(Code::LGM0136, format!("only a storage element has a {value}"))
+                    .label(attribute.name.span, format!("a {value} is given here"))
+                    .label(record.instance.kind.span, "this stores no energy")
+                    .help("leave it out, or give it to the storage that carries the state");
+                self.report(diagnostic);
+            }
+        }
+        for attribute in attributes {
+            let dimensions = match &law {
+                Law::Nonlinear(_) => self.integral_dimensions(ports, &states),
+                _ => self.start_dimensions(id, &law),
+            };
+            let Some(values) = self.start_of(attribute, ports, &dimensions, record.place) else {
+                continue;
+            };
+            let element = &mut self.graph.model.elements[id.index()];
+            match &*attribute.name.text {
+                "nominal" => element.nominal = values,
+                _ => (element.start, element.start_span) = (values, Some(attribute.value.span)),
+            }
+        }
+        self.start_integrals(id, &states);
+        self.graph.model.elements[id.index()].law = law;
+        Some(())
+    }
+
+    /// The law of a definition with arguments and ports of these shapes.
+    fn template(
+        &mut self,
+        id: ElementId,
+        at: ItemRef,
+        element: &'a ast::Element,
+        arguments: &[Value],
+    ) -> Option<Rc<Template>> {
+        let mut key = std::mem::take(&mut self.templates.key);
+        key.clear();
+        key.extend([at.file, at.item]);
+        for (value, formal) in arguments.iter().zip(&element.formals) {
+            let (rows, columns) = value.shape();
+            key.extend([rows as u32, columns as u32]);
+            for entry in value.entries() {
+                key.push(entry.dim.0);
+                if formal.structural {
+                    key.push(entry.expr.0);
+                }
+            }
+        }
+        let groups = self.graph.port_groups(id);
+        for (_, range) in &groups {
+            let domain = self.graph.model.ports[range.start as usize].domain;
+            key.extend([range.len() as u32, domain.map_or(u32::MAX, |domain| domain.0)]);
+        }
+        let found = self.templates.known.get(&key[..]).cloned();
+        let template = match found {
+            Some(template) => template,
+            None => {
+                let template = Rc::new(self.new_template(id, element, arguments, &groups));
+                self.templates.known.insert(key.clone().into(), template.clone());
+                template
+            }
+        };
+        self.templates.key = key;
+        Some(template)
+    }
+
+    fn new_template(
+        &mut self,
+        id: ElementId,
+        element: &'a ast::Element,
+        arguments: &[Value],
+        groups: &[(Option<Text>, std::ops::Range<u32>)],
+    ) -> Template {
+        // Structural values are numbers in the law itself.
+        let mut numbers: Vec<Option<Vec<num_rational::BigRational>>> = Vec::new();
+        for (value, formal) in arguments.iter().zip(&element.formals) {
+            let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+            numbers.push(if formal.structural {
+                self.exact(&exprs, formal.name.span)
+            } else {
+                None
+            });
+        }
+        self.swap_arenas();
+        let first = self.arena.exprs.symbol_count() as u32;
+        let mut formals = Vec::new();
+        for ((value, formal), numbers) in arguments.iter().zip(&element.formals).zip(&numbers) {
+            let mut at = 0;
+            let exprs = &mut self.arena.exprs;
+            let value = value.map(|entry| {
+                let symbol = exprs.new_symbol(formal.name.text.clone(), SymbolKind::Parameter);
+                let expr = match numbers {
+                    Some(numbers) => exprs.number(numbers[at].clone()),
+                    None => exprs.symbol(symbol),
+                };
+                at += 1;
+                Scalar { expr, dim: entry.dim }
+            });
+            formals.push((&*formal.name.text, value));
+        }
+        let count = self.arena.exprs.symbol_count() as u32 - first;
+        let time = self.arena.exprs.new_symbol("time", SymbolKind::Time);
+        let mut variables = FxHashMap::default();
+        let mut ports = Vec::new();
+        for (at, (_, range)) in groups.iter().enumerate() {
+            let name = element.ports.get(at).map(|port| &*port.declared.name.text);
+            ports.push(self.scope_port(name, range.clone(), groups[0].1.start, &mut variables));
+        }
+        let time_expr = self.arena.exprs.symbol(time);
+        self.law = Some(LawScope {
+            formals,
+            ports,
+            time: Some(time_expr),
+            table: None,
+        });
+        let name = self.graph.records[id.index()].instance.declared.name.text.to_string();
+        self.reports.law_use = Some((name, self.graph.model.elements[id.index()].law_span));
+        let rows = self.law_rows(id, element, arguments);
+        self.reports.law_use = None;
+        self.law = None;
+        let splits: Vec<usize> = groups[..groups.len() - 1]
+            .iter()
+            .map(|group| (group.1.end - groups[0].1.start) as usize)
+            .collect();
+        let ports = groups.last().map_or(0, |group| group.1.end) - groups[0].1.start;
+        let mut integrals = Vec::new();
+        let mut doubts = Vec::new();
+        let mut has_energy = true;
+        let law = rows.and_then(|(equations, doubtful)| {
+            doubts = doubtful;
+            let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
+                .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
+            let found = match found {
+                // What is not linear, or linear in a way that has no class, is a law by residuals.
+                Err(Fault::NotLinear | Fault::Form(_)) => {
+                    nonlinear_law(&mut self.arena.exprs, &equations, &variables, ports as usize).map(|(law, found)| {
+                        let states: Vec<_> = found.iter().map(|state| (state.symbol, state.rate)).collect();
+                        has_energy = always_has_energy(&mut self.arena.exprs, &law, &states);
+                        integrals = found;
+                        Law::Nonlinear(law)
+                    })
+                }
+                found => found,
+            };
+            match found {
+                Ok(law) => Some(law),
+                Err(fault) => {
+                    self.unclassified(id, element, fault);
+                    None
+                }
+            }
+        });
+        self.swap_arenas();
+        Template {
+            law,
+            integrals,
+            doubts,
+            has_energy,
+            first,
+            count,
+            time,
+        }
+    }
+
+    /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
+    fn law_rows(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Option<LawRows> {
+        let mut rows = Vec::new();
+        let mut doubts = Vec::new();
+        let mut good = true;
+        for (number, equation) in element.equations.iter().enumerate() {
+            let (left, right) = (
+                self.eval(&equation.left, Place::MODEL),
+                self.eval(&equation.right, Place::MODEL),
+            );
+            if left.is_error() || right.is_error() {
+                good = false;
+                continue;
+            }
+            // A zero on the left would hide the width of the other side.
+            let (left, right) = if self.is_zero_side(&left) {
+                (right, left)
+            } else {
+                (left, right)
+            };
+            if left.shape() != right.shape() && !self.is_zero_side(&right) {
+                self.law_width(id, element, equation, &left, &right);
+                good = false;
+                continue;
+            }
+            let (a, b) = (left.entries().to_vec(), right.entries().to_vec());
+            for (at, entry) in a.iter().enumerate() {
+                let other = b.get(at).copied().unwrap_or(b[0]);
+                match entry.dim.agreement(other.dim) {
+                    Agreement::Yes => {}
+                    Agreement::Doubtful => doubts.push((number, entry.dim, other.dim)),
+                    Agreement::No => {
+                        self.law_dimension(id, element, equation, (entry.dim, other.dim), arguments);
+                        good = false;
+                        break;
+                    }
+                }
+                rows.push(self.arena.exprs.sub(entry.expr, other.expr));
+            }
+        }
+        doubts.dedup_by_key(|doubt| doubt.0);
+        good.then_some((rows, doubts))
+    }
+
+    /// A lone `0` stands for a zero of any width.
+    fn is_zero_side(&self, value: &Value) -> bool {
+        matches!(value, Value::Scalar(scalar) if self.arena.exprs.is_zero(scalar.expr))
+    }
+
+    /// A law with the values of an instance in the places of the formal parameters.
+    fn fill(&mut self, template: &Template, arguments: &[Value]) -> Option<Law> {
+        let law = template.law.as_ref()?;
+        let values: Vec<ExprId> = arguments
+            .iter()
+            .flat_map(|value| value.entries().iter().map(|entry| entry.expr))
+            .collect();
+        let mut fill = |matrix: &Matrix| Matrix {
+            rows: matrix.rows,
+            columns: matrix.columns,
+            entries: matrix
+                .entries
+                .iter()
+                .map(|entry| self.fill_entry(template, &values, &FxHashMap::default(), *entry))
+                .collect(),
+        };
+        Some(match law {
+            Law::Storage { co_energy, value, form } => Law::Storage {
+                co_energy: *co_energy,
+                value: fill(value),
+                form: *form,
+            },
+            Law::Dissipator(Dissipator::Resistance(matrix)) => Law::Dissipator(Dissipator::Resistance(fill(matrix))),
+            Law::Dissipator(Dissipator::Conductance(matrix)) => Law::Dissipator(Dissipator::Conductance(fill(matrix))),
+            Law::Dissipator(Dissipator::Implicit(p, q)) => Law::Dissipator(Dissipator::Implicit(fill(p), fill(q))),
+            Law::Source { given, values: list } => Law::Source {
+                given: *given,
+                values: list
+                    .iter()
+                    .map(|entry| self.fill_entry(template, &values, &FxHashMap::default(), *entry))
+                    .collect(),
+            },
+            Law::Coupler { input, output, matrix } => Law::Coupler {
+                input: *input,
+                output: *output,
+                matrix: fill(matrix),
+            },
+            Law::Nonlinear(_) => unreachable!("invariant: nonlinear laws are filled by fill_nonlinear"),
+        })
+    }
+
+    /// An entry of a template with values for its formal parameters, and for other symbols of its own.
+    pub fn fill_entry(
+        &mut self,
+        template: &Template,
+        values: &[ExprId],
+        others: &FxHashMap<SymbolId, ExprId>,
+        entry: ExprId,
+    ) -> ExprId {
+        let (templates, cx) = self.templates_and_context();
+        let time = cx.graph.model.time;
+        templates.fill_entry((&mut cx.arena.exprs, time), template, values, others, entry)
+    }
+
+    /// A bond source gives its variable along the drawn bond; ports absorb.
+    fn oriented(&mut self, id: ElementId, law: Law) -> Law {
+        let Law::Source { given, values } = law else {
+            return law;
+        };
+        let ports = self.graph.model.elements[id.index()].ports.clone();
+        let values = values
+            .into_iter()
+            .zip(ports)
+            .map(|(value, port)| match self.graph.model.ports[port as usize].connection {
+                Connection::Bond(bond) if given == Variable::Flow => {
+                    let leaves = self.graph.model.bonds[bond.index()].tail == BondEnd::Port(lgm_model::PortId(port));
+                    if leaves { self.arena.exprs.neg(value) } else { value }
+                }
+                _ => value,
+            })
+            .collect();
+        Law::Source { given, values }
+    }
+}

@@ -1,0 +1,29 @@
+//! What an instance says of its states beside its law: `start = ..` and `nominal = ..`.
+
+use crate::context::values::DimId;
+use crate::laws::LawReader;
+use lgm_model::{ElementId, Law, StateChoice, Variable};
+
+impl<'a> LawReader<'_, 'a> {
+    /// The dimensions of the states that a linear storage is given starts of, one a port.
+    pub(crate) fn start_dimensions(&mut self, id: ElementId, law: &Law) -> Vec<DimId> {
+        let Law::Storage { co_energy, .. } = law else {
+            return Vec::new();
+        };
+        let element = &self.graph.model.elements[id.index()];
+        if element.state_choice != StateChoice::CoEnergy {
+            return Vec::new();
+        }
+        let dimension = |port: u32| {
+            let domain = &self.graph.model.domains[self.graph.model.ports[port as usize].domain?.index()];
+            let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+            if is_across {
+                domain.across_dimension
+            } else {
+                domain.through_dimension
+            }
+        };
+        let found: Vec<_> = element.ports.clone().map(dimension).collect();
+        found.into_iter().map(|each| self.dims.optional(each)).collect()
+    }
+}

@@ -1,0 +1,102 @@
+//! Laws over formal parameters, each read once for every definition and shape.
+
+use crate::context::values::{Arena, DimId};
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
+use lgm_model::Law;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A state that a law holds.
+#[derive(Clone, Debug)]
+pub(crate) struct LawIntegral {
+    /// Its symbol in the template.
+    pub symbol: SymbolId,
+    /// Its rate.
+    pub rate: ExprId,
+    /// The variable of a port that it is the integral of (`true`), or that it is (`false`).
+    pub of: Option<(u32, bool)>,
+}
+
+/// A law over formal parameters.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// Entries are expressions of the templates' own arena; `None` where a fault was reported.
+    pub law: Option<Law>,
+    /// The integrals that a nonlinear law holds.
+    pub integrals: Vec<LawIntegral>,
+    /// Equations whose sides differ in dimension, where one of them rests on a number without a unit.
+    pub doubts: Vec<(usize, DimId, DimId)>,
+    /// Whether it has an energy whatever the values of its parameters are, as far as that can be asked of it.
+    pub has_energy: bool,
+    /// The symbol of the first entry of the first formal parameter; the others follow.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    pub time: SymbolId,
+}
+
+/// All laws met so far.
+pub(crate) struct Templates {
+    pub arena: Arena,
+    pub known: FxHashMap<Box<[u32]>, Rc<Template>>,
+    pub key: Vec<u32>,
+    /// Values that were found to be good storage values.
+    pub good: FxHashMap<ExprId, bool>,
+}
+
+impl Templates {
+    pub fn new() -> Self {
+        Templates {
+            arena: Arena::default(),
+            known: FxHashMap::default(),
+            key: Vec::new(),
+            good: FxHashMap::default(),
+        }
+    }
+    /// An entry of a template with values for its formal parameters, and for other symbols of its own.
+    pub fn fill_entry(
+        &self,
+        (out, time): (&mut Exprs, SymbolId),
+        template: &Template,
+        values: &[ExprId],
+        others: &FxHashMap<SymbolId, ExprId>,
+        entry: ExprId,
+    ) -> ExprId {
+        let exprs = &self.arena.exprs;
+        let symbol = |symbol: SymbolId| {
+            let at = symbol.0.checked_sub(template.first)?;
+            (at < template.count).then(|| values[at as usize])
+        };
+        // Most entries are a parameter or a number.
+        match exprs.node(entry) {
+            Node::Symbol(id) => {
+                if let Some(value) = symbol(*id) {
+                    return value;
+                }
+            }
+            Node::Number(number) => return out.number((**number).clone()),
+            _ => {}
+        }
+        let mut copies: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for id in exprs.reachable(&[entry]) {
+            let many = |list: &[ExprId]| list.iter().map(|child| copies[child]).collect::<Vec<_>>();
+            let copy = match exprs.node(id) {
+                Node::Number(number) => out.number((**number).clone()),
+                Node::Pi => out.pi(),
+                Node::Symbol(id) if *id == template.time => out.symbol(time),
+                Node::Symbol(id) => symbol(*id)
+                    .or_else(|| others.get(id).copied())
+                    .expect("invariant: a law holds formal parameters, its own variables and time only"),
+                Node::Sum(list) => out.sum(many(list)),
+                Node::Product(list) => out.product(many(list)),
+                Node::Power(a, b) => out.power(copies[a], copies[b]),
+                Node::Call(function, list) => out.call(*function, many(list)),
+                Node::Relation(relation, a, b) => out.relation(*relation, copies[a], copies[b]),
+                Node::Not(a) => out.not(copies[a]),
+                Node::If(c, a, b) => out.if_else(copies[c], copies[a], copies[b]),
+            };
+            copies.insert(id, copy);
+        }
+        copies[&entry]
+    }
+}

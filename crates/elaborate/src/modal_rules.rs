@@ -1,0 +1,346 @@
+//! What the body of a modal block says, found once a definition, and the faults of a body by itself.
+
+use crate::function_table::TABLE;
+use crate::syntax_queries::for_children;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{self, Equation, Expr, ExprKind, Name};
+use rustc_hash::FxHashMap;
+
+/// The arguments of every modal block, beside the parameters that it declares.
+pub(crate) const MODAL_ARGUMENTS: &[&str] = &["modes", "at", "over", "residual"];
+
+/// A function of the position: its name, its arguments and its value.
+#[derive(Debug)]
+pub(crate) struct Shape<'a> {
+    pub name: &'a Name,
+    pub arguments: Vec<&'a str>,
+    pub value: &'a Expr,
+}
+
+/// The body of a modal block in order.
+#[derive(Debug, Default)]
+pub(crate) struct Rules<'a> {
+    /// The index of the modes.
+    pub index: &'a str,
+    /// Assigned names, each after those that it needs.
+    pub values: Vec<(&'a str, &'a Expr)>,
+    /// Functions of the position.
+    pub shapes: Vec<Shape<'a>>,
+    /// `drive across;`
+    pub across: bool,
+    /// The functions whose values are columns of a table.
+    pub tabulated: Vec<&'a str>,
+}
+
+/// Functions of the position that a block may define, with the number of coordinates: `None` is that of `shape`.
+const SHAPES: &[(&str, Option<usize>)] = &[
+    ("shape", None),
+    ("integral", Some(1)),
+    ("compliance", Some(2)),
+    ("resistance", Some(2)),
+    ("conductance", Some(2)),
+    ("force", None),
+    ("shear", None),
+    ("moment", None),
+];
+
+/// The names of the values of each mode, in the words of mechanics and neutral: of the primary storage, of the restoring
+/// one, of the dissipator, and of the loss at the restoring storage.
+///
+/// Driven by through variables the primary storage is an A-type, and the restoring one a T-type; the dual has them the
+/// other way round, and the words of mechanics keep their roles: what is moved, what draws back, what brakes.
+#[derive(Debug)]
+pub(crate) struct Roles {
+    pub primary: [&'static str; 2],
+    pub restoring: [&'static str; 2],
+    pub dissipation: [&'static str; 2],
+    pub loss: &'static str,
+}
+
+pub(crate) const THROUGH: Roles = Roles {
+    primary: ["mass", "a_type"],
+    restoring: ["stiffness", "t_type"],
+    dissipation: ["damping", "d_type"],
+    loss: "t_loss",
+};
+
+pub(crate) const ACROSS: Roles = Roles {
+    primary: ["mass", "t_type"],
+    restoring: ["stiffness", "a_type"],
+    dissipation: ["damping", "d_type"],
+    loss: "a_loss",
+};
+
+impl<'a> Rules<'a> {
+    /// Reads a body; what is wrong with it is handed to `report`, and the rules are `None` where any of it is.
+    pub fn read(modal: &'a ast::Modal, report: &mut dyn FnMut(Diagnostic)) -> Option<Rules<'a>> {
+        let mut faults = 0;
+        let mut fault = |diagnostic: Diagnostic| {
+            faults += 1;
+            report(diagnostic);
+        };
+        let mut rules = Rules::default();
+        match &modal.mode {
+            Some(name) => rules.index = &name.text,
+            None => fault(missing(modal, "index of its modes", "mode i;")),
+        }
+        if let Some(drive) = &modal.drive {
+            match &*drive.text {
+                "across" => rules.across = true,
+                "through" => {}
+                _ => fault(
+                    Diagnostic::error(
+                        Code::LGM0440,
+                        "a modal block is driven by across or by through variables",
+                    )
+                    .label(drive.span, "not known")
+                    .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
+                ),
+            }
+        }
+        let mut values: FxHashMap<&'a str, &'a Equation> = FxHashMap::default();
+        let mut order = Vec::new();
+        for equation in &modal.equations {
+            let (name, arguments) = match &equation.left.kind {
+                ExprKind::Name(name) => (name, None),
+                ExprKind::Call(name, arguments) => (name, Some(arguments)),
+                _ => {
+                    fault(
+                        Diagnostic::error(
+                            Code::LGM0440,
+                            "a modal block assigns names and functions of the position",
+                        )
+                        .label(equation.left.span, "neither a name nor a function")
+                        .help("write `mass = ..;` or `shape(x) = ..;`"),
+                    );
+                    continue;
+                }
+            };
+            let first = rules
+                .shapes
+                .iter()
+                .map(|shape| shape.name)
+                .find(|first| first.text == name.text);
+            let first = first.or_else(|| values.get(&*name.text).and_then(|first| left_name(&first.left)));
+            if let Some(first) = first {
+                fault(
+                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
+                        .label(name.span, "declared again here")
+                        .label(first.span, "first declared here")
+                        .help("rename one of the two"),
+                );
+                continue;
+            }
+            let clash = modal.formals.iter().find(|formal| formal.name.text == name.text);
+            if let Some(formal) = clash {
+                fault(
+                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
+                        .label(name.span, "assigned here")
+                        .label(formal.name.span, "a parameter already")
+                        .help("rename one of the two"),
+                );
+                continue;
+            }
+            match arguments {
+                None => {
+                    values.insert(&name.text, equation);
+                    order.push(&*name.text);
+                }
+                Some(arguments) => {
+                    let names: Vec<&'a str> = arguments
+                        .iter()
+                        .filter_map(|argument| match (&argument.name, &argument.value.kind) {
+                            (None, ExprKind::Name(name)) => Some(&*name.text),
+                            _ => None,
+                        })
+                        .collect();
+                    let known = SHAPES.iter().find(|known| known.0 == &*name.text);
+                    let counts = match known {
+                        None => false,
+                        Some((_, Some(count))) => names.len() == *count,
+                        Some((_, None)) => matches!(names.len(), 1 | 2),
+                    };
+                    if !counts || names.len() != arguments.len() {
+                        fault(
+                            Diagnostic::error(Code::LGM0440, "a modal block has no such function of the position")
+                                .label(equation.left.span, "not known, or with other arguments")
+                                .help(
+                                    "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
+                                     `resistance(x, y)`, `force(x)`, `shear(x)` or `moment(x)`",
+                                ),
+                        );
+                        continue;
+                    }
+                    let (mut uses, mut count) = (0, 0);
+                    for_calls(&equation.right, &mut |name, arguments| {
+                        uses += usize::from(&*name.text == TABLE);
+                        count += usize::from(&*name.text == TABLE && arguments.len() == names.len());
+                    });
+                    if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance"))
+                    {
+                        fault(
+                            Diagnostic::error(Code::LGM0440, "a table has a column for each position")
+                                .label(equation.right.span, "this names none")
+                                .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
+                        );
+                        continue;
+                    }
+                    if uses > 0 {
+                        rules.tabulated.push(&name.text);
+                    }
+                    rules.shapes.push(Shape {
+                        name,
+                        arguments: names,
+                        value: &equation.right,
+                    });
+                }
+            }
+        }
+        let roles = rules.roles();
+        if !roles.primary.iter().any(|name| values.contains_key(name)) {
+            let (word, example) = match rules.across {
+                true => ("T-type value of its modes", "t_type = ..;"),
+                false => ("A-type value of its modes", "mass = ..;"),
+            };
+            fault(missing(modal, word, example));
+        }
+        for names in [roles.primary, roles.restoring, roles.dissipation] {
+            if let (Some(first), Some(second)) = (values.get(names[0]), values.get(names[1])) {
+                fault(
+                    Diagnostic::error(
+                        Code::LGM0440,
+                        format!("`{}` and `{}` are one value", names[0], names[1]),
+                    )
+                    .label(second.left.span, "given here")
+                    .label(first.left.span, "and here")
+                    .help("leave one of the two out"),
+                );
+            }
+        }
+        if rules.shape("shape").is_none() {
+            fault(missing(modal, "shape of its modes", "shape(x) = ..;"));
+        }
+        let mut marks: FxHashMap<&'a str, Mark> = FxHashMap::default();
+        for name in order {
+            if !visit(name, &values, &mut marks, &mut rules.values) {
+                let equation = values[name];
+                fault(
+                    Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
+                        .label(equation.span, "this closes a circle")
+                        .help("break the circle: a value may need only what does not need it"),
+                );
+                break;
+            }
+        }
+        (faults == 0).then_some(rules)
+    }
+
+    /// A function of the position.
+    pub fn shape(&self, name: &str) -> Option<&Shape<'a>> {
+        self.shapes.iter().find(|shape| &*shape.name.text == name)
+    }
+
+    /// The coordinates of a position.
+    pub fn dimensions(&self) -> usize {
+        self.shape("shape").map_or(1, |shape| shape.arguments.len())
+    }
+
+    /// Whether its modes are drawn back; those of a heat rod are not.
+    pub fn has_restoring(&self) -> bool {
+        let names = self.roles().restoring;
+        self.values.iter().any(|value| names.contains(&value.0))
+    }
+
+    /// The name of the static loss of the whole block.
+    pub fn resistance(&self) -> &'static str {
+        match self.across {
+            true => "conductance",
+            false => "resistance",
+        }
+    }
+
+    /// The names of the values of a mode.
+    pub fn roles(&self) -> &'static Roles {
+        match self.across {
+            true => &ACROSS,
+            false => &THROUGH,
+        }
+    }
+}
+
+fn left_name(expr: &Expr) -> Option<&Name> {
+    match &expr.kind {
+        ExprKind::Name(name) | ExprKind::Call(name, _) => Some(name),
+        _ => None,
+    }
+}
+
+fn missing(modal: &ast::Modal, what: &str, example: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::LGM0440,
+        format!("the modal block `{}` has no {what}", modal.name.text),
+    )
+    .label(modal.name.span, "declared here")
+    .help(format!("write `{example}`"))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Open,
+    Done,
+}
+
+/// Puts a name behind all that it needs; `false` where it needs itself.
+fn visit<'a>(
+    name: &'a str,
+    equations: &FxHashMap<&'a str, &'a Equation>,
+    marks: &mut FxHashMap<&'a str, Mark>,
+    out: &mut Vec<(&'a str, &'a Expr)>,
+) -> bool {
+    let Some(equation) = equations.get(name) else {
+        return true;
+    };
+    match marks.get(name) {
+        Some(Mark::Done) => return true,
+        Some(Mark::Open) => return false,
+        None => {}
+    }
+    // The depth of this recursion is at most the number of names of one body, each written by hand.
+    marks.insert(name, Mark::Open);
+    let mut needed = Vec::new();
+    free_names(&equation.right, &mut Vec::new(), &mut needed);
+    if !needed.into_iter().all(|name| visit(&name.text, equations, marks, out)) {
+        return false;
+    }
+    marks.insert(name, Mark::Done);
+    out.push((name, &equation.right));
+    true
+}
+
+/// The names that an expression needs; those that a `sum` or a `root` binds are its own.
+pub(crate) fn free_names<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, out: &mut Vec<&'a Name>) {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            if !bound.contains(&&*name.text) {
+                out.push(name);
+            }
+        }
+        ExprKind::Over(over) => {
+            free_names(&over.from, bound, out);
+            free_names(&over.to, bound, out);
+            bound.push(&over.index.text);
+            free_names(&over.body, bound, out);
+            bound.pop();
+        }
+        _ => for_children(expr, &mut |child| free_names(child, bound, out)),
+    }
+}
+
+/// Visits all calls of an expression.
+fn for_calls<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Name, &'a [ast::Argument])) {
+    if let ExprKind::Call(name, arguments) = &expr.kind {
+        visit(name, arguments);
+    }
+    for_children(expr, &mut |child| for_calls(child, visit));
+}

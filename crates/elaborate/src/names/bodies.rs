@@ -1,0 +1,526 @@
+//! Names in expressions: each must be declared somewhere around its use.
+
+use crate::function_table::{MEASURES, TABLE, function_names, is_function};
+use crate::names::checker::Checker;
+use crate::program::Program;
+use crate::program::mode_table::table_use;
+use crate::syntax_queries::{for_children, port_names};
+use lgm_algebra::units::{UnitPower, unit_of};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::{corrections, did_you_mean, suggestion};
+use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+use rustc_hash::FxHashSet;
+
+/// The names of a body.
+pub(crate) struct Scope<'a> {
+    owner: &'a Name,
+    is_component: bool,
+    values: FxHashSet<&'a str>,
+    things: FxHashSet<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    pub fn new(statements: &'a [Statement], formals: &'a [Formal], owner: &'a Name, is_component: bool) -> Scope<'a> {
+        let mut scope = Scope {
+            owner,
+            is_component,
+            values: formals.iter().map(|formal| &*formal.name.text).collect(),
+            things: FxHashSet::default(),
+        };
+        scope.collect(statements);
+        scope
+    }
+
+    fn collect(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                    self.things
+                        .extend(list.names.iter().map(|declared| &*declared.name.text));
+                }
+                StatementKind::Port(list) => self.things.extend(list.iter().map(|port| &*port.declared.name.text)),
+                StatementKind::Instance(instance) => {
+                    self.things.insert(&instance.declared.name.text);
+                }
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    self.values.insert(&assigned.name.text);
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+                    self.values.insert(&indexed.declared.name.text);
+                }
+                StatementKind::For(block) => self.collect(&block.body),
+                StatementKind::If(block) => {
+                    for (_, body) in &block.branches {
+                        self.collect(body);
+                    }
+                    self.collect(&block.otherwise);
+                }
+                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+            }
+        }
+    }
+}
+
+/// Checks the names in a body.
+pub(crate) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Statement], scope: &Scope<'a>) {
+    let mut walk = Walk {
+        checker,
+        scope,
+        indices: Vec::new(),
+        in_chain: false,
+    };
+    walk.statements(statements);
+}
+
+/// Checks the names in an expression that is written outside a model, in the place of a value of the model.
+pub(crate) fn check_value<'a>(program: &'a Program, model: &'a ast::Model, expr: &'a Expr) -> Vec<Diagnostic> {
+    let mut checker = Checker {
+        program,
+        diagnostics: Vec::new(),
+    };
+    let scope = Scope::new(&model.body, &[], &model.name, false);
+    let mut walk = Walk {
+        checker: &mut checker,
+        scope: &scope,
+        indices: Vec::new(),
+        in_chain: false,
+    };
+    walk.value(expr);
+    checker.diagnostics
+}
+
+struct Walk<'c, 'a> {
+    checker: &'c mut Checker<'a>,
+    scope: &'c Scope<'a>,
+    /// Loop indices around the place.
+    indices: Vec<&'a str>,
+    /// Whether the place is a chain of bonds.
+    in_chain: bool,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn statements(&mut self, statements: &'a [Statement]) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                    for declared in &list.names {
+                        self.brackets(declared);
+                    }
+                }
+                StatementKind::Port(list) => {
+                    for port in list {
+                        self.brackets(&port.declared);
+                    }
+                }
+                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                    if let Some(value) = &assigned.value {
+                        self.value(value);
+                    }
+                }
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Output(indexed) => {
+                    if !self.tells_unit(&indexed.declared) {
+                        self.brackets(&indexed.declared);
+                    }
+                    self.value(&indexed.value);
+                    self.attributes(&indexed.attributes);
+                }
+                StatementKind::Instance(instance) => self.instance(instance),
+                StatementKind::Chain(list) => {
+                    self.in_chain = true;
+                    list.iter().for_each(|expr| self.thing(expr));
+                    self.in_chain = false;
+                }
+                StatementKind::For(block) => {
+                    self.value(&block.from);
+                    self.value(&block.to);
+                    self.indices.push(&block.index.text);
+                    self.statements(&block.body);
+                    self.indices.pop();
+                }
+                StatementKind::If(block) => {
+                    for (condition, body) in &block.branches {
+                        self.value(condition);
+                        self.statements(body);
+                    }
+                    self.statements(&block.otherwise);
+                }
+                StatementKind::Experiment(attributes) => {
+                    // Outputs and methods have names of their own, which are looked up when the run is set up.
+                    let values = attributes.iter();
+                    let values = values.filter(|entry| !matches!(&*entry.name.text, "plot" | "method"));
+                    values.for_each(|entry| self.value(&entry.value));
+                }
+            }
+        }
+    }
+
+    fn brackets(&mut self, declared: &'a ast::Declared) {
+        declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
+    }
+
+    /// Whether a unit stands in the brackets behind a name, where an index belongs; it is reported then.
+    fn tells_unit(&mut self, declared: &'a ast::Declared) -> bool {
+        let [bracket] = &declared.brackets[..] else {
+            return false;
+        };
+        let [inside] = &bracket[..] else { return false };
+        let mut names = Vec::new();
+        if !unit_names(inside, &mut names) || names.is_empty() || !self.checker.is_looking() {
+            return false;
+        }
+        let is_unit = |name: &&Name| {
+            let factor = UnitPower {
+                name: &name.text,
+                exponent: (1, 1),
+                span: name.span,
+            };
+            unit_of([factor]).is_ok()
+        };
+        // Of `m/s` one may be a name of the model too; where all are, an index is meant.
+        if !names.iter().all(is_unit) || names.iter().all(|name| self.knows(&name.text)) {
+            return false;
+        }
+        let name = &declared.name.text;
+        self.checker.report(
+            Diagnostic::error(Code::LGM0155, format!("`{name}` is followed by a unit"))
+                .label(inside.span, "an index belongs here")
+                .help(format!(
+                    "write `{name}` alone: its unit follows from its value; a number in another unit is divided by that one, \
+                     as in `x/1 [mm]`"
+                )),
+        );
+        true
+    }
+
+    /// Whether a name means something here.
+    fn knows(&self, text: &str) -> bool {
+        matches!(text, "time" | "pi" | "gnd")
+            || self.indices.contains(&text)
+            || self.scope.values.contains(text)
+            || self.scope.things.contains(text)
+    }
+
+    fn attributes(&mut self, attributes: &'a [Attribute]) {
+        attributes.iter().for_each(|attribute| self.value(&attribute.value));
+    }
+
+    fn instance(&mut self, instance: &'a Instance) {
+        self.brackets(&instance.declared);
+        for argument in &instance.arguments {
+            // In `S (p = x)` the arguments are bindings of ports, whose names are of the graph.
+            let binds =
+                instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
+            if binds {
+                self.thing(&argument.value);
+            } else if argument.name.as_ref().is_some_and(|name| &*name.text == "modes")
+                && let Some(used) = table_use(instance)
+            {
+                used.arguments.iter().skip(1).for_each(|more| self.value(&more.value));
+            } else if !is_switch(argument) {
+                self.value(&argument.value);
+            }
+        }
+        instance
+            .bindings
+            .iter()
+            .flatten()
+            .for_each(|binding| self.thing(&binding.value));
+        for (from, to) in &instance.branches {
+            self.thing(from);
+            self.thing(to);
+        }
+        self.attributes(&instance.attributes);
+    }
+
+    fn is_port(&self, instance: &Instance, name: &Name) -> bool {
+        let program = self.checker.program;
+        let definition = program.definition(&instance.kind.text, instance.kind.span.source);
+        match definition.map(|at| program.item(at)) {
+            Some(ast::Item::Component(component)) => {
+                port_names(component).contains(&&*name.text)
+                    && !component.formals.iter().any(|formal| formal.name.text == name.text)
+            }
+            _ => false,
+        }
+    }
+
+    /// Names in a place where a node or an instance stands.
+    fn thing(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let text = &*name.text;
+                // A value in the place of a node has a message of its own, where it is evaluated.
+                if text != "gnd"
+                    && !self.scope.things.contains(text)
+                    && !self.scope.values.contains(text)
+                    && self.checker.is_looking()
+                {
+                    let things = self.scope.things.iter().copied();
+                    let owner = &self.scope.owner.text;
+                    let mut diagnostic =
+                        Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
+                            .label(name.span, "not declared");
+                    let is_kind = self.checker.program.definition(text, name.span.source).is_some();
+                    let kind = Some(text).filter(|_| is_kind);
+                    if let Some(kind) = kind {
+                        diagnostic.help = Some(format!(
+                            "`{kind}` is a kind of element: declare one, `name : {kind}(..);`, and write its name here"
+                        ));
+                        self.checker.report(diagnostic);
+                        return;
+                    }
+                    let near = suggestion(text, things.clone()).is_some();
+                    // It may stand in the text that could not be read.
+                    if self.checker.program.is_damaged && !near {
+                        return;
+                    }
+                    let junction = (self.in_chain && !near).then(|| {
+                        format!("declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort")
+                    });
+                    if junction.is_none() && self.checker.is_suggesting() {
+                        diagnostic.fixes = corrections(name.span, text, things.clone());
+                    }
+                    diagnostic.help = Some(things)
+                        .filter(|_| junction.is_none() && self.checker.is_suggesting())
+                        .and_then(|things| did_you_mean(text, things))
+                        .or(junction)
+                        .or_else(|| {
+                            Some(format!(
+                                "declare it: `node {text} : electrical;`, or an instance of this name"
+                            ))
+                        });
+                    self.checker.report(diagnostic);
+                }
+            }
+            ExprKind::Index(base, indices) => {
+                self.thing(base);
+                indices.iter().for_each(|index| self.value(index));
+            }
+            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Bond(tail, head) => {
+                self.thing(tail);
+                self.thing(head);
+            }
+            ExprKind::List(nodes, _) => nodes.iter().for_each(|node| self.thing(node)),
+            // What is no name at all is reported where it is evaluated.
+            _ => {}
+        }
+    }
+
+    /// Names in a place where a value stands.
+    fn value(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Call(name, arguments) => self.call(name, arguments),
+            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Index(base, indices) => {
+                self.value(base);
+                indices.iter().for_each(|index| self.value(index));
+            }
+            ExprKind::Over(over) => {
+                self.value(&over.from);
+                self.value(&over.to);
+                self.indices.push(&over.index.text);
+                self.value(&over.body);
+                self.indices.pop();
+            }
+            _ => for_children(expr, &mut |child| self.value(child)),
+        }
+    }
+
+    fn name(&mut self, name: &'a Name) {
+        let text = &*name.text;
+        if self.knows(text) || !self.checker.is_looking() {
+            return;
+        }
+        let names = self
+            .scope
+            .values
+            .iter()
+            .copied()
+            .chain(self.indices.iter().copied())
+            .chain(["time", "pi"]);
+        let owner = &self.scope.owner.text;
+        let mut diagnostic = Diagnostic::error(Code::LGM0110, format!("`{owner}` declares no `{text}`"))
+            .label(name.span, "not declared");
+        if self.checker.is_suggesting() {
+            diagnostic.fixes = corrections(name.span, text, names.clone());
+        }
+        diagnostic.help = Some(names)
+            .filter(|_| self.checker.is_suggesting())
+            .and_then(|names| did_you_mean(text, names))
+            .or_else(|| {
+                Some(match is_function(text) {
+                    true => format!("`{text}` is a function: write its argument in parentheses"),
+                    false => format!("declare it: `param {text} = ..;`"),
+                })
+            });
+        if self.scope.is_component {
+            diagnostic =
+                diagnostic.note("a component sees its own names only; what it needs is handed in by its parameters");
+        }
+        self.checker.report(diagnostic);
+    }
+
+    fn call(&mut self, name: &'a Name, arguments: &'a [Argument]) {
+        check_function(self.checker, name);
+        let measured = MEASURES.contains(&&*name.text);
+        for (at, argument) in arguments.iter().enumerate() {
+            if measured && at == 0 {
+                self.thing(&argument.value);
+            } else {
+                self.value(&argument.value);
+            }
+        }
+    }
+}
+
+/// Collects the names of what may be a unit, `N.m/s^2`; false where it is anything else.
+fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            names.push(name);
+            true
+        }
+        ExprKind::Member(of, name) => {
+            names.push(name);
+            unit_names(of, names)
+        }
+        ExprKind::Product(list) => list.iter().all(|(_, factor)| unit_names(factor, names)),
+        ExprKind::Power(list) => list.first().is_some_and(|base| unit_names(base, names)),
+        ExprKind::Number(_, None) => true,
+        _ => false,
+    }
+}
+
+/// What people who come from other languages look for, and what there is instead.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("limit", "`min(max(x, low), high)` keeps a value within limits"),
+    ("clamp", "`min(max(x, low), high)` keeps a value within limits"),
+    ("saturate", "`min(max(x, low), high)` keeps a value within limits"),
+    ("ln", "`log(x)` is the natural logarithm"),
+    ("log10", "write `log(x)/log(10)`"),
+    ("pow", "write `x^n`"),
+    ("sgn", "write `sign(x)`"),
+    ("integrate", "write `int(x)`"),
+];
+
+pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
+    if is_function(&name.text) || !checker.is_looking() {
+        return;
+    }
+    let mut diagnostic =
+        Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "not known");
+    let elsewhere = ELSEWHERE.iter().find(|entry| entry.0 == &*name.text);
+    let suggested = match elsewhere {
+        Some(_) => None,
+        None => suggestion(&name.text, function_names()),
+    };
+    diagnostic.help = Some(match (elsewhere, suggested) {
+        (Some(entry), _) => entry.1.to_string(),
+        _ if &*name.text == TABLE => {
+            "a table of modes stands in `modes = table(\"modes.csv\")` of a modal block".to_string()
+        }
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => format!(
+            "the functions are `{}`",
+            function_names().collect::<Vec<_>>().join("`, `")
+        ),
+    });
+    checker.report(diagnostic);
+}
+
+/// `residual = true` of a modal block: `true` is a word in this place alone.
+fn is_switch(argument: &Argument) -> bool {
+    argument.name.as_ref().is_some_and(|name| &*name.text == "residual")
+        && matches!(&argument.value.kind, ExprKind::Name(name) if matches!(&*name.text, "true" | "false"))
+}
+
+/// The variables of a port.
+const PORT_VARIABLES: &[&str] = &["across", "through", "effort", "flow"];
+
+/// Checks the names in the law of an element.
+pub(crate) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element) {
+    let mut indices = Vec::new();
+    for equation in &element.equations {
+        law_expr(checker, element, &equation.left, &mut indices);
+        law_expr(checker, element, &equation.right, &mut indices);
+    }
+    for formal in &element.formals {
+        if let Some(default) = &formal.default {
+            law_expr(checker, element, default, &mut indices);
+        }
+    }
+}
+
+fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a Expr, indices: &mut Vec<&'a str>) {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            let text = &*name.text;
+            let one_port = element.ports.is_empty();
+            let known = matches!(text, "time" | "pi")
+                || indices.contains(&text)
+                || element.formals.iter().any(|formal| &*formal.name.text == text)
+                || (one_port && PORT_VARIABLES.contains(&text));
+            if known {
+                return;
+            }
+            let formals = element.formals.iter().map(|formal| &*formal.name.text);
+            let ports = element.ports.iter().map(|port| &*port.declared.name.text);
+            let variables = if one_port { PORT_VARIABLES } else { &[] };
+            let mut diagnostic = Diagnostic::error(
+                Code::LGM0110,
+                format!("the element `{}` declares no `{text}`", element.name.text),
+            )
+            .label(name.span, "not declared");
+            diagnostic.help = match element.ports.first() {
+                Some(port) if PORT_VARIABLES.contains(&text) => {
+                    Some(format!("name the port: `{}.{text}`", port.declared.name.text))
+                }
+                _ => did_you_mean(text, formals.chain(ports).chain(variables.iter().copied())),
+            };
+            checker.report(diagnostic);
+        }
+        ExprKind::Member(owner, variable) => {
+            let port = match &owner.kind {
+                ExprKind::Name(name) => element.ports.iter().find(|port| port.declared.name.text == name.text),
+                _ => None,
+            };
+            if port.is_none() {
+                let names = element.ports.iter().map(|port| &*port.declared.name.text);
+                let mut diagnostic =
+                    Diagnostic::error(Code::LGM0135, format!("`{}` has no such port", element.name.text))
+                        .label(owner.span, "not a port of this element");
+                diagnostic.help = match &owner.kind {
+                    ExprKind::Name(name) => did_you_mean(&name.text, names),
+                    _ => None,
+                };
+                checker.report(diagnostic);
+            } else if !PORT_VARIABLES.contains(&&*variable.text) {
+                let mut diagnostic =
+                    Diagnostic::error(Code::LGM0110, format!("a port has no variable `{}`", variable.text))
+                        .label(variable.span, "not known");
+                diagnostic.help = did_you_mean(&variable.text, PORT_VARIABLES.iter().copied());
+                checker.report(diagnostic);
+            }
+        }
+        ExprKind::Call(name, arguments) => {
+            check_function(checker, name);
+            // A measure has no place in a law at all, which is said when the law is read.
+            if !MEASURES.contains(&&*name.text) {
+                for argument in arguments {
+                    law_expr(checker, element, &argument.value, indices);
+                }
+            }
+        }
+        ExprKind::Over(over) => {
+            law_expr(checker, element, &over.from, indices);
+            law_expr(checker, element, &over.to, indices);
+            indices.push(&over.index.text);
+            law_expr(checker, element, &over.body, indices);
+            indices.pop();
+        }
+        _ => for_children(expr, &mut |child| law_expr(checker, element, child, indices)),
+    }
+}

@@ -1,0 +1,155 @@
+//! Signals that the command line gives to inputs: `--input "u=2*step(0)"`, `--input "u[2]=sin(time)"`.
+
+use crate::names::bodies::check_value;
+use crate::program::Program;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
+use lgm_source::{SourceId, SourceMap, Span};
+use lgm_syntax::ast::{self, Expr, StatementKind};
+use lgm_syntax::parse_expression;
+
+/// What stands in front of the `=` of an `--input` option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputTarget {
+    /// The input's name.
+    pub name: String,
+    /// The entry of a vector input, from 1.
+    pub entry: Option<usize>,
+    /// The place of both.
+    pub span: Span,
+    /// The byte behind the `=`.
+    pub value_at: usize,
+}
+
+impl InputTarget {
+    /// `u` or `u[2]`
+    pub fn text(&self) -> String {
+        match self.entry {
+            Some(entry) => format!("{}[{entry}]", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// One `--input name=expression`, parsed.
+#[derive(Debug)]
+pub(crate) struct InputSetting {
+    pub target: InputTarget,
+    pub value: Expr,
+}
+
+fn malformed(span: Span, message: &str) -> Diagnostic {
+    Diagnostic::error(Code::LGM0920, "this option is not of the form `input=signal`")
+        .label(span, message.to_string())
+        .help(
+            "write an expression of time or a column of a table: `--input \"u=2*step(0)\"`, `--input u=data.csv:volts`",
+        )
+}
+
+/// Reads what stands in front of the `=`: `u` or `u[2]`.
+pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Diagnostic> {
+    let text = &map.get(source).text;
+    let whole = Span::new(source, 0, text.len());
+    let Some(at) = text.find('=') else {
+        return Err(malformed(whole, "there is no `=`"));
+    };
+    let written = text[..at].trim();
+    let start = text.find(written).unwrap_or(0);
+    let span = Span::new(source, start, start + written.len());
+    let (name, entry) = match written.split_once('[') {
+        None => (written, None),
+        Some((name, rest)) => {
+            let digits = rest.trim_end().strip_suffix(']').map(str::trim);
+            match digits.and_then(|digits| digits.parse::<usize>().ok()) {
+                Some(entry) if entry > 0 => (name.trim_end(), Some(entry)),
+                _ => return Err(malformed(span, "an index is a number from 1: `u[2]`")),
+            }
+        }
+    };
+    let is_name = name
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if name.is_empty() || !is_name || name.starts_with(|letter: char| letter.is_ascii_digit()) {
+        let place = if name.is_empty() { whole } else { span };
+        return Err(malformed(place, "the name of an input is needed in front of `=`"));
+    }
+    Ok(InputTarget {
+        name: name.to_string(),
+        entry,
+        span,
+        value_at: at + 1,
+    })
+}
+
+/// A fault that names an input which the model does not have.
+pub fn no_such_input<'n>(model: &str, target: &InputTarget, names: impl IntoIterator<Item = &'n str>) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(Code::LGM0921, format!("`{model}` has no input `{}`", target.text()))
+        .label(target.span, "this option gives no input a signal");
+    diagnostic.help = did_you_mean(&target.text(), names);
+    diagnostic
+}
+
+/// Reads the options that give inputs a signal by an expression.
+pub(crate) fn read(
+    program: &Program,
+    model: &ast::Model,
+    map: &SourceMap,
+    options: &[(String, SourceId)],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<InputSetting> {
+    let mut names = Vec::new();
+    inputs(&model.body, &mut names);
+    let mut settings: Vec<InputSetting> = Vec::new();
+    for (_, source) in options {
+        let target = match input_target(map, *source) {
+            Ok(target) => target,
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                continue;
+            }
+        };
+        if !names.contains(&&*target.name) {
+            diagnostics.push(no_such_input(&model.name.text, &target, names.iter().copied()));
+            continue;
+        }
+        // The name is blanked out, so that the places in the value are those in the whole option.
+        let text = &map.get(*source).text;
+        let value_text = format!("{}{}", " ".repeat(target.value_at), &text[target.value_at..]);
+        let (value, faults) = parse_expression(*source, &value_text);
+        let whole = Span::new(*source, 0, text.len());
+        if let Some(fault) = faults.into_iter().find(Diagnostic::is_error) {
+            let label = fault.labels.first();
+            let place = label.map_or(whole, |label| label.span);
+            let words = label
+                .map(|label| label.message.clone())
+                .filter(|words| !words.is_empty());
+            diagnostics.push(malformed(place, &words.unwrap_or(fault.message)));
+            continue;
+        }
+        diagnostics.extend(check_value(program, model, &value));
+        // The last of several options for one input counts, as on every command line.
+        settings.retain(|known| known.target.name != target.name || known.target.entry != target.entry);
+        if target.entry.is_none() {
+            settings.retain(|known| known.target.name != target.name);
+        }
+        settings.push(InputSetting { target, value });
+    }
+    settings
+}
+
+fn inputs<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Input(assigned) => names.push(&assigned.name.text),
+            StatementKind::For(block) => inputs(&block.body, names),
+            StatementKind::If(block) => {
+                for (_, branch) in &block.branches {
+                    inputs(branch, names);
+                }
+                inputs(&block.otherwise, names);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Outputs, and signals that nothing uses.
+
+mod signals;
+mod states;
+
+pub(crate) mod experiment;
+pub(crate) mod point;
+
+use crate::context::values::{Scalar, entry_names};
+use crate::context::{index_text, layer};
+use crate::evaluate::Evaluator;
+use crate::expand::Expanded;
+use lgm_algebra::expr::{Node, SymbolId};
+use lgm_model::{Measure, Output, Variable};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+
+/// What the model's signals, states, outputs and experiments are worth.
+pub(crate) struct Results<'e, 'a> {
+    evaluator: &'e mut Evaluator<'a>,
+    expanded: &'e Expanded<'a>,
+}
+
+layer!(Results<'e, 'a>, evaluator: Evaluator<'a>);
+
+/// Evaluates what the model declares beside its graph, which is whole and has its laws.
+pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, expanded: &Expanded<'a>) {
+    let mut results = Results { evaluator, expanded };
+    results.finish_signals();
+    results.finish_states();
+    results.finish_outputs();
+    results.finish_experiments();
+}
+
+impl<'a> Results<'_, 'a> {
+    /// The outputs in order, vectors entry by entry.
+    pub fn finish_outputs(&mut self) {
+        let mut names: FxHashMap<String, Span> = FxHashMap::default();
+        let mut values = Vec::new();
+        for at in 0..self.expanded.outputs.len() {
+            if self.reports.stopped {
+                return;
+            }
+            let later = self.expanded.outputs[at];
+            let declared = &later.what.declared;
+            self.reports.here = later.place;
+            let Ok(indices) = self.declared_indices(declared, later.place) else {
+                continue;
+            };
+            let value = self.eval(&later.what.value, later.place);
+            let mut name = declared.name.text.to_string();
+            if let Some(at) = indices {
+                name.push_str(&format!("[{}]", index_text(at)));
+            }
+            if let Some(first) = names.insert(name.clone(), declared.span) {
+                let diagnostic = Diagnostic::error(Code::LGM0107, format!("the output `{name}` is declared twice"))
+                    .label(declared.span, "declared again here")
+                    .label(first, "first declared here")
+                    .help("rename one of the two");
+                self.report(diagnostic);
+                continue;
+            }
+            if indices.is_some() && value.entries().len() > 1 {
+                let diagnostic = Diagnostic::error(Code::LGM0206, "an output with an index must be a scalar")
+                    .label(later.what.value.span, format!("this is {}", value.shape_text()))
+                    .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
+                self.report(diagnostic);
+                continue;
+            }
+            let list = entry_names(&name, &value);
+            let written = self.written(later.what.value.span);
+            for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
+                values.push(entry);
+                self.graph.model.outputs.push(Output {
+                    name: name.into(),
+                    value: entry.expr,
+                    written: written.clone(),
+                    unit: None,
+                    span: declared.name.span,
+                });
+            }
+        }
+        // Measured variables and integrals are all there now, and are found by their symbols at once.
+        let measures: FxHashMap<SymbolId, Measure> = self.graph.model.measures.iter().copied().collect();
+        let integrals = self.graph.model.integrals.iter().enumerate();
+        let integrals: FxHashMap<SymbolId, usize> = integrals.map(|(at, integral)| (integral.symbol, at)).collect();
+        for (at, value) in values.into_iter().enumerate() {
+            let symbol = match *self.arena.exprs.node(value.expr) {
+                Node::Symbol(symbol) => Some(symbol),
+                _ => None,
+            };
+            let unit = match symbol.and_then(|symbol| integrals.get(&symbol)) {
+                // A state without a declared unit has the unit of its rate times a second.
+                Some(integral) => self.graph.model.integrals[*integral].unit.clone(),
+                None => self.output_unit(value, symbol.and_then(|symbol| measures.get(&symbol))),
+            };
+            self.graph.model.outputs[at].unit = unit;
+        }
+    }
+
+    /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
+    /// of its dimension.
+    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<String> {
+        let dimension = self.dims.get(entry.dim)?;
+        if let Some(measure) = measure {
+            let of = |domain: Option<lgm_model::DomainId>, variable: Variable| {
+                let domain = &self.graph.model.domains[domain?.index()];
+                let across = domain.effort_is_across == (variable == Variable::Effort);
+                if across {
+                    domain.across_unit.clone()
+                } else {
+                    domain.through_unit.clone()
+                }
+            };
+            let words = match *measure {
+                Measure::PortEffort(port) => of(self.graph.model.ports[port.index()].domain, Variable::Effort),
+                Measure::PortFlow(port) => of(self.graph.model.ports[port.index()].domain, Variable::Flow),
+                Measure::Common(node) => {
+                    let node = &self.graph.model.nodes[node.index()];
+                    let variable = match node.kind {
+                        lgm_model::JunctionKind::Zero => Variable::Effort,
+                        lgm_model::JunctionKind::One => Variable::Flow,
+                    };
+                    of(node.domain, variable)
+                }
+                Measure::BondEffort(_) | Measure::BondFlow(_) => None,
+            };
+            if words.is_some() {
+                return words;
+            }
+        }
+        Some(dimension.text())
+    }
+}

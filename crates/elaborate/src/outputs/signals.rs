@@ -1,0 +1,110 @@
+//! Signals: each is evaluated, named and given its start, though nothing may use it.
+
+use crate::context::values::{DimId, Value, entry_names};
+use crate::context::{AtPlace, Place, index_text};
+use crate::outputs::Results;
+use lgm_algebra::expr::{ExprId, Function, Node};
+use lgm_model::{Signal, StartCondition};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::Indexed;
+
+impl<'a> Results<'_, 'a> {
+    /// Evaluates every signal, so that a fault in one that nothing uses is found too.
+    pub fn finish_signals(&mut self) {
+        for at in 0..self.expanded.signals.len() {
+            if self.reports.stopped {
+                return;
+            }
+            let later = self.expanded.signals[at];
+            self.at(later.place, |work| work.finish_signal(later.what, later.place));
+        }
+    }
+
+    fn finish_signal(&mut self, signal: &'a Indexed, place: Place) {
+        let declared = &signal.declared;
+        let Ok(indices) = self.declared_indices(declared, place) else {
+            return;
+        };
+        let name = &declared.name;
+        if let Some(slot) = self.scopes.value_slot(&name.text, place.frame) {
+            let value = self.slot_value(slot, indices, &name.text, name.span, place.frame);
+            let mut whole = self.qualified(&name.text, place.frame);
+            if let Some(at) = indices {
+                whole.push_str(&format!("[{}]", index_text(at)));
+            }
+            self.name_signal(&whole, &value, name.span);
+            if !signal.attributes.is_empty() {
+                self.signal_start(signal, &whole, &value, place);
+            }
+        }
+    }
+
+    /// Remembers what the values of a signal are called.
+    fn name_signal(&mut self, name: &str, value: &Value, span: Span) {
+        for (entry, name) in value.entries().iter().zip(entry_names(name, value)) {
+            // What is a number or another variable has a name already.
+            if matches!(self.arena.exprs.node(entry.expr), Node::Number(_) | Node::Symbol(_)) {
+                continue;
+            }
+            let dimension = self.dims.get(entry.dim);
+            self.graph.model.signals.push(Signal {
+                name: name.into(),
+                value: entry.expr,
+                unit: dimension.map(|dimension| dimension.text()),
+                dimension,
+                span,
+            });
+        }
+    }
+
+    /// Takes the start that a signal is given.
+    pub(crate) fn signal_start(&mut self, signal: &'a Indexed, name: &str, value: &Value, place: Place) {
+        let mut given = None;
+        for attribute in &signal.attributes {
+            if &*attribute.name.text == "start" {
+                given = Some(attribute);
+                continue;
+            }
+            let word = &attribute.name.text;
+            let diagnostic = Diagnostic::error(Code::LGM0136, format!("a signal takes no `{word}`"))
+                .label(attribute.name.span, "only `start` can stand here")
+                .help("write `start = ..` for what the signal is at the start, which the starts of states then follow from");
+            self.report(diagnostic);
+        }
+        let Some(attribute) = given else { return };
+        if value.is_error() {
+            return;
+        }
+        let dimensions: Vec<DimId> = value.entries().iter().map(|entry| entry.dim).collect();
+        let Some(starts) = self.start_of(attribute, dimensions.len(), &dimensions, place) else {
+            return;
+        };
+        let roots: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let reachable = self.arena.exprs.reachable(&roots);
+        let holds_integral = reachable
+            .iter()
+            .any(|id| matches!(self.arena.exprs.node(*id), Node::Call(Function::Int, _)));
+        if holds_integral {
+            let diagnostic = Diagnostic::error(Code::LGM0409, "an integral has no start of its own here")
+                .label(attribute.value.span, "this start is for a signal that holds `int(..)`")
+                .label(signal.value.span, "the integral is in this")
+                .help(
+                    "declare the integral as a state, `state q = int(..), start = ..;`, and write the signal with `q`",
+                );
+            self.report(diagnostic);
+            return;
+        }
+        let names = entry_names(name, value);
+        for ((entry, start), name) in value.entries().to_vec().into_iter().zip(starts).zip(names) {
+            let Some(start) = start else { continue };
+            self.graph.model.start_conditions.push(StartCondition {
+                name: name.into(),
+                value: entry.expr,
+                start,
+                span: attribute.value.span,
+            });
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Loading: the root text, everything it imports, and the standard library.
+
+pub(crate) mod mode_table;
+mod stdlib;
+
+use crate::program::mode_table::{ModeTable, table_use};
+use crate::program::stdlib::MODULES;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
+use lgm_source::nearest::suggestion;
+use lgm_source::{SourceId, SourceMap, Sources, Span};
+use lgm_syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
+use rustc_hash::FxHashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// The deepest chain of imports.
+const DEEPEST_IMPORT: usize = 256;
+
+/// Every text of one compilation, parsed, with the definitions that are in scope.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(crate) files: Vec<File>,
+    /// Where the root text lies in `files`.
+    pub(crate) root: usize,
+    /// By the number of a source, whether it is a module of the standard library.
+    pub(crate) library_sources: Vec<bool>,
+    /// Definitions of the user: elements, components and modal blocks.
+    pub(crate) user: FxHashMap<Arc<str>, ItemRef>,
+    /// Definitions of the standard library.
+    pub(crate) library: FxHashMap<Arc<str>, ItemRef>,
+    /// Domains of the user.
+    pub(crate) user_domains: FxHashMap<Arc<str>, ItemRef>,
+    /// Domains of the standard library.
+    pub(crate) library_domains: FxHashMap<Arc<str>, ItemRef>,
+    /// Whether a text could not be read whole; then a thing that is missing is no fault of its own.
+    pub(crate) is_damaged: bool,
+    /// The texts that quoted imports lead to, by the places of the quotes.
+    imports: FxHashMap<Span, SourceId>,
+    /// Tables of modes, each read once, and which of them the quoted path at a place means.
+    mode_tables: Vec<ModeTable>,
+    table_at: FxHashMap<Span, usize>,
+}
+
+/// One parsed text.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub source: SourceId,
+    pub ast: Ast,
+    pub library: bool,
+}
+
+/// A top-level item, by its place in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ItemRef {
+    pub file: u32,
+    pub item: u32,
+}
+
+impl Program {
+    pub(crate) fn item(&self, at: ItemRef) -> &Item {
+        &self.files[at.file as usize].ast.items[at.item as usize]
+    }
+
+    /// The tree of a text.
+    pub fn ast(&self, source: SourceId) -> Option<&Ast> {
+        let file = self.files.iter().find(|file| file.source == source);
+        file.map(|file| &file.ast)
+    }
+
+    /// The modules of the standard library that can be imported by name.
+    pub fn modules() -> impl Iterator<Item = &'static str> {
+        MODULES
+            .iter()
+            .filter(|module| !module.prelude)
+            .map(|module| module.name)
+    }
+
+    /// The text that a quoted import at a place leads to; none if it could not be read.
+    pub fn imported(&self, at: Span) -> Option<SourceId> {
+        self.imports.get(&at).copied()
+    }
+
+    /// Whether a place lies in the standard library.
+    pub fn is_library(&self, source: SourceId) -> bool {
+        self.library_sources.get(source.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// The table of modes that the quoted path at a place means; none where it could not be read.
+    pub(crate) fn table(&self, at: Span) -> Option<&ModeTable> {
+        self.table_at.get(&at).map(|index| &self.mode_tables[*index])
+    }
+
+    /// The definition that a name means in a text: the library never sees the user's names.
+    pub(crate) fn definition(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = if self.is_library(from) {
+            None
+        } else {
+            self.user.get(name)
+        };
+        user.or_else(|| self.library.get(name)).copied()
+    }
+
+    /// The domain that a name means in a text.
+    pub(crate) fn domain(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = if self.is_library(from) {
+            None
+        } else {
+            self.user_domains.get(name)
+        };
+        user.or_else(|| self.library_domains.get(name)).copied()
+    }
+
+    /// The models of the root text in order.
+    pub(crate) fn models(&self) -> impl DoubleEndedIterator<Item = &ast::Model> {
+        let items: &[Item] = self.files.get(self.root).map_or(&[], |file| &file.ast.items);
+        items.iter().filter_map(|item| match item {
+            Item::Model(model) => Some(model),
+            _ => None,
+        })
+    }
+}
+
+/// Parses the root text and all that it imports.
+///
+/// AFTER THIS POINT every import has been followed, and each name of a definition stands for one item.
+pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Program, Vec<Diagnostic>) {
+    let mut loader = Loader {
+        files,
+        // A text without a place of its own stands in the folder where the compiler was started.
+        folder: map.get(root).path.as_deref().map(folder_of).unwrap_or_default(),
+        map,
+        program: Program::default(),
+        diagnostics: Vec::new(),
+        loaded: FxHashMap::default(),
+        modules: FxHashMap::default(),
+        chain: Vec::new(),
+        tables: FxHashMap::default(),
+    };
+    for (at, module) in MODULES.iter().enumerate() {
+        if module.prelude {
+            loader.module(at);
+        }
+    }
+    let title = loader.map.get(root).name.clone();
+    let path = loader.map.get(root).path.as_deref().map(normal);
+    loader.program.root = loader.file(root, path, title, false);
+    let Loader {
+        mut program,
+        mut diagnostics,
+        ..
+    } = loader;
+    program.is_damaged = has_errors(&diagnostics);
+    define(&mut program, &mut diagnostics);
+    (program, diagnostics)
+}
+
+struct Loader<'a> {
+    files: &'a dyn Sources,
+    map: &'a mut SourceMap,
+    /// The folder of the root text, which no import may leave.
+    folder: PathBuf,
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+    loaded: FxHashMap<PathBuf, usize>,
+    modules: FxHashMap<usize, usize>,
+    /// Files that are being loaded now, links resolved, with the names that diagnostics show.
+    chain: Vec<(PathBuf, String)>,
+    /// Tables of modes by their files, links resolved; none where one is at fault.
+    tables: FxHashMap<PathBuf, Option<usize>>,
+}
+
+/// What a path is read for, in the words of its faults.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Import,
+    Table,
+}
+
+impl Wanted {
+    fn word(self) -> &'static str {
+        match self {
+            Wanted::Import => "import",
+            Wanted::Table => "table",
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    normal(path.parent().unwrap_or(Path::new("")))
+}
+
+/// The path without `.` and `..`, by its words alone; a leading `..` stays.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => {
+                    out.pop();
+                }
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                _ => out.push(".."),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl Loader<'_> {
+    fn module(&mut self, at: usize) {
+        if self.modules.contains_key(&at) {
+            return;
+        }
+        self.modules.insert(at, 0);
+        let module = &MODULES[at];
+        let source = self.map.add(module.title, module.text, None);
+        let index = self.file(source, None, module.title.to_string(), true);
+        self.modules.insert(at, index);
+    }
+
+    fn file(&mut self, source: SourceId, path: Option<PathBuf>, title: String, library: bool) -> usize {
+        let text = self.map.get(source).text.clone();
+        let (ast, mut diagnostics) = lgm_syntax::parse(source, &text);
+        self.diagnostics.append(&mut diagnostics);
+        let imports: Vec<ast::Import> = ast
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Import(import) => Some(import.clone()),
+                _ => None,
+            })
+            .collect();
+        let mut tables = Vec::new();
+        for item in &ast.items {
+            match item {
+                Item::Component(component) => named_tables(&component.body, &mut tables),
+                Item::Model(model) => named_tables(&model.body, &mut tables),
+                _ => {}
+            }
+        }
+        let index = self.program.files.len();
+        let place = source.0 as usize;
+        if self.program.library_sources.len() <= place {
+            self.program.library_sources.resize(place + 1, false);
+        }
+        self.program.library_sources[place] = library;
+        self.program.files.push(File { source, ast, library });
+        let folder = path.as_deref().map(folder_of);
+        let resolved = path.map(|path| self.files.resolve(&path)).unwrap_or_default();
+        if !resolved.as_os_str().is_empty() {
+            self.loaded.insert(resolved.clone(), index);
+        }
+        self.chain.push((resolved, title));
+        for import in &imports {
+            match &import.target {
+                ImportTarget::Module(name) => self.import_module(name),
+                ImportTarget::Path(words, span) => self.open(words, *span, folder.as_deref(), Wanted::Import),
+            }
+        }
+        for (words, span) in tables {
+            self.open(&words, span, folder.as_deref(), Wanted::Table);
+        }
+        self.chain.pop();
+        index
+    }
+
+    fn import_module(&mut self, name: &Name) {
+        if let Some(at) = MODULES.iter().position(|module| module.name == &*name.text) {
+            self.module(at);
+            return;
+        }
+        let names = MODULES.iter().map(|module| module.name);
+        let diagnostic = Diagnostic::error(
+            Code::LGM0102,
+            format!("the standard library has no module `{}`", name.text),
+        )
+        .label(name.span, "no such module")
+        .help(match suggestion(&name.text, names.clone()) {
+            Some(near) => format!("did you mean `import {near};`?"),
+            None => format!(
+                "write one of `{}`, or a path in quotes: `import \"{}.lgm\";`",
+                names.collect::<Vec<_>>().join("`, `"),
+                name.text
+            ),
+        });
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reads what a quoted path names: it lies in the folder of the model, or in one that an option allows.
+    fn open(&mut self, words: &str, span: Span, folder: Option<&Path>, wanted: Wanted) {
+        let base = folder.unwrap_or(&self.folder);
+        let own = normal(&base.join(words));
+        let mut candidates = Vec::new();
+        // A path from the root of the disk means the same file wherever it is written, so only an option allows it.
+        if self.may_import(&own) && (Path::new(words).is_relative() || self.is_included(&own)) {
+            candidates.push(own.clone());
+        }
+        if Path::new(words).is_relative() {
+            let shared = self.files.included().iter().map(|folder| normal(&folder.join(words)));
+            candidates.extend(shared.filter(|path| self.is_included(path)));
+        }
+        if candidates.is_empty() {
+            return self.outside(words, span, &own, "this path points outside", wanted);
+        }
+        self.open_first(words, span, candidates, wanted);
+    }
+
+    /// Whether a path lies in the folder of the model, or in one that an option allows.
+    fn may_import(&self, path: &Path) -> bool {
+        is_below(path, &self.folder) || self.is_included(path)
+    }
+
+    fn is_included(&self, path: &Path) -> bool {
+        self.files
+            .included()
+            .iter()
+            .any(|folder| is_below(path, &normal(folder)))
+    }
+
+    /// Whether a path with all links resolved lies in a folder that may be used.
+    fn may_import_resolved(&self, path: &Path) -> bool {
+        let below = |folder: &Path| is_below(path, &self.files.resolve(folder));
+        below(&self.folder) || self.files.included().iter().any(|folder| below(folder))
+    }
+
+    fn outside(&mut self, words: &str, span: Span, path: &Path, why: &str, wanted: Wanted) {
+        let folder = path.parent().unwrap_or(path).display().to_string();
+        let folder = if folder.is_empty() { "." } else { &folder };
+        let diagnostic = Diagnostic::error(
+            Code::LGM0103,
+            format!("the {} `{words}` leaves the model's folder", wanted.word()),
+        )
+        .label(span, why)
+        .note("a model may read only files that lie beside it or below it, or in a folder named by `--include`")
+        .help(format!(
+            "move the file into the folder of the model, or allow its folder: `--include {folder}`"
+        ));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reads the first of the candidates that is there.
+    fn open_first(&mut self, words: &str, span: Span, candidates: Vec<PathBuf>, wanted: Wanted) {
+        let mut reason = None;
+        for path in candidates {
+            let resolved = self.files.resolve(&path);
+            if !self.may_import_resolved(&resolved) {
+                return self.outside(words, span, &resolved, "a link leads outside from here", wanted);
+            }
+            let read = match wanted {
+                Wanted::Import => self.import_file(span, path, resolved),
+                Wanted::Table => self.table_file(span, path, resolved),
+            };
+            match read {
+                Ok(()) => return,
+                Err(why) => reason = reason.or(Some(why)),
+            }
+        }
+        if self.diagnostics.len() >= MOST_FAULTS {
+            return;
+        }
+        let word = wanted.word();
+        let mut help = format!("paths are relative to the file that holds the {word}");
+        if self.files.included().is_empty() {
+            help.push_str("; a folder of shared parts is named with `--include DIR`");
+        }
+        let diagnostic = Diagnostic::error(Code::LGM0101, format!("cannot read the {word} `{words}`"))
+            .label(span, reason.unwrap_or_default())
+            .help(help);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// `Err` holds the reason why the file cannot be read; every other fault is reported.
+    fn import_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
+        if let Some(at) = self
+            .chain
+            .iter()
+            .position(|entry| entry.0 == resolved && !resolved.as_os_str().is_empty())
+        {
+            let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
+            names.push(&self.chain[at].1);
+            let diagnostic = Diagnostic::error(Code::LGM0104, "these files import each other in a circle")
+                .label(span, "this import closes the circle")
+                .note(names.join(" imports "))
+                .help("move what both need into a third file, and import that one from both");
+            self.diagnostics.push(diagnostic);
+            return Ok(());
+        }
+        if let Some(at) = self.loaded.get(&resolved) {
+            self.program.imports.insert(span, self.program.files[*at].source);
+            return Ok(());
+        }
+        if self.chain.len() > DEEPEST_IMPORT {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0105,
+                format!("imports are nested deeper than {DEEPEST_IMPORT} levels"),
+            )
+            .label(span, "at this import")
+            .help("import the files that are needed directly");
+            self.diagnostics.push(diagnostic);
+            return Ok(());
+        }
+        let text = self.files.read(&resolved)?;
+        let title = path.display().to_string();
+        let source = self.map.add(title.clone(), text, Some(path.clone()));
+        self.program.imports.insert(span, source);
+        self.file(source, Some(path), title, false);
+        Ok(())
+    }
+}
+
+impl Loader<'_> {
+    /// `Err` holds the reason why the file cannot be read; faults of its contents are reported.
+    fn table_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
+        let known = match self.tables.get(&resolved) {
+            Some(known) => *known,
+            None => {
+                let text = self.files.read(&resolved)?;
+                let source = self.map.add(path.display().to_string(), text, Some(path));
+                let place = match ModeTable::read(self.map, source, span) {
+                    Ok(table) => {
+                        self.program.mode_tables.push(table);
+                        Some(self.program.mode_tables.len() - 1)
+                    }
+                    Err(faults) => {
+                        self.diagnostics.extend(faults);
+                        None
+                    }
+                };
+                self.tables.insert(resolved, place);
+                place
+            }
+        };
+        self.program.table_at.extend(known.map(|index| (span, index)));
+        Ok(())
+    }
+}
+
+/// The paths of the tables that instances of a body name, with their places.
+fn named_tables(statements: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Instance(instance) => {
+                let path = table_use(instance).and_then(|used| used.path);
+                found.extend(path.map(|(words, span)| (words.clone(), span)));
+            }
+            StatementKind::For(block) => named_tables(&block.body, found),
+            StatementKind::If(block) => {
+                block.branches.iter().for_each(|branch| named_tables(&branch.1, found));
+                named_tables(&block.otherwise, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a path lies below a folder, by the words alone.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    match folder.as_os_str().is_empty() {
+        true => !path.starts_with("..") && path.is_relative(),
+        false => path.starts_with(folder),
+    }
+}
+
+/// The name of a definition or a domain, and which table it belongs to.
+fn defined_name(item: &Item) -> Option<(&Name, bool)> {
+    match item {
+        Item::Element(element) => Some((&element.name, false)),
+        Item::Component(component) => Some((&component.name, false)),
+        Item::Modal(modal) => Some((&modal.name, false)),
+        Item::Domain(domain) => Some((&domain.name, true)),
+        Item::Import(_) | Item::Model(_) => None,
+    }
+}
+
+fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
+    let mut models: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+    for (file_index, file) in program.files.iter().enumerate() {
+        for (item_index, item) in file.ast.items.iter().enumerate() {
+            if let Item::Model(model) = item
+                && file_index == program.root
+                && let Some(first) = models.insert(model.name.text.clone(), model.name.span)
+            {
+                diagnostics.push(twice(&model.name, first, "model"));
+            }
+            let Some((name, is_domain)) = defined_name(item) else {
+                continue;
+            };
+            let at = ItemRef {
+                file: file_index as u32,
+                item: item_index as u32,
+            };
+            let table = match (file.library, is_domain) {
+                (true, true) => &mut program.library_domains,
+                (true, false) => &mut program.library,
+                (false, true) => &mut program.user_domains,
+                (false, false) => &mut program.user,
+            };
+            if let Some(first) = table.insert(name.text.clone(), at) {
+                let other = defined_name(&program.files[first.file as usize].ast.items[first.item as usize]);
+                let span = other.map_or(name.span, |entry| entry.0.span);
+                diagnostics.push(twice(name, span, if is_domain { "domain" } else { "definition" }));
+            }
+        }
+    }
+    for (table, library) in [
+        (&program.user, &program.library),
+        (&program.user_domains, &program.library_domains),
+    ] {
+        let mut shadowing: Vec<ItemRef> = table
+            .iter()
+            .filter(|entry| library.contains_key(entry.0))
+            .map(|entry| *entry.1)
+            .collect();
+        shadowing.sort_unstable_by_key(|at| (at.file, at.item));
+        for at in shadowing {
+            let item = &program.files[at.file as usize].ast.items[at.item as usize];
+            let Some((name, _)) = defined_name(item) else {
+                continue;
+            };
+            let of_library = library[&name.text];
+            let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
+            let mut diagnostic = Diagnostic::information(
+                Code::LGM0106,
+                format!("`{}` here takes the place of the standard library's", name.text),
+            )
+            .label(name.span, "this definition is used");
+            if let Some((other, _)) = defined_name(other) {
+                diagnostic = diagnostic.label(other.span, "in place of this one");
+            }
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+fn twice(name: &Name, first: Span, what: &str) -> Diagnostic {
+    Diagnostic::error(Code::LGM0107, format!("the {what} `{}` is declared twice", name.text))
+        .label(name.span, "declared again here")
+        .label(first, "first declared here")
+        .help("rename one of the two")
+}

@@ -1,0 +1,361 @@
+//! The text of a table of modes: named columns, a row of numbers for each mode, and what is wrong with it by itself.
+
+use crate::context::values::{Text, decimal};
+use crate::function_table::TABLE;
+use crate::syntax_queries::argument;
+use crate::units::unit_meaning;
+use lgm_algebra::expr::to_f64;
+use lgm_algebra::units::{Dimension, Unit};
+use lgm_source::codes::Code;
+use lgm_source::csv::{Field, Records};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceId, SourceMap, Span};
+use lgm_syntax::ast::{Argument, Expr, ExprKind, Instance, UnitExpr};
+use lgm_syntax::parse_expression;
+use num_rational::BigRational;
+use rustc_hash::FxHashSet;
+
+/// So many faults of one table are reported; a file that is no table at all has thousands.
+const MOST_FAULTS: usize = 10;
+
+/// Positions that differ by less, relative to the larger, are one: they may have been computed.
+const SAME_POSITION: f64 = 1e-12;
+
+/// A table of modes: a name for each column, and a number in every field.
+#[derive(Debug)]
+pub(crate) struct ModeTable {
+    source: SourceId,
+    /// The name that diagnostics show.
+    pub title: String,
+    pub columns: Vec<Column>,
+    /// The heading as a whole.
+    pub heading: Span,
+    /// The place of each number, row by row. The numbers are read where they are used, to the last digit.
+    places: Vec<(u32, u32)>,
+}
+
+/// The heading of a column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub name: Text,
+    pub span: Span,
+    pub unit: Option<Unit>,
+    /// The position, for a function of it; empty for a value of the mode.
+    pub at: Vec<Coordinate>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Coordinate {
+    /// In SI units.
+    pub value: BigRational,
+    pub dimension: Option<Dimension>,
+}
+
+/// What `modes = table(..)` says: the whole call, the path, and how many modes are wanted.
+pub(crate) struct TableUse<'a> {
+    pub call: &'a Expr,
+    pub path: Option<(&'a Text, Span)>,
+    pub arguments: &'a [Argument],
+}
+
+/// How an instance names a table; none where its modes are counted.
+pub(crate) fn table_use(instance: &Instance) -> Option<TableUse<'_>> {
+    let call = argument(instance, "modes")?;
+    let ExprKind::Call(name, arguments) = &call.kind else {
+        return None;
+    };
+    if &*name.text != TABLE {
+        return None;
+    }
+    let path = match arguments.first().map(|argument| (&argument.name, &argument.value)) {
+        Some((None, value)) => match &value.kind {
+            ExprKind::Text(path) => Some((path, value.span)),
+            _ => None,
+        },
+        _ => None,
+    };
+    Some(TableUse { call, path, arguments })
+}
+
+fn fault(span: Span, message: String, label: &str) -> Diagnostic {
+    Diagnostic::error(Code::LGM0447, message).label(span, label.to_string())
+}
+
+impl ModeTable {
+    /// Reads a text that was loaded; `used` is the place that asks for it. Without faults the table is whole.
+    pub fn read(map: &SourceMap, source: SourceId, used: Span) -> Result<ModeTable, Vec<Diagnostic>> {
+        let text = &map.get(source).text;
+        let title = map.get(source).name.clone();
+        let mut records = Records::new(text);
+        let Some(first) = records.next() else {
+            let diagnostic = fault(used, format!("the table `{title}` is empty"), "asked for here");
+            return Err(vec![diagnostic.help(HEADING_HELP)]);
+        };
+        let mut faults = Vec::new();
+        let heading = span_of_row(source, &first);
+        let mut columns: Vec<Column> = Vec::with_capacity(first.len());
+        let mut known: FxHashSet<String> = FxHashSet::default();
+        for field in &first {
+            match column_of(source, text, field, heading) {
+                Ok(column) => {
+                    if !known.insert(column.title()) {
+                        let message = format!("the table `{title}` has two columns `{}`", column.title());
+                        faults.push(
+                            fault(column.span, message, "named again here").help("rename or delete one of the two"),
+                        );
+                    }
+                    columns.push(column);
+                }
+                Err(diagnostic) => faults.push(diagnostic),
+            }
+            if faults.len() >= MOST_FAULTS {
+                return Err(faults);
+            }
+        }
+        let mut places = Vec::new();
+        for row in records {
+            let whole = span_of_row(source, &row);
+            if row.len() != first.len() {
+                let message = format!("a row of `{title}` has {} of {} fields", row.len(), first.len());
+                faults.push(
+                    fault(whole, message, "this row")
+                        .label(heading, format!("{} columns are named here", first.len()))
+                        .help("give every mode a number in every column"),
+                );
+            } else {
+                for (field, name) in row.iter().zip(&first) {
+                    match number_fault(source, field, &name.text, whole) {
+                        None => places.push((field.place.start as u32, field.place.end as u32)),
+                        Some(diagnostic) => faults.push(diagnostic),
+                    }
+                }
+            }
+            if faults.len() >= MOST_FAULTS {
+                break;
+            }
+        }
+        if places.is_empty() && faults.is_empty() {
+            faults.push(
+                fault(
+                    heading,
+                    format!("the table `{title}` has no modes"),
+                    "nothing follows this line",
+                )
+                .help("write a row for each mode"),
+            );
+        }
+        match faults.is_empty() {
+            true => Ok(ModeTable {
+                source,
+                title,
+                columns,
+                heading,
+                places,
+            }),
+            false => Err(faults),
+        }
+    }
+
+    /// The number of modes.
+    pub fn rows(&self) -> usize {
+        self.places.len() / self.columns.len()
+    }
+
+    fn span(&self, row: usize, column: usize) -> Span {
+        let (start, end) = self.places[row * self.columns.len() + column];
+        Span::new(self.source, start as usize, end as usize)
+    }
+
+    /// The place of a row.
+    pub fn row_span(&self, row: usize) -> Span {
+        self.span(row, 0).to(self.span(row, self.columns.len() - 1))
+    }
+
+    /// A number in SI units.
+    pub fn number(&self, map: &SourceMap, row: usize, column: usize) -> BigRational {
+        let words = map.slice(self.span(row, column));
+        let number = exact(words).expect("invariant: every field was read when the table was loaded");
+        match &self.columns[column].unit {
+            Some(unit) => unit.to_si(&number),
+            None => number,
+        }
+    }
+
+    /// The column that gives a parameter.
+    pub fn parameter(&self, name: &str) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|column| column.at.is_empty() && &*column.name == name)
+    }
+
+    /// Whether a column gives a parameter.
+    pub fn gives(&self, name: &str) -> bool {
+        self.parameter(name).is_some()
+    }
+
+    /// The column of a function at a position.
+    pub fn function(&self, name: &str, at: &[f64]) -> Option<usize> {
+        self.columns.iter().position(|column| {
+            &*column.name == name
+                && column.at.len() == at.len()
+                && column.at.iter().zip(at).all(|(known, wanted)| {
+                    let known = to_f64(&known.value);
+                    (known - wanted).abs() <= SAME_POSITION * known.abs().max(wanted.abs())
+                })
+        })
+    }
+}
+
+impl Column {
+    /// As it is written, in SI units.
+    pub fn title(&self) -> String {
+        if self.at.is_empty() {
+            return self.name.to_string();
+        }
+        let at: Vec<String> = self.at.iter().map(|entry| to_f64(&entry.value).to_string()).collect();
+        format!("{}({})", self.name, at.join(", "))
+    }
+}
+
+const HEADING_HELP: &str = "name the columns in the first line after parameters of the block and positions: `frequency [Hz], zeta, shape(0.4)`";
+
+fn span_of_row(source: SourceId, row: &[Field]) -> Span {
+    let start = row.first().map_or(0, |field| field.place.start);
+    let end = row.last().map_or(start, |field| field.place.end);
+    Span::new(source, start, end)
+}
+
+/// A decimal number as a table writes it.
+fn exact(words: &str) -> Option<BigRational> {
+    let words = words.trim().trim_matches('"').trim();
+    match words.strip_prefix('-') {
+        Some(rest) => decimal(rest).map(|number| -number),
+        None => decimal(words.strip_prefix('+').unwrap_or(words)),
+    }
+}
+
+/// What is wrong with a field that should hold a number.
+fn number_fault(source: SourceId, field: &Field, column: &str, row: Span) -> Option<Diagnostic> {
+    let span = Span::new(source, field.place.start, field.place.end);
+    let words = field.text.trim();
+    match words.parse::<f64>() {
+        Ok(number) if number.is_finite() && exact(words).is_some() => None,
+        Ok(_) => Some(
+            fault(
+                span,
+                format!("a value of `{column}` is not a finite number"),
+                "this has no value",
+            )
+            .help("put a number there, or delete the row"),
+        ),
+        // An empty field has no width to point at, so its row is shown.
+        Err(_) if words.is_empty() => Some(
+            fault(row, format!("there is a gap in the column `{column}`"), "in this row")
+                .help("put a number there, or delete the row"),
+        ),
+        Err(_) => Some(
+            fault(
+                span,
+                format!("a value of `{column}` is no number"),
+                "a number is needed here",
+            )
+            .help("numbers have a dot, as in 1.5e-3; units stand behind the name of a column"),
+        ),
+    }
+}
+
+/// Reads the heading of a column.
+fn column_of(source: SourceId, text: &str, field: &Field, heading: Span) -> Result<Column, Diagnostic> {
+    let quoted = text[field.place.clone()].starts_with('"');
+    let start = field.place.start + usize::from(quoted);
+    let span = Span::new(source, field.place.start, field.place.end);
+    let refused = || match field.text.trim().is_empty() {
+        true => fault(heading, "a column has no name".to_string(), "in this line").help(HEADING_HELP),
+        false => fault(span, "this names no column".to_string(), "a name is needed here").help(HEADING_HELP),
+    };
+    let words = field.text.as_str();
+    let (words, unit) = match words.trim_end().strip_suffix(']').and_then(|rest| rest.rfind('[')) {
+        Some(open) => {
+            let unit = &words[open..words.trim_end().len()];
+            (
+                &words[..open],
+                Some(unit_of(source, unit, start + open).ok_or_else(refused)?),
+            )
+        }
+        None => (words, None),
+    };
+    let words = words.trim();
+    let (name, at) = match words.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
+        Some((name, list)) => {
+            let from = start + field.text.find('(').map_or(0, |open| open + 1);
+            let mut at = Vec::new();
+            let mut offset = from;
+            for part in list.split(',') {
+                at.push(coordinate(source, part, offset).ok_or_else(refused)??);
+                offset += part.len() + 1;
+            }
+            (name.trim_end(), at)
+        }
+        None => (words, Vec::new()),
+    };
+    let mut letters = name.chars();
+    let is_name = letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if !is_name {
+        return Err(refused());
+    }
+    let unit = unit.map(|unit| unit_meaning(&unit)).transpose()?;
+    Ok(Column {
+        name: name.into(),
+        span,
+        unit,
+        at,
+    })
+}
+
+/// A unit in brackets; `offset` is its place in the text.
+fn unit_of(source: SourceId, words: &str, offset: usize) -> Option<UnitExpr> {
+    // A unit binds to a literal, so one is put in front of it.
+    let (expr, faults) = parse_expression(source, &format!("1{words}"));
+    match expr.kind {
+        ExprKind::Number(_, Some(unit)) if faults.is_empty() => Some(moved(unit, offset as u32, 1)),
+        _ => None,
+    }
+}
+
+/// The unit with its places counted from another start.
+fn moved(mut unit: UnitExpr, forward: u32, back: u32) -> UnitExpr {
+    let shift = |span: &mut Span| {
+        span.start = (span.start + forward).saturating_sub(back);
+        span.end = (span.end + forward).saturating_sub(back);
+    };
+    shift(&mut unit.span);
+    unit.factors.iter_mut().for_each(|factor| shift(&mut factor.name.span));
+    unit
+}
+
+/// A coordinate in a heading, `0.4` or `400 [mm]`: none where it is no number, `Err` where its unit is none.
+fn coordinate(source: SourceId, words: &str, offset: usize) -> Option<Result<Coordinate, Diagnostic>> {
+    let (expr, faults) = parse_expression(source, words);
+    if !faults.is_empty() {
+        return None;
+    }
+    let (number, negative) = match expr.kind {
+        ExprKind::Negate(inner) => (inner.kind, true),
+        kind => (kind, false),
+    };
+    let ExprKind::Number(text, unit) = number else {
+        return None;
+    };
+    let value = decimal(&text)?;
+    let value = if negative { -value } else { value };
+    let Some(unit) = unit else {
+        return Some(Ok(Coordinate { value, dimension: None }));
+    };
+    Some(unit_meaning(&moved(unit, offset as u32, 0)).map(|unit| Coordinate {
+        value: unit.to_si(&value),
+        dimension: Some(unit.dimension),
+    }))
+}

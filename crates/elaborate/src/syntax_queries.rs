@@ -1,0 +1,120 @@
+//! Questions that the syntax tree answers by itself: what an instance gives, what a body declares, and where.
+
+use lgm_source::Span;
+use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+
+/// The argument that an instance gives for a formal parameter.
+pub(crate) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at: usize) -> Option<&'a Expr> {
+    let named = instance.arguments.iter().find(|argument| match &argument.name {
+        Some(name) => name.text == formal.name.text,
+        None => false,
+    });
+    let argument = named.or_else(|| instance.arguments.get(at).filter(|argument| argument.name.is_none()));
+    argument.map(|argument| &argument.value)
+}
+
+/// The argument of an instance with a name.
+pub(crate) fn argument<'a>(instance: &'a Instance, name: &str) -> Option<&'a Expr> {
+    let named = instance.arguments.iter();
+    named
+        .filter(|argument| argument.name.as_ref().is_some_and(|given| &*given.text == name))
+        .map(|argument| &argument.value)
+        .next()
+}
+
+/// The names of a component's ports, those in conditions included.
+pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
+    fn collect<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Port(list) => names.extend(list.iter().map(|port| &*port.declared.name.text)),
+                StatementKind::For(block) => collect(&block.body, names),
+                StatementKind::If(block) => {
+                    for (_, branch) in &block.branches {
+                        collect(branch, names);
+                    }
+                    collect(&block.otherwise, names);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut names = Vec::new();
+    collect(&component.body, &mut names);
+    names
+}
+
+/// Where the statements of a body declare a name, in whatever branch.
+pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> {
+    let is = |declared: &Name| (*declared.text == *name).then_some(declared.span);
+    statements.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+            list.names.iter().find_map(|declared| is(&declared.name))
+        }
+        StatementKind::Port(list) => list.iter().find_map(|port| is(&port.declared.name)),
+        StatementKind::Instance(instance) => is(&instance.declared.name),
+        StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+            is(&assigned.name)
+        }
+        StatementKind::Signal(indexed) | StatementKind::State(indexed) => is(&indexed.declared.name),
+        StatementKind::For(block) => declared_at(&block.body, name),
+        StatementKind::If(block) => {
+            let bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
+            bodies.into_iter().find_map(|body| declared_at(body, name))
+        }
+        StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => None,
+    })
+}
+
+/// Where a chain of bonds in a body ends at a port of one of its instances, `m.el`.
+pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str) -> Option<Span> {
+    statements.iter().find_map(|statement| match &statement.kind {
+        StatementKind::Chain(list) => list.iter().find_map(|end| match &end.kind {
+            ExprKind::Member(owner, name) => {
+                let is_owner = matches!(&owner.kind, ExprKind::Name(found) if &*found.text == instance);
+                (is_owner && &*name.text == port).then_some(end.span)
+            }
+            _ => None,
+        }),
+        StatementKind::For(block) => drawn_to_port(&block.body, instance, port),
+        StatementKind::If(block) => {
+            let mut bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
+            bodies.find_map(|body| drawn_to_port(body, instance, port))
+        }
+        _ => None,
+    })
+}
+
+/// Visits the direct parts of an expression that holds values only.
+pub(crate) fn for_children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::List(items, _) | ExprKind::Power(items) | ExprKind::And(items) | ExprKind::Or(items) => {
+            items.iter().for_each(visit);
+        }
+        ExprKind::Sum(items) | ExprKind::Product(items) => items.iter().for_each(|item| visit(&item.1)),
+        ExprKind::Negate(inner) | ExprKind::Not(inner) => visit(inner),
+        ExprKind::Compare(_, a, b) => {
+            visit(a);
+            visit(b);
+        }
+        ExprKind::If(branches, otherwise) => {
+            for (condition, value) in branches {
+                visit(condition);
+                visit(value);
+            }
+            visit(otherwise);
+        }
+        ExprKind::Index(base, indices) => {
+            visit(base);
+            indices.iter().for_each(visit);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| visit(&argument.value)),
+        ExprKind::Over(over) => {
+            visit(&over.from);
+            visit(&over.to);
+            visit(&over.body);
+        }
+        ExprKind::Member(owner, _) => visit(owner),
+        ExprKind::Bond(..) | ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}
+    }
+}
