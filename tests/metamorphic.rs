@@ -2,8 +2,10 @@
 //!
 //! `LGM_METAMORPHIC=10000 cargo test --release --test all metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs
 //! that many models with all relations instead of the usual number with some; `LGM_SEED=17` is the first seed, and
-//! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so. For each failure the seed, the relation and the
-//! largest difference are printed, and the smallest model that still fails is written to `target/tmp/metamorphic`.
+//! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so; `LGM_RELATIONS_PER_MODEL=6` looks at the run as it is
+//! and at five others of each model, by chance, so that many models take little time; `LGM_THREADS=1` uses one thread instead of
+//! two. For each failure the seed, the relation and the largest difference are printed, and the smallest model that is found to
+//! still fail within some seconds is written to `target/tmp/metamorphic`. `LGM_TRACE=1` prints each seed and why it has no rows.
 //! `tests/metamorphic/compare.rs` says when rows count as the same.
 
 mod bonds;
@@ -49,11 +51,21 @@ fn asked_for() -> Vec<Relation> {
     Relation::ALL.into_iter().filter(is_wanted).collect()
 }
 
+/// At how many relations of each model a campaign looks.
+fn per_model() -> usize {
+    variable("LGM_RELATIONS_PER_MODEL").map_or(usize::MAX, |count| count as usize)
+}
+
+/// How many threads run models.
+fn threads() -> usize {
+    variable("LGM_THREADS").map_or(2, |count| count.max(1) as usize)
+}
+
 #[test]
 fn random_models_keep_their_rows() {
     let first = variable("LGM_SEED").unwrap_or(0);
     let tally: Tally = match variable("LGM_METAMORPHIC") {
-        Some(count) => campaign(first..first + count, &asked_for(), usize::MAX),
+        Some(count) => campaign(first..first + count, &asked_for(), per_model()),
         None => campaign(0..MODELS, &Relation::SETTLED, RELATIONS),
     };
     println!("{tally}");

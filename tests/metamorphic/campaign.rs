@@ -1,4 +1,4 @@
-//! Many models, on two threads, and what is reported of those that fail.
+//! Many models, on some threads, and what is reported of those that fail.
 
 use super::draw::{Drawn, draw};
 use super::model::Model;
@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Counts over all models.
 #[derive(Default)]
@@ -54,7 +55,7 @@ pub fn campaign(seeds: Range<u64>, relations: &[Relation], count: usize) -> Tall
     let next = AtomicU64::new(seeds.start);
     let tally = Mutex::new(Tally::default());
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..super::threads() {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -69,12 +70,13 @@ pub fn campaign(seeds: Range<u64>, relations: &[Relation], count: usize) -> Tall
     tally.into_inner().expect("no thread panicked")
 }
 
-/// So many of the relations, by chance.
+/// So many of the relations, by chance; the run as it is costs nothing more, and stays.
 fn chosen(seed: u64, relations: &[Relation], count: usize) -> Vec<Relation> {
     let mut all = relations.to_vec();
     let mut random = Random::new(seed ^ 0x4e1a);
-    while all.len() > count {
-        all.remove(random.below(all.len()));
+    let kept = usize::from(all.first() == Some(&Relation::Itself));
+    while all.len() > count.max(kept) {
+        all.remove(kept + random.below(all.len() - kept));
     }
     all
 }
@@ -82,16 +84,23 @@ fn chosen(seed: u64, relations: &[Relation], count: usize) -> Vec<Relation> {
 /// Of each kind of failure so many are made small.
 const SHRUNK: usize = 3;
 
+/// A model is made smaller for no longer.
+const SHRINKING: Duration = Duration::from_secs(20);
+
 /// The model of one seed.
 fn one(seed: u64, relations: &[Relation], tally: &Mutex<Tally>) {
     let Drawn { model, units } = draw(seed);
     let settings = Settings::draw(seed);
-    if std::env::var("LGM_TRACE").is_ok() {
+    let traces = std::env::var("LGM_TRACE").is_ok();
+    if traces {
         eprintln!("seed {seed}");
     }
     let case = match Case::new(&model, units, settings) {
         Ok(case) => case,
         Err(fault) => {
+            if traces {
+                eprintln!("seed {seed} has no rows: {fault:?}");
+            }
             let mut tally = tally.lock().expect("no thread panicked");
             *tally.skipped.entry(fault.word()).or_default() += 1;
             if let Fault::Panicked(words) = fault {
@@ -140,7 +149,7 @@ fn smaller(
         let found = case.check(relation, seed)?;
         (found.kind == broken.kind && found.share >= 0.2 * broken.share).then_some((case, found))
     };
-    let small = shrink(model, 300, &|model| fails(model).is_some());
+    let small = shrink(model, (300, SHRINKING), &|model| fails(model).is_some());
     match fails(&small) {
         Some((case, found)) => (small, case.text.clone(), found.text, found.words),
         None => (small, case.text.clone(), broken.text.clone(), broken.words.clone()),
@@ -152,7 +161,7 @@ pub fn campaign_of_targets(first: u64, count: u64, target: Target) -> Tally {
     let next = AtomicU64::new(first);
     let tally = Mutex::new(Tally::default());
     std::thread::scope(|scope| {
-        for thread in 0..2 {
+        for thread in 0..super::threads() {
             let (next, tally) = (&next, &tally);
             scope.spawn(move || {
                 // Each thread has a folder of its own for what is built once.
@@ -188,7 +197,7 @@ fn one_in_target(seed: u64, target: Target, targets: &Path, tally: &Mutex<Tally>
             let found = targets::check(&case, target, targets, seed)?;
             (found.kind == broken.kind && found.share >= 0.2 * broken.share).then_some((case, found))
         };
-        let small = shrink(&model, tries, &|model| fails(model).is_some());
+        let small = shrink(&model, (tries, SHRINKING), &|model| fails(model).is_some());
         let (text, words) = match fails(&small) {
             Some((_, found)) => (found.text, found.words),
             None => (broken.text.clone(), broken.words.clone()),

@@ -1,6 +1,7 @@
 //! Makes a failing model smaller, greedily.
 
 use super::model::{Function, Kind, Model, Node, Part, Quantity};
+use std::time::{Duration, Instant};
 
 /// The model without one of its parts; what measures it goes with it.
 fn without(model: &Model, part: Part, gone: usize) -> Model {
@@ -130,13 +131,13 @@ fn candidates(model: &Model) -> Vec<Model> {
     out
 }
 
-/// The smallest model that is found for which `fails` still holds, after at most so many tries.
-pub fn shrink(model: &Model, tries: usize, fails: &dyn Fn(&Model) -> bool) -> Model {
+/// The smallest model that is found for which `fails` still holds, after at most so many tries and so much time.
+pub fn shrink(model: &Model, (tries, time): (usize, Duration), fails: &dyn Fn(&Model) -> bool) -> Model {
     let mut best = model.clone();
-    let mut left = tries;
+    let (mut left, until) = (tries, Instant::now() + time);
     'again: loop {
         for candidate in candidates(&best) {
-            if left == 0 {
+            if left == 0 || Instant::now() > until {
                 return best;
             }
             left -= 1;
