@@ -80,24 +80,34 @@ impl Depends {
 impl Corners {
     /// Looks through all that the roots are made of, assignments included.
     pub fn new(exprs: &Exprs, roots: &[ExprId], layout: &Layout) -> Corners {
-        Corners::with_instants(exprs, roots, layout, &[])
+        Corners::with_shown(exprs, (roots, &[]), layout, &[])
     }
 
-    /// The same, with further instants at which a solver is to begin anew: what [`Corners::looks`] found, for a program that cannot
-    /// look itself.
-    pub fn with_instants(exprs: &Exprs, roots: &[ExprId], layout: &Layout, further: &[f64]) -> Corners {
+    /// The same for roots that move something, and others that are only shown in rows: of these, what depends on time alone is
+    /// looked at, so that a row at such an instant shows what holds after it, and conditions on states are not watched. There may be
+    /// further instants at which a solver is to begin anew: what [`Corners::looks`] found, for a program that cannot look itself.
+    pub fn with_shown(
+        exprs: &Exprs,
+        (roots, shown): (&[ExprId], &[ExprId]),
+        layout: &Layout,
+        further: &[f64],
+    ) -> Corners {
         let mut walk = Walk::new(exprs, layout, roots.len());
         let mut order = Vec::new();
         for root in roots {
             walk.to(*root, &mut order);
         }
         let size = order.len();
+        for root in shown {
+            walk.to(*root, &mut order);
+        }
         // Only what has a corner is lowered, with its parts.
         let mut lowering = Lowering::new(exprs, layout, 0);
         let mut finder = Finder::default();
         let mut depends: ById<Depends> = ById::new(exprs, roots.len());
         let known = |depends: &ById<Depends>, id: ExprId| depends.get(id).expect("invariant: parts come first");
-        for id in order {
+        for (at, id) in order.into_iter().enumerate() {
+            finder.is_shown = at >= size;
             let mut own = Depends::default();
             match exprs.node(id) {
                 Node::Symbol(symbol) => match (layout.value_of(*symbol), layout.place_of(*symbol)) {
@@ -120,6 +130,7 @@ impl Corners {
             }
             depends.insert(id, own);
         }
+        finder.settle();
         finder
             .instants
             .extend(further.iter().map(|time| lowering.graph.number(*time)));
@@ -322,6 +333,11 @@ fn may_have_a_corner(function: Function, depends: Depends) -> bool {
 /// What was found so far, as values of one graph.
 #[derive(Default)]
 struct Finder {
+    /// Whether what is looked at is only shown and moves nothing.
+    is_shown: bool,
+    /// Phases of what is only shown: they say how close together its switches are looked at, where it has any.
+    shown_phases: Vec<ValueId>,
+    shows_switches: bool,
     instants: Vec<ValueId>,
     switches: Vec<ValueId>,
     phases: Vec<ValueId>,
@@ -372,11 +388,21 @@ impl Finder {
                             }
                         }
                     }
+                    Function::Sin | Function::Cos | Function::Tan if self.is_shown => {
+                        self.shown_phases.push(arguments[0]);
+                    }
                     Function::Sin | Function::Cos | Function::Tan => self.phases.push(arguments[0]),
                     _ => {}
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A solver's steps follow the oscillations of what is only shown where there is a switch to be met alone.
+    fn settle(&mut self) {
+        if self.shows_switches {
+            self.phases.append(&mut self.shown_phases);
         }
     }
 
@@ -404,7 +430,7 @@ impl Finder {
         jumps: bool,
     ) {
         if depends.others {
-            if graph.as_number(crossing).is_none() {
+            if !self.is_shown && graph.as_number(crossing).is_none() {
                 self.conditions.push(Condition {
                     expression: id,
                     jumps,
@@ -413,6 +439,7 @@ impl Finder {
                 self.crossings.push(crossing);
             }
         } else if depends.time {
+            self.shows_switches |= self.is_shown;
             self.switches.push(constant);
         }
     }

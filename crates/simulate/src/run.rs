@@ -35,7 +35,7 @@ fn singly_implicit<'p, 'a>(
 pub(super) const SHORTEST: f64 = 256.0 * f64::EPSILON;
 
 /// Nor have pieces, in seconds, that are shorter than this wherever they are: beside 0 there are numbers as near as 5e-324 s.
-const NEAREST: f64 = 1e-200;
+pub(super) const NEAREST: f64 = 1e-200;
 
 /// Whether a corner is as near to an instant before it as rounding: nothing happens between the two.
 fn is_together(instant: f64, corner: f64) -> bool {
@@ -153,7 +153,8 @@ impl Run<'_> {
         let expected = expected::expected(self.motion, self.plan, &self.states, &corners);
         self.scales.begin(expected, &self.states);
         self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
-        self.enter_piece(start);
+        // What was looked at later is left for the piece in which the run begins, behind what changes just after the start.
+        self.enter_piece(self.time);
         self.motion.solve_loops(start, &self.states);
     }
 

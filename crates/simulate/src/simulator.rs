@@ -154,7 +154,7 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// What depends on time and on conditions within the equations themselves.
+/// What depends on time and on conditions within the equations themselves, and on time within what is shown.
 pub(super) fn own_corners(system: &StateSystem) -> Corners {
     let mut roots: Vec<ExprId> = system.derivatives.clone();
     roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
@@ -165,7 +165,13 @@ pub(super) fn own_corners(system: &StateSystem) -> Corners {
             .flat_map(|mass| mass.rows.iter().flatten())
             .map(|entry| entry.1),
     );
-    Corners::new(&system.exprs, &roots, &Layout::new(system))
+
+    Corners::with_shown(
+        &system.exprs,
+        (&roots, &system.output_values),
+        &Layout::new(system),
+        &[],
+    )
 }
 
 fn check(plan: &Plan) -> Result<(), Failure> {

@@ -100,7 +100,8 @@ impl<'a> Subject<'a> {
         let mut roots: Vec<ExprId> = system.derivatives.clone();
         roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
-        let corners = corners_with_looks(system, &kernels, &roots, &layout);
+
+        let corners = corners_with_looks(system, &kernels, (&roots, &system.output_values), &layout);
         let conditions = corners.conditions().iter().enumerate();
         let jumping = conditions.filter(|entry| entry.1.jumps).map(|entry| entry.0).collect();
         let pairs: Vec<ExprId> = system
@@ -285,14 +286,19 @@ impl<'a> Subject<'a> {
 
 /// What emitted code ends its steps at. It has no bounds of its functions of time, and begins anew where these say that a step may
 /// leap over something: with the parameters and over the time of the model.
-fn corners_with_looks(system: &StateSystem, kernels: &Kernels, roots: &[ExprId], layout: &Layout) -> Corners {
-    let corners = Corners::new(&system.exprs, roots, layout);
+fn corners_with_looks(
+    system: &StateSystem,
+    kernels: &Kernels,
+    roots: (&[ExprId], &[ExprId]),
+    layout: &Layout,
+) -> Corners {
+    let corners = Corners::with_shown(&system.exprs, roots, layout, &[]);
     let start = system.experiment.start.unwrap_or(0.0);
     let stop = system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN);
     let looks = corners.looks(&kernels.parameters(&[]), start, stop);
     match looks.is_empty() {
         true => corners,
-        false => Corners::with_instants(&system.exprs, roots, layout, &looks),
+        false => Corners::with_shown(&system.exprs, roots, layout, &looks),
     }
 }
 

@@ -13,6 +13,7 @@ pub use report::{Fault, Report};
 use super::Plan;
 use super::motion::Motion;
 use super::plan::{Sink, Stop};
+use super::run::NEAREST;
 use super::signals::{Side, Signals};
 use super::simulator::own_corners;
 use integrate::Integrator;
@@ -46,7 +47,7 @@ struct Row {
 
 /// Two times that differ by the rounding of both.
 fn is_same(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 8.0 * f64::EPSILON * a.abs().max(b.abs())
+    (a - b).abs() <= 8.0 * f64::EPSILON * a.abs().max(b.abs()) + NEAREST
 }
 
 /// Looks at the rows of a run, and hands on those that were asked for.
