@@ -150,16 +150,44 @@ fn a_constant_source_charges_a_divider() {
         ("U + u", 10.0),
         ("4*cos(3*time)", 4.0),
         ("U + 4*cos(3*time)", 12.0),
+        ("U + u*sqrt(1 + z)", 12.0),
+        // What a declared state controls begins with the start of that state.
+        ("z", 3.0),
+        ("U + 2*z", 14.0),
+        ("U + u - z", 7.0),
+        ("sqrt(1 + z)", 2.0),
     ] {
-        for order in orders(&lines) {
-            let text = format!(
-                "model M {{\n  param U = 8;\n  input u = 2;\n  node a, c : electrical;\n{order}  r : Resistor(1e3) c -> gnd;
+        // Beside what is not linear the equations are made in another way.
+        for beside in ["", "  x : CubicSpring() a -> gnd;\n"] {
+            for order in orders(&lines) {
+                let text = format!(
+                    "element CubicSpring() {{ through = 1e-3*int(across)^3; }}\nmodel M {{\n  param U = 8;\n  input u = 2;
+  state z = int(1 - z), start = 3;\n  node a, c : electrical;\n{order}{beside}  r : Resistor(1e3) c -> gnd;
   output vc = across(c);\n}}"
-            );
-            let text = text.replace("SOURCE", source);
-            let row = first_row(&compile(&text), &[]);
-            assert!(near(&row, &[value / 4.0]), "{text}\n{row:?}");
+                );
+                let text = text.replace("SOURCE", source);
+                let row = first_row(&compile(&text), &[]);
+                assert!(near(&row, &[value / 4.0]), "{text}\n{row:?}");
+            }
         }
+    }
+}
+
+/// A constant part of a source beside an input, in a bond graph with a modal block.
+#[test]
+fn a_constant_beside_an_input_moves_inertances_and_modes() {
+    let lines = ["a : I(3);", "b : I(1);"];
+    for order in orders(&lines) {
+        let text = format!(
+            "modal Bar(rho, E, zeta) : fluid {{ mode i; a_type = rho/2; t_type = (E/2)*((2*i - 1)*pi/2)^2;
+  d_type = 2*zeta*sqrt(a_type*t_type); shape(x) = sin((2*i - 1)*pi*x/2); }}
+model M {{\n  input f = 7*step(9);\n  zero n : fluid; node m : fluid; one j1; one j2; one s;
+  m -> j1; j1 -> n; j1 -> a; m -> j2; j2 -> n; j2 -> b; s -> n; q -> s; q : Sf(f + 8);\n{order}
+  bar : Bar(rho = 2, E = 1, zeta = 0.01, modes = 2, at = [1]) m -> gnd;
+  output fa = flow(a); output fb = flow(b);\n}}"
+        );
+        let row = first_row(&compile(&text), &[]);
+        assert!(near(&row, &[-2.0, -6.0]), "{text}\n{row:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Before the run everything is at rest: sources are 0, and so are all momenta and charges. What begins at once, the starts that are
 //! given and the values of constant sources, is brought about by impulses: of the sources, and at each given start by one that
-//! acts on what is given. By Kelvin's theorem no motion with these starts has less energy; and it does not depend on which storage
+//! acts on what is given. A source is constant here as far as parameters, and declared states with their starts, make it. By Kelvin's theorem no motion with these starts has less energy; and it does not depend on which storage
 //! carries the states.
 //!
 //! What an impulse does is read from the equations themselves: of a second model with sources at the storage that is given a
@@ -392,10 +392,8 @@ impl Settling<'_> {
                     column if column < first => response.moves[*at].push((column, entry)),
                     column if column < last => {
                         let value = constants[(column - first) as usize].1;
-                        let value = self
-                            .system
-                            .exprs
-                            .import(&impulses.model.exprs, value, &mut FxHashMap::default());
+                        let arena = &second.model.exprs;
+                        let value = self.system.exprs.import(arena, value, &mut FxHashMap::default());
                         base.push(self.system.exprs.mul(entry, value));
                     }
                     column => response.inputs[*at].push((column - last, entry)),

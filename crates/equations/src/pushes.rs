@@ -72,12 +72,13 @@ impl Pushed {
 
     /// Puts inputs in the places of the constant parts of sources.
     fn switch_constants(&mut self) {
+        let starts = declared_starts(&self.model);
         for at in 0..self.model.elements.len() {
             let Law::Source { values, .. } = &self.model.elements[at].law else {
                 continue;
             };
             for (port, value) in values.clone().into_iter().enumerate() {
-                let Some(constant) = constant_part(&mut self.model.exprs, value) else {
+                let Some(constant) = constant_part(&mut self.model.exprs, value, &starts) else {
                     continue;
                 };
                 let symbol = self.input(format!("constant {}", self.constants.len() + 1));
@@ -212,8 +213,22 @@ impl Pushed {
     }
 }
 
-/// The part of a source's value that parameters alone make; none where there is no such part.
-fn constant_part(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
+/// The starts of declared states, where they are known beforehand; none stands for 0.
+pub(super) fn declared_starts(model: &Model) -> FxHashMap<SymbolId, Option<ExprId>> {
+    let declared = model.integrals.iter();
+    let declared = declared.filter(|integral| integral.is_state() && !integral.is_guess && integral.owner.is_none());
+    declared.map(|integral| (integral.symbol, integral.start)).collect()
+}
+
+/// The part of a source's value that parameters make, and declared states at their starts; none where there is no such part.
+pub(super) fn constant_part(
+    exprs: &mut Exprs,
+    value: ExprId,
+    starts: &FxHashMap<SymbolId, Option<ExprId>>,
+) -> Option<ExprId> {
+    let zero = exprs.zero();
+    let at_start = |symbol: SymbolId| starts.get(&symbol).map(|start| start.unwrap_or(zero));
+    let value = exprs.substitute(&[value], at_start)[0];
     let rest = exprs.affine(value, &is_variable)?.rest;
     is_over_parameters(exprs, rest).then_some(rest)
 }

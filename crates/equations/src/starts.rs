@@ -68,6 +68,11 @@ fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run
     let state = |column: u32| states.get(column as usize).copied();
     let columns = run.columns;
     let is_switched = |column: u32| {
+        // A declared state that does not start at 0 drives what it controls as a constant does.
+        if let Some(declared) = system.states.get(column as usize) {
+            let is_storage = (column as usize) < states.len();
+            return !is_storage && declared.start_given && declared.start_value != 0.0;
+        }
         let constants = columns.constant(0)..columns.constant_rate(0);
         let constant = |column: u32| run.constants[(column - columns.constant(0)) as usize];
         constants.contains(&column) && is_over_parameters(&system.exprs, constant(column))

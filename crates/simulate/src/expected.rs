@@ -21,6 +21,9 @@ const MOMENTS: usize = 8;
 /// The share of a span of time that is looked at beside it.
 const BESIDE: f64 = 0.6;
 
+/// The share of a run in which a state moves at its first rate at least.
+const AT_ONCE: f64 = 1e-12;
+
 /// Systems of more unknowns than this are looked at over few spans of time.
 const LARGE: usize = 2000;
 
@@ -40,10 +43,7 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     motion.set_piece(plan.start, f64::INFINITY);
     implicit.begin(plan.start, starts, &mut first);
     take(&mut largest, &first);
-    // However a state goes on, it moves by this much at once.
-    let mut rates = vec![0.0; motion.states];
-    if motion.rates(plan.start, starts, &mut rates) {
-        let moved: Vec<f64> = rates.iter().map(|rate| 1e-12 * span * rate).collect();
+    if let Some(moved) = moved_at_once(motion, &implicit, plan.start, (starts, &first), AT_ONCE * span) {
         take(&mut largest, &moved);
     }
     let mut moments = moments(motion, plan, starts, corners);
@@ -88,6 +88,27 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     }
     spread(motion, &implicit, plan.start, &first, &mut largest);
     largest
+}
+
+/// By how much the states move at once, however they go on: with their first rates, or less where these die away faster than that.
+/// A characteristic that is far off may begin with a rate of 1e22 that is gone in 1e-22 s.
+fn moved_at_once(
+    motion: &Motion<'_>,
+    implicit: &Implicit<'_>,
+    time: f64,
+    (starts, first): (&[f64], &[f64]),
+    length: f64,
+) -> Option<Vec<f64>> {
+    let mut rates = vec![0.0; motion.states];
+    if !motion.rates(time, starts, &mut rates) {
+        return None;
+    }
+    let straight = rates.iter().map(|rate| (length * rate).abs());
+    let mut y = first.to_vec();
+    let damped = factor(implicit, time, first, length)
+        .and_then(|factor| step(implicit, &factor, time, first, &mut y, length))
+        .unwrap_or_else(|| vec![f64::INFINITY; first.len()]);
+    Some(straight.zip(&damped).map(|(one, other)| one.min(other.abs())).collect())
 }
 
 fn take(largest: &mut [f64], values: &[f64]) {

@@ -5,11 +5,12 @@ use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
 use crate::links::{Carrier, Links};
 use crate::nonlinear::prepare::Prepared;
+use crate::pushes::{constant_part, declared_starts};
 use crate::reduce::Reduced;
-use crate::starts::is_over_parameters;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::StateSystem;
 use lgm_model::{Law, Model, PortId};
+use rustc_hash::FxHashSet;
 
 /// The energy variable of a storage port with a law of its own.
 fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
@@ -39,6 +40,25 @@ pub(super) fn followers(prepared: &Prepared) -> Vec<u32> {
     ports.map(|port| port_column(port, solved(port))).collect()
 }
 
+/// Those of some ports of sources whose value has a part that is switched on at the start.
+fn switched_sources(model: &Model, ports: impl Iterator<Item = PortId>) -> FxHashSet<PortId> {
+    let ports: FxHashSet<PortId> = ports.collect();
+    if ports.is_empty() {
+        return ports;
+    }
+    let mut exprs = model.exprs.clone();
+    let starts = declared_starts(model);
+    let mut is_switched = |port: &PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let Law::Source { values, .. } = &element.law else {
+            return false;
+        };
+        let value = values[(port.0 - element.ports.start) as usize];
+        constant_part(&mut exprs, value, &starts).is_some()
+    };
+    ports.into_iter().filter(|port| is_switched(port)).collect()
+}
+
 /// What carries the states, and what ties them together; `followers` are the rows of the columns of the same name.
 pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Reduced<E>, followers: &[Row<E>]) -> Links {
     let Prepared { model, causality, .. } = prepared;
@@ -54,16 +74,12 @@ pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Redu
         Some(state) => Some(*state),
         None => energy_of(model, source(column)?),
     };
-    let is_constant = |column: u32| {
-        let Some(port) = source(column) else { return false };
-        let element = &model.elements[model.ports[port.index()].element.index()];
-        match &element.law {
-            Law::Source { values, .. } => {
-                is_over_parameters(&model.exprs, values[(port.0 - element.ports.start) as usize])
-            }
-            _ => false,
-        }
-    };
+    let rows = [&reduced.dependent_co_energy[..], followers];
+    let switched = switched_sources(
+        model,
+        rows.into_iter().flatten().flatten().filter_map(|entry| source(entry.0)),
+    );
+    let is_constant = |column: u32| source(column).is_some_and(|port| switched.contains(&port));
     let mut links = Links::default();
     links.carry(model, &reduced.independent, &states);
     for port in &causality.nonlinear {
