@@ -1,7 +1,7 @@
 //! Bond chains: each arrow a bond, bond elements taking their ports from the bonds that end at them.
 
 use crate::context::words::shape_words;
-use crate::context::{ArrowBonds, EndKey, NodeView, Place, Progress, Thing, layer};
+use crate::context::{ArrowBonds, EndKey, GraphPart, NodeView, Place, Progress, layer};
 use crate::evaluate::Evaluator;
 use crate::expand::Deferred;
 use lgm_model::{Bond, BondEnd, BondId, Connection, ElementId, NodeId, Port, PortId};
@@ -61,11 +61,11 @@ impl<'a> Bonding<'_, 'a> {
         for later in chains {
             self.reports.here = later.place;
             let ends: Vec<Option<End<'a>>> = later
-                .what
+                .statement
                 .iter()
                 .map(|expr| self.chain_end(expr, later.place))
                 .collect();
-            for (pair, words) in ends.windows(2).zip(later.what.windows(2)) {
+            for (pair, words) in ends.windows(2).zip(later.statement.windows(2)) {
                 let arrow = match *pair {
                     [Some(tail), Some(head)] => self.arrow(tail, head, words[0].span, words[1].span),
                     _ => None,
@@ -127,15 +127,15 @@ impl<'a> Bonding<'_, 'a> {
         if let Some((id, owner, port)) = self.element_port(expr, place) {
             return self.bond_element(id, owner, Some(port));
         }
-        match self.thing(expr, place) {
-            Thing::Nodes(view) if view.is_ground() => {
+        match self.graph_part(expr, place) {
+            GraphPart::Nodes(view) if view.is_ground() => {
                 let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at `gnd`")
                     .label(expr.span, "the reference is no junction")
                     .help("leave this bond out: what is bonded to a junction acts against the reference");
                 self.report(diagnostic);
                 None
             }
-            Thing::Nodes(view) => {
+            GraphPart::Nodes(view) => {
                 let shape = &self.scopes.shapes[view.shape as usize];
                 if !shape.sizes.is_empty() {
                     let words = shape_words(shape);
@@ -147,8 +147,8 @@ impl<'a> Bonding<'_, 'a> {
                 }
                 Some(End::Node(view))
             }
-            Thing::Element(id) => self.bond_element(id, expr, None),
-            Thing::Modal(..) => {
+            GraphPart::Element(id) => self.bond_element(id, expr, None),
+            GraphPart::Modal(..) => {
                 let diagnostic =
                     Diagnostic::error(Code::LGM0308, "a bond ends at junctions, nodes and bond graph elements")
                         .label(expr.span, "this is a modal block")
@@ -156,14 +156,14 @@ impl<'a> Bonding<'_, 'a> {
                 self.report(diagnostic);
                 None
             }
-            Thing::Component(_) => {
+            GraphPart::Component(_) => {
                 let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at a component")
                     .label(expr.span, "this is a component")
                     .help("name a junction inside it, `sub.J`, or bind one of its ports to a node");
                 self.report(diagnostic);
                 None
             }
-            Thing::Failed | Thing::Absent | Thing::Indexed(_) => None,
+            GraphPart::Failed | GraphPart::Absent | GraphPart::Indexed(_) => None,
         }
     }
 

@@ -56,7 +56,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     let mut diagnostics = names::check(program, largest);
     let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun; and with a unit for an index, whatever needs the
-    // name would be told as a fault too.
+    // name would be reported as well.
     let hopeless = diagnostics
         .iter()
         .any(|diagnostic| matches!(diagnostic.code, Code::LGM0129 | Code::LGM0130 | Code::LGM0155));

@@ -4,7 +4,7 @@ use crate::function_table::TABLE;
 use crate::syntax_queries::for_children;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{self, Equation, Expr, ExprKind, Name};
+use lgm_syntax::ast::{self, Argument, Equation, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
 /// The arguments of every modal block, beside the parameters that it declares.
@@ -75,165 +75,21 @@ pub(crate) const ACROSS: Roles = Roles {
 impl<'a> Rules<'a> {
     /// Reads a body; what is wrong with it is handed to `report`, and the rules are `None` where any of it is.
     pub fn read(modal: &'a ast::Modal, report: &mut dyn FnMut(Diagnostic)) -> Option<Rules<'a>> {
-        let mut faults = 0;
-        let mut fault = |diagnostic: Diagnostic| {
-            faults += 1;
-            report(diagnostic);
+        let mut reader = Reader {
+            modal,
+            report,
+            faults: 0,
+            rules: Rules::default(),
+            values: FxHashMap::default(),
+            order: Vec::new(),
         };
-        let mut rules = Rules::default();
-        match &modal.mode {
-            Some(name) => rules.index = &name.text,
-            None => fault(missing(modal, "index of its modes", "mode i;")),
-        }
-        if let Some(drive) = &modal.drive {
-            match &*drive.text {
-                "across" => rules.across = true,
-                "through" => {}
-                _ => fault(
-                    Diagnostic::error(
-                        Code::LGM0440,
-                        "a modal block is driven by across or by through variables",
-                    )
-                    .label(drive.span, "not known")
-                    .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
-                ),
-            }
-        }
-        let mut values: FxHashMap<&'a str, &'a Equation> = FxHashMap::default();
-        let mut order = Vec::new();
+        reader.index_and_drive();
         for equation in &modal.equations {
-            let (name, arguments) = match &equation.left.kind {
-                ExprKind::Name(name) => (name, None),
-                ExprKind::Call(name, arguments) => (name, Some(arguments)),
-                _ => {
-                    fault(
-                        Diagnostic::error(
-                            Code::LGM0440,
-                            "a modal block assigns names and functions of the position",
-                        )
-                        .label(equation.left.span, "neither a name nor a function")
-                        .help("write `mass = ..;` or `shape(x) = ..;`"),
-                    );
-                    continue;
-                }
-            };
-            let first = rules
-                .shapes
-                .iter()
-                .map(|shape| shape.name)
-                .find(|first| first.text == name.text);
-            let first = first.or_else(|| values.get(&*name.text).and_then(|first| left_name(&first.left)));
-            if let Some(first) = first {
-                fault(
-                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
-                        .label(name.span, "declared again here")
-                        .label(first.span, "first declared here")
-                        .help("rename one of the two"),
-                );
-                continue;
-            }
-            let clash = modal.formals.iter().find(|formal| formal.name.text == name.text);
-            if let Some(formal) = clash {
-                fault(
-                    Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text))
-                        .label(name.span, "assigned here")
-                        .label(formal.name.span, "a parameter already")
-                        .help("rename one of the two"),
-                );
-                continue;
-            }
-            match arguments {
-                None => {
-                    values.insert(&name.text, equation);
-                    order.push(&*name.text);
-                }
-                Some(arguments) => {
-                    let names: Vec<&'a str> = arguments
-                        .iter()
-                        .filter_map(|argument| match (&argument.name, &argument.value.kind) {
-                            (None, ExprKind::Name(name)) => Some(&*name.text),
-                            _ => None,
-                        })
-                        .collect();
-                    let known = SHAPES.iter().find(|known| known.0 == &*name.text);
-                    let counts = match known {
-                        None => false,
-                        Some((_, Some(count))) => names.len() == *count,
-                        Some((_, None)) => matches!(names.len(), 1 | 2),
-                    };
-                    if !counts || names.len() != arguments.len() {
-                        fault(
-                            Diagnostic::error(Code::LGM0440, "a modal block has no such function of the position")
-                                .label(equation.left.span, "not known, or with other arguments")
-                                .help(
-                                    "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
-                                     `resistance(x, y)`, `force(x)`, `shear(x)` or `moment(x)`",
-                                ),
-                        );
-                        continue;
-                    }
-                    let (mut uses, mut count) = (0, 0);
-                    for_calls(&equation.right, &mut |name, arguments| {
-                        uses += usize::from(&*name.text == TABLE);
-                        count += usize::from(&*name.text == TABLE && arguments.len() == names.len());
-                    });
-                    if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance"))
-                    {
-                        fault(
-                            Diagnostic::error(Code::LGM0440, "a table has a column for each position")
-                                .label(equation.right.span, "this names none")
-                                .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
-                        );
-                        continue;
-                    }
-                    if uses > 0 {
-                        rules.tabulated.push(&name.text);
-                    }
-                    rules.shapes.push(Shape {
-                        name,
-                        arguments: names,
-                        value: &equation.right,
-                    });
-                }
-            }
+            reader.equation(equation);
         }
-        let roles = rules.roles();
-        if !roles.primary.iter().any(|name| values.contains_key(name)) {
-            let (word, example) = match rules.across {
-                true => ("T-type value of its modes", "t_type = ..;"),
-                false => ("A-type value of its modes", "mass = ..;"),
-            };
-            fault(missing(modal, word, example));
-        }
-        for names in [roles.primary, roles.restoring, roles.dissipation] {
-            if let (Some(first), Some(second)) = (values.get(names[0]), values.get(names[1])) {
-                fault(
-                    Diagnostic::error(
-                        Code::LGM0440,
-                        format!("`{}` and `{}` are one value", names[0], names[1]),
-                    )
-                    .label(second.left.span, "given here")
-                    .label(first.left.span, "and here")
-                    .help("leave one of the two out"),
-                );
-            }
-        }
-        if rules.shape("shape").is_none() {
-            fault(missing(modal, "shape of its modes", "shape(x) = ..;"));
-        }
-        let mut marks: FxHashMap<&'a str, Mark> = FxHashMap::default();
-        for name in order {
-            if !visit(name, &values, &mut marks, &mut rules.values) {
-                let equation = values[name];
-                fault(
-                    Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
-                        .label(equation.span, "this closes a circle")
-                        .help("break the circle: a value may need only what does not need it"),
-                );
-                break;
-            }
-        }
-        (faults == 0).then_some(rules)
+        reader.check_roles();
+        reader.sort_values();
+        (reader.faults == 0).then_some(reader.rules)
     }
 
     /// A function of the position.
@@ -265,6 +121,184 @@ impl<'a> Rules<'a> {
         match self.across {
             true => &ACROSS,
             false => &THROUGH,
+        }
+    }
+}
+
+/// A body that is being read.
+struct Reader<'a, 'r> {
+    modal: &'a ast::Modal,
+    report: &'r mut dyn FnMut(Diagnostic),
+    faults: usize,
+    rules: Rules<'a>,
+    /// The equations of assigned names, and these names as they are written.
+    values: FxHashMap<&'a str, &'a Equation>,
+    order: Vec<&'a str>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn fault(&mut self, diagnostic: Diagnostic) {
+        self.faults += 1;
+        (self.report)(diagnostic);
+    }
+
+    fn index_and_drive(&mut self) {
+        match &self.modal.mode {
+            Some(name) => self.rules.index = &name.text,
+            None => self.fault(missing(self.modal, "index of its modes", "mode i;")),
+        }
+        let Some(drive) = &self.modal.drive else { return };
+        match &*drive.text {
+            "across" => self.rules.across = true,
+            "through" => {}
+            _ => self.fault(
+                Diagnostic::error(
+                    Code::LGM0440,
+                    "a modal block is driven by across or by through variables",
+                )
+                .label(drive.span, "not known")
+                .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
+            ),
+        }
+    }
+
+    fn equation(&mut self, equation: &'a Equation) {
+        let (name, arguments) = match &equation.left.kind {
+            ExprKind::Name(name) => (name, None),
+            ExprKind::Call(name, arguments) => (name, Some(arguments)),
+            _ => {
+                self.fault(
+                    Diagnostic::error(
+                        Code::LGM0440,
+                        "a modal block assigns names and functions of the position",
+                    )
+                    .label(equation.left.span, "neither a name nor a function")
+                    .help("write `mass = ..;` or `shape(x) = ..;`"),
+                );
+                return;
+            }
+        };
+        if self.is_taken(name) {
+            return;
+        }
+        match arguments {
+            None => {
+                self.values.insert(&name.text, equation);
+                self.order.push(&*name.text);
+            }
+            Some(arguments) => self.shape(name, arguments, equation),
+        }
+    }
+
+    /// Whether the name is declared already; it is reported then.
+    fn is_taken(&mut self, name: &'a Name) -> bool {
+        let shapes = self.rules.shapes.iter().map(|shape| shape.name);
+        let first = shapes.into_iter().find(|first| first.text == name.text);
+        let first = first.or_else(|| self.values.get(&*name.text).and_then(|first| left_name(&first.left)));
+        let formal = self.modal.formals.iter().find(|formal| formal.name.text == name.text);
+        let diagnostic = Diagnostic::error(Code::LGM0107, format!("`{}` is declared twice", name.text));
+        let diagnostic = match (first, formal) {
+            (Some(first), _) => diagnostic
+                .label(name.span, "declared again here")
+                .label(first.span, "first declared here"),
+            (None, Some(formal)) => diagnostic
+                .label(name.span, "assigned here")
+                .label(formal.name.span, "a parameter already"),
+            (None, None) => return false,
+        };
+        self.fault(diagnostic.help("rename one of the two"));
+        true
+    }
+
+    /// A function of the position.
+    fn shape(&mut self, name: &'a Name, arguments: &'a [Argument], equation: &'a Equation) {
+        let names: Vec<&'a str> = arguments
+            .iter()
+            .filter_map(|argument| match (&argument.name, &argument.value.kind) {
+                (None, ExprKind::Name(name)) => Some(&*name.text),
+                _ => None,
+            })
+            .collect();
+        let known = SHAPES.iter().find(|known| known.0 == &*name.text);
+        let counts = match known {
+            None => false,
+            Some((_, Some(count))) => names.len() == *count,
+            Some((_, None)) => matches!(names.len(), 1 | 2),
+        };
+        if !counts || names.len() != arguments.len() {
+            self.fault(
+                Diagnostic::error(Code::LGM0440, "a modal block has no such function of the position")
+                    .label(equation.left.span, "not known, or with other arguments")
+                    .help(
+                        "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
+                         `resistance(x, y)`, `force(x)`, `shear(x)` or `moment(x)`",
+                    ),
+            );
+            return;
+        }
+        let (mut uses, mut count) = (0, 0);
+        for_calls(&equation.right, &mut |name, arguments| {
+            uses += usize::from(&*name.text == TABLE);
+            count += usize::from(&*name.text == TABLE && arguments.len() == names.len());
+        });
+        if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance")) {
+            self.fault(
+                Diagnostic::error(Code::LGM0440, "a table has a column for each position")
+                    .label(equation.right.span, "this names none")
+                    .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
+            );
+            return;
+        }
+        if uses > 0 {
+            self.rules.tabulated.push(&name.text);
+        }
+        self.rules.shapes.push(Shape {
+            name,
+            arguments: names,
+            value: &equation.right,
+        });
+    }
+
+    /// Whether each mode has what it needs, and no value has two names.
+    fn check_roles(&mut self) {
+        let roles = self.rules.roles();
+        if !roles.primary.iter().any(|name| self.values.contains_key(name)) {
+            let (word, example) = match self.rules.across {
+                true => ("T-type value of its modes", "t_type = ..;"),
+                false => ("A-type value of its modes", "mass = ..;"),
+            };
+            self.fault(missing(self.modal, word, example));
+        }
+        for names in [roles.primary, roles.restoring, roles.dissipation] {
+            if let (Some(first), Some(second)) = (self.values.get(names[0]), self.values.get(names[1])) {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0440,
+                    format!("`{}` and `{}` are one value", names[0], names[1]),
+                )
+                .label(second.left.span, "given here")
+                .label(first.left.span, "and here")
+                .help("leave one of the two out");
+                self.fault(diagnostic);
+            }
+        }
+        if self.rules.shape("shape").is_none() {
+            self.fault(missing(self.modal, "shape of its modes", "shape(x) = ..;"));
+        }
+    }
+
+    /// Puts each assigned name behind those that it needs.
+    fn sort_values(&mut self) {
+        let mut marks: FxHashMap<&'a str, Mark> = FxHashMap::default();
+        for name in std::mem::take(&mut self.order) {
+            if !visit(name, &self.values, &mut marks, &mut self.rules.values) {
+                let equation = self.values[name];
+                self.fault(
+                    Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
+                        .label(equation.span, "this closes a circle")
+                        .help("break the circle: a value may need only what does not need it"),
+                );
+                break;
+            }
         }
     }
 }

@@ -132,6 +132,6 @@ impl GraphCheck<'_, '_> {
         .label(span, "no end of this is `gnd`, or held at a steady value")
         .note(kind.otherwise)
         .help(help);
-        self.at(record.place, |work| work.report(diagnostic));
+        self.at(record.place, |this| this.report(diagnostic));
     }
 }

@@ -131,7 +131,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A new named thing.
+    /// A new name in the model.
     pub(crate) fn path(&mut self, parent: Option<PathId>, name: &Name, indices: &[i64]) -> PathId {
         let id = PathId(self.model.paths.len() as u32);
         self.model.paths.push(Path {

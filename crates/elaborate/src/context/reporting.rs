@@ -127,7 +127,7 @@ impl Context<'_> {
         }
     }
 
-    /// The place of the body that made a thing.
+    /// The place of the body that made a part of the model.
     pub fn place_of(&self, path: PathId) -> Place {
         let parent = self.graph.model.paths[path.index()].parent;
         // Paths are made in the order of the frames; only that of the model itself has none.

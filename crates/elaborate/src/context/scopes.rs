@@ -122,7 +122,7 @@ pub(crate) struct NodeShape {
 
 /// What a name of the graph stands for.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Thing {
+pub(crate) enum GraphPart {
     /// Not declared in the branches that were taken.
     #[default]
     Absent,
@@ -133,7 +133,7 @@ pub(crate) enum Thing {
     Component(FrameId),
     /// A modal block: its first element, and its place in [`Graph::blocks`].
     Modal(ElementId, u32),
-    Indexed(Box<FxHashMap<(i64, i64), Thing>>),
+    Indexed(Box<FxHashMap<(i64, i64), GraphPart>>),
 }
 
 /// The names of a model or a component, found once, each with its slot.
@@ -143,7 +143,7 @@ pub(crate) struct Body<'a> {
     pub formals: &'a [Formal],
     pub statements: &'a [Statement],
     pub values: FxHashMap<&'a str, u32>,
-    pub things: FxHashMap<&'a str, u32>,
+    pub parts: FxHashMap<&'a str, u32>,
 }
 
 impl<'a> Body<'a> {
@@ -152,9 +152,9 @@ impl<'a> Body<'a> {
         self.values.entry(&name.text).or_insert(next);
     }
 
-    fn thing(&mut self, name: &'a Name) {
-        let next = self.things.len() as u32;
-        self.things.entry(&name.text).or_insert(next);
+    fn graph_part(&mut self, name: &'a Name) {
+        let next = self.parts.len() as u32;
+        self.parts.entry(&name.text).or_insert(next);
     }
 
     fn collect(&mut self, statements: &'a [Statement]) {
@@ -162,15 +162,15 @@ impl<'a> Body<'a> {
             match &statement.kind {
                 StatementKind::Node(declared) | StatementKind::Zero(declared) | StatementKind::One(declared) => {
                     for declared in &declared.names {
-                        self.thing(&declared.name);
+                        self.graph_part(&declared.name);
                     }
                 }
                 StatementKind::Port(list) => {
                     for port in list {
-                        self.thing(&port.declared.name);
+                        self.graph_part(&port.declared.name);
                     }
                 }
-                StatementKind::Instance(instance) => self.thing(&instance.declared.name),
+                StatementKind::Instance(instance) => self.graph_part(&instance.declared.name),
                 StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
                     self.value(&assigned.name);
                 }
@@ -198,7 +198,7 @@ pub(crate) struct Frame<'a> {
     pub instance: Option<&'a ast::Instance>,
     /// First slots of this frame.
     pub values: u32,
-    pub things: u32,
+    pub parts: u32,
     /// How many components are around it.
     pub depth: u32,
 }
@@ -209,7 +209,7 @@ pub(crate) struct Scopes<'a> {
     body_of: FxHashMap<ItemRef, u32>,
     pub frames: Vec<Frame<'a>>,
     pub values: Vec<ValueSlot<'a>>,
-    pub things: Vec<Thing>,
+    pub parts: Vec<GraphPart>,
     pub envs: Vec<Env<'a>>,
     /// How many entries of `envs` something else refers to.
     pub kept_envs: usize,
@@ -229,7 +229,7 @@ impl<'a> Scopes<'a> {
             body_of: FxHashMap::default(),
             frames: Vec::new(),
             values: Vec::new(),
-            things: Vec::new(),
+            parts: Vec::new(),
             envs: vec![Env {
                 parent: EnvId(0),
                 name: "",
@@ -262,7 +262,7 @@ impl<'a> Scopes<'a> {
             formals,
             statements,
             values: FxHashMap::default(),
-            things: FxHashMap::default(),
+            parts: FxHashMap::default(),
         };
         for formal in formals {
             let next = body.values.len() as u32;
@@ -292,12 +292,12 @@ impl<'a> Scopes<'a> {
             outer,
             instance,
             values: values as u32,
-            things: self.things.len() as u32,
+            parts: self.parts.len() as u32,
             depth,
         });
-        let (value_count, thing_count) = (names.values.len(), names.things.len());
+        let (value_count, part_count) = (names.values.len(), names.parts.len());
         self.values.resize(values + value_count, ValueSlot::Absent);
-        self.things.resize(self.things.len() + thing_count, Thing::Absent);
+        self.parts.resize(self.parts.len() + part_count, GraphPart::Absent);
         for (at, formal) in names.formals.iter().enumerate() {
             let slot = names.values[&*formal.name.text] as usize;
             self.values[values + slot] = ValueSlot::Deferred(Origin::Formal(at as u32), EnvId(0));
@@ -345,9 +345,9 @@ impl<'a> Scopes<'a> {
     }
 
     /// The slot of a node or an instance in a frame.
-    pub(crate) fn thing_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
+    pub(crate) fn part_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
         let frame = &self.frames[frame.0 as usize];
-        let slot = self.bodies[frame.body as usize].things.get(name)?;
-        Some((frame.things + slot) as usize)
+        let slot = self.bodies[frame.body as usize].parts.get(name)?;
+        Some((frame.parts + slot) as usize)
     }
 }

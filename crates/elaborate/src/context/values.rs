@@ -74,7 +74,7 @@ impl DimId {
         match (self.says_something(), other.says_something()) {
             (true, true) if self.firm() != other.firm() => match self.is_known() && other.is_known() {
                 true => Agreement::No,
-                false => Agreement::Doubtful,
+                false => Agreement::RestsOnNumber,
             },
             _ => Agreement::Yes,
         }
@@ -87,7 +87,7 @@ pub(crate) enum Agreement {
     /// They are the same, or one of them is unknown.
     Yes,
     /// They differ, but one of them rests on a number without a unit.
-    Doubtful,
+    RestsOnNumber,
     /// They differ.
     No,
 }

@@ -14,14 +14,14 @@ use num_traits::One;
 
 impl<'a> Evaluator<'a> {
     /// The value of a formal parameter of a component.
-    pub(crate) fn formal_value(&mut self, at: usize, frame: FrameId) -> Value {
+    pub(super) fn formal_value(&mut self, at: usize, frame: FrameId) -> Value {
         let about = self.scopes.frames[frame.0 as usize];
         let formal = &self.scopes.bodies[about.body as usize].formals[at];
         let argument = about.instance.and_then(|instance| argument_for(instance, formal, at));
         let value = match (argument, &formal.default) {
-            (Some(expr), _) => self.at(about.outer, |work| {
-                let value = work.eval(expr, about.outer);
-                work.as_formal(&value, formal, expr.span, Some(expr))
+            (Some(expr), _) => self.at(about.outer, |this| {
+                let value = this.eval(expr, about.outer);
+                this.as_formal(&value, formal, expr.span, Some(expr))
             }),
             (None, Some(default)) => {
                 let place = Place { frame, env: EnvId(0) };
@@ -109,12 +109,12 @@ impl<'a> Evaluator<'a> {
         instance: &'a ast::Instance,
         formals: &'a [ast::Formal],
         place: Place,
-        is_given: &dyn Fn(&str) -> bool,
+        has_value: &dyn Fn(&str) -> bool,
     ) -> Option<Vec<Value>> {
         let mut values: Vec<Value> = Vec::with_capacity(formals.len());
         for (at, formal) in formals.iter().enumerate() {
             let argument = argument_for(instance, formal, at);
-            if argument.is_none() && is_given(&formal.name.text) {
+            if argument.is_none() && has_value(&formal.name.text) {
                 values.push(Value::Error);
                 continue;
             }

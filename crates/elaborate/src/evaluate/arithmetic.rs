@@ -17,7 +17,7 @@ const LARGEST_PRODUCT: usize = 1_000_000;
 
 impl<'a> Evaluator<'a> {
     /// Whether two quantities may stand together; an unknown dimension goes with every other.
-    pub fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
+    pub(crate) fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
         if a.dim.agreement(b.dim) == Agreement::Yes {
             return true;
         }
@@ -37,7 +37,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Reports two widths that do not go together.
-    pub fn width_mismatch(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
+    pub(crate) fn width_mismatch(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
         let diagnostic = Diagnostic::error(
             Code::LGM0202,
             format!("{} and {} do not go together", a.shape_text(), b.shape_text()),
@@ -48,7 +48,7 @@ impl<'a> Evaluator<'a> {
         self.report(diagnostic);
     }
 
-    pub(crate) fn negate(&mut self, value: &Value) -> Value {
+    pub(super) fn negate(&mut self, value: &Value) -> Value {
         let exprs = &mut self.arena.exprs;
         value.map(|entry| Scalar {
             expr: exprs.neg(entry.expr),
@@ -56,7 +56,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    pub(crate) fn sum(&mut self, terms: &'a [(bool, Expr)], place: Place) -> Value {
+    pub(super) fn sum(&mut self, terms: &'a [(bool, Expr)], place: Place) -> Value {
         let mut list = Vec::with_capacity(terms.len());
         for (subtracted, term) in terms {
             list.push((*subtracted, self.eval(term, place), term));
@@ -68,7 +68,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The sum of terms that are no errors.
-    pub(crate) fn add_up(&mut self, terms: &[(bool, Value, &'a Expr)]) -> Value {
+    pub(super) fn add_up(&mut self, terms: &[(bool, Value, &'a Expr)]) -> Value {
         let shape = terms[0].1.shape();
         for term in &terms[1..] {
             if term.1.shape() != shape {
@@ -108,14 +108,14 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Entries in the shape of another value.
-    pub(crate) fn like(&self, value: &Value, entries: Vec<Scalar>) -> Value {
+    pub(super) fn like(&self, value: &Value, entries: Vec<Scalar>) -> Value {
         match value {
             Value::Array(array) => Value::array(array.rows, array.columns, array.matrix, entries),
             _ => Value::Scalar(entries[0]),
         }
     }
 
-    pub(crate) fn product(&mut self, factors: &'a [(bool, Expr)], place: Place) -> Value {
+    pub(super) fn product(&mut self, factors: &'a [(bool, Expr)], place: Place) -> Value {
         let mut list = Vec::with_capacity(factors.len());
         for (divided, factor) in factors {
             list.push((*divided, self.eval(factor, place), factor.span));
@@ -201,7 +201,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The product of scalars, vectors and matrices.
-    pub(crate) fn multiply(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) -> Value {
+    fn multiply(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) -> Value {
         let (scale, other) = match (a, b) {
             (Value::Error, _) | (_, Value::Error) => return Value::Error,
             (Value::Scalar(scale), other) | (other, Value::Scalar(scale)) => (Some(*scale), other),
@@ -245,7 +245,7 @@ impl<'a> Evaluator<'a> {
         }
         // Entries that are 0 without a unit say nothing, and most entries of a large matrix are of this kind.
         let says_something =
-            |work: &Self, entry: &Scalar| entry.dim.is_known() || !work.arena.exprs.is_zero(entry.expr);
+            |this: &Self, entry: &Scalar| entry.dim.is_known() || !this.arena.exprs.is_zero(entry.expr);
         let rows_of_b: Vec<Vec<usize>> = (0..inner)
             .map(|k| {
                 let row = &b.entries()[k * columns..(k + 1) * columns];
@@ -303,7 +303,7 @@ impl<'a> Evaluator<'a> {
         self.report(diagnostic);
     }
 
-    pub(crate) fn power(&mut self, parts: &'a [Expr], place: Place) -> Value {
+    pub(super) fn power(&mut self, parts: &'a [Expr], place: Place) -> Value {
         let mut scalars = Vec::with_capacity(parts.len());
         for part in parts {
             scalars.push((self.eval_scalar(part, place), part.span));
@@ -371,7 +371,7 @@ impl<'a> Evaluator<'a> {
     /// A value with a unit written behind it: unknown entries and pure numbers are taken in that unit, entries
     /// that have a dimension must agree with it. An entry whose dimension rests on a number and disagrees is taken as it is
     /// where the unit is one of SI; otherwise it would be anybody's guess what is meant.
-    pub fn in_unit(
+    pub(super) fn in_unit(
         &mut self,
         value: &Value,
         unit: &Unit,

@@ -1,7 +1,7 @@
 //! Evaluation of expressions of the language to values with dimensions.
 
 use crate::context::values::{DimId, LARGEST_EXPONENT, LONGEST_LITERAL, Scalar, Value, decimal};
-use crate::context::{Env, EnvId, Place, Thing, ValueSlot, pair};
+use crate::context::{Env, EnvId, GraphPart, Place, ValueSlot, pair};
 use crate::evaluate::{Evaluator, Side};
 use lgm_algebra::expr::Relation;
 use lgm_source::Span;
@@ -36,7 +36,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression.
-    pub fn eval(&mut self, expr: &'a Expr, place: Place) -> Value {
+    pub(crate) fn eval(&mut self, expr: &'a Expr, place: Place) -> Value {
         match &expr.kind {
             ExprKind::Number(text, unit) => self.literal(expr.span, text, unit.as_ref()),
             ExprKind::Name(name) => self.name_value(name, place),
@@ -93,7 +93,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression that must be a scalar.
-    pub fn eval_scalar(&mut self, expr: &'a Expr, place: Place) -> Option<Scalar> {
+    pub(crate) fn eval_scalar(&mut self, expr: &'a Expr, place: Place) -> Option<Scalar> {
         match self.eval(expr, place) {
             Value::Scalar(scalar) => Some(scalar),
             Value::Error => None,
@@ -222,9 +222,9 @@ impl<'a> Evaluator<'a> {
         if self.law.is_some() {
             return self.law_member(owner, name);
         }
-        let frame = match self.thing(owner, place) {
-            Thing::Component(frame) => frame,
-            Thing::Failed | Thing::Absent => return Value::Error,
+        let frame = match self.graph_part(owner, place) {
+            GraphPart::Component(frame) => frame,
+            GraphPart::Failed | GraphPart::Absent => return Value::Error,
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
                     .label(name.span, "no such member")
@@ -261,7 +261,7 @@ impl<'a> Evaluator<'a> {
         self.slot_value(slot, at, &name.text, span, frame)
     }
 
-    fn index(&mut self, base: &'a Expr, indices: &'a [Expr], place: Place, span: Span) -> Value {
+    pub(crate) fn index(&mut self, base: &'a Expr, indices: &'a [Expr], place: Place, span: Span) -> Value {
         // A name that is declared with indices is looked up by them; any other value is indexed afterwards.
         if self.law.is_none() {
             if let ExprKind::Name(name) = &base.kind
@@ -275,14 +275,14 @@ impl<'a> Evaluator<'a> {
                 return self.slot_value(slot, Some(at), &name.text, span, place.frame);
             }
             if let ExprKind::Member(owner, name) = &base.kind
-                && let Thing::Component(frame) = self.thing(owner, place)
+                && let GraphPart::Component(frame) = self.graph_part(owner, place)
                 && let Some(slot) = self.scopes.value_slot(&name.text, frame)
                 && matches!(self.scopes.values[slot], ValueSlot::Indexed(_))
             {
                 return self.member(owner, name, Some(indices), place, span);
             }
             if let ExprKind::Member(owner, name) = &base.kind
-                && let Some(Thing::Modal(first, at)) = self.graph_part(owner, place)
+                && let Some(GraphPart::Modal(first, at)) = self.known_graph_part(owner, place)
             {
                 return self.modal_state(first, at as usize, name, indices, place, span);
             }
@@ -338,7 +338,7 @@ impl<'a> Evaluator<'a> {
         Value::Scalar(array.entries[(row as usize - 1) * columns + column as usize - 1])
     }
 
-    fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
+    pub(super) fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
         if &*over.function.text == "root" {
             return self.root(over, place, span);
         }

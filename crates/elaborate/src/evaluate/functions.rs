@@ -35,9 +35,9 @@ impl<'a> Evaluator<'a> {
             return Value::Error;
         }
         match &*name.text {
-            "transpose" => self.matrix_call(name, arguments, place, span, |work, value, _| work.transpose(value)),
-            "diag" => self.matrix_call(name, arguments, place, span, |work, value, span| {
-                work.diagonal(value, span)
+            "transpose" => self.matrix_call(name, arguments, place, span, |this, value, _| this.transpose(value)),
+            "diag" => self.matrix_call(name, arguments, place, span, |this, value, span| {
+                this.diagonal(value, span)
             }),
             "identity" => self.identity(name, arguments, place, span),
             TABLE => self.tabulated(name, arguments, place, span),
@@ -80,7 +80,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    pub(crate) fn transpose(&mut self, value: &Value) -> Value {
+    fn transpose(&mut self, value: &Value) -> Value {
         let Value::Array(array) = value else {
             return value.clone();
         };
@@ -147,7 +147,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn function(
+    pub(super) fn function(
         &mut self,
         function: Function,
         count: Option<usize>,
@@ -205,7 +205,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `der` and `int`, entry by entry: per second, times second.
-    pub(crate) fn rate(&mut self, function: Function, value: &Value) -> Value {
+    fn rate(&mut self, function: Function, value: &Value) -> Value {
         let power = if function == Function::Der { -1 } else { 1 };
         let mut entries = Vec::with_capacity(value.entries().len());
         for entry in value.entries().to_vec() {
@@ -299,7 +299,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The only argument of a measure.
-    pub(crate) fn only_argument(&mut self, name: &'a Name, arguments: &'a [Argument], span: Span) -> Option<&'a Expr> {
+    pub(super) fn only_argument(&mut self, name: &'a Name, arguments: &'a [Argument], span: Span) -> Option<&'a Expr> {
         match arguments {
             [only] if only.name.is_none() => Some(&only.value),
             _ => {

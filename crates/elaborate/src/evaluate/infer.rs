@@ -1,7 +1,7 @@
 //! Widths and dimensions found without evaluating: those of states, which their own rates may depend on.
 
 use crate::context::values::{DimId, decimal};
-use crate::context::{EnvId, Origin, Place, Thing, ValueSlot, pair};
+use crate::context::{EnvId, GraphPart, Origin, Place, ValueSlot, pair};
 use crate::evaluate::Evaluator;
 use crate::function_table::MEASURES;
 use lgm_model::DomainId;
@@ -12,8 +12,8 @@ use lgm_syntax::ast::{Expr, ExprKind, Name};
 const DEEPEST: usize = 64;
 
 impl<'a> Evaluator<'a> {
-    /// How many entries an expression has, as far as it can be told without evaluating it.
-    pub fn width_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> usize {
+    /// How many entries an expression has, as far as it is known without evaluating it.
+    pub(super) fn width_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> usize {
         if depth > DEEPEST {
             return 1;
         }
@@ -73,31 +73,31 @@ impl<'a> Evaluator<'a> {
         if self.modal_port(expr, place).is_some() {
             return 1;
         }
-        match self.graph_part(expr, place) {
-            Some(Thing::Nodes(view)) if !view.is_ground() => self.scopes.shapes[view.shape as usize].width as usize,
-            Some(Thing::Element(id)) => self.graph.model.elements[id.index()].ports.len().max(1),
+        match self.known_graph_part(expr, place) {
+            Some(GraphPart::Nodes(view)) if !view.is_ground() => self.scopes.shapes[view.shape as usize].width as usize,
+            Some(GraphPart::Element(id)) => self.graph.model.elements[id.index()].ports.len().max(1),
             _ => 1,
         }
     }
 
     /// A part of the graph named by plain words, as far as it is one.
-    pub fn graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<Thing> {
+    pub(super) fn known_graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<GraphPart> {
         match &expr.kind {
             ExprKind::Name(name) => {
-                let slot = self.scopes.thing_slot(&name.text, place.frame)?;
-                Some(self.scopes.things[slot].clone())
+                let slot = self.scopes.part_slot(&name.text, place.frame)?;
+                Some(self.scopes.parts[slot].clone())
             }
             // What is wrong with the name is reported here rather than where it is used, once.
-            ExprKind::Index(..) | ExprKind::Member(..) => Some(self.thing(expr, place)),
+            ExprKind::Index(..) | ExprKind::Member(..) => Some(self.graph_part(expr, place)),
             _ => None,
         }
     }
 
     /// The domain that a part of the graph lies in.
-    pub fn domain_of(&mut self, expr: &'a Expr, place: Place) -> Option<DomainId> {
-        let first_port = |work: &Self, id: lgm_model::ElementId| {
-            let at = work.graph.model.elements[id.index()].ports.clone().next()?;
-            work.graph.model.ports[at as usize].domain
+    pub(super) fn domain_of(&mut self, expr: &'a Expr, place: Place) -> Option<DomainId> {
+        let first_port = |this: &Self, id: lgm_model::ElementId| {
+            let at = this.graph.model.elements[id.index()].ports.clone().next()?;
+            this.graph.model.ports[at as usize].domain
         };
         if let Some((id, port)) = self.port_of_element(expr, place) {
             let groups = self.graph.port_groups(id);
@@ -107,17 +107,17 @@ impl<'a> Evaluator<'a> {
         if let Some(port) = self.modal_port(expr, place) {
             return self.graph.model.ports[port?.coupler.index()].domain;
         }
-        match self.graph_part(expr, place)? {
-            Thing::Modal(id, _) => first_port(self, id),
-            Thing::Nodes(view) if !view.is_ground() => self.graph.model.nodes[view.base as usize].domain,
-            Thing::Element(id) => first_port(self, id),
+        match self.known_graph_part(expr, place)? {
+            GraphPart::Modal(id, _) => first_port(self, id),
+            GraphPart::Nodes(view) if !view.is_ground() => self.graph.model.nodes[view.base as usize].domain,
+            GraphPart::Element(id) => first_port(self, id),
             _ => None,
         }
     }
 
-    /// The dimension of an expression, as far as it can be told without evaluating it; unknown where it follows from
+    /// The dimension of an expression, as far as it is known without evaluating it; unknown where it follows from
     /// itself alone.
-    pub fn dimension_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> DimId {
+    pub(super) fn dimension_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> DimId {
         if depth > DEEPEST {
             return DimId::UNKNOWN;
         }

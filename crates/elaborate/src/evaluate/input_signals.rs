@@ -18,7 +18,7 @@ pub(crate) struct InputSignals {
 
 impl<'a> Evaluator<'a> {
     /// The signals of an input: those of the options, and the default where there is none.
-    pub(crate) fn input_signals(&mut self, assigned: &'a Assigned, place: Place, default: Value) -> InputSignals {
+    pub(super) fn input_signals(&mut self, assigned: &'a Assigned, place: Place, default: Value) -> InputSignals {
         let has_default = assigned.value.is_some();
         let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
         let mut signals = InputSignals {

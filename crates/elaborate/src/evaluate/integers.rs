@@ -13,7 +13,7 @@ use num_traits::{ToPrimitive, Zero};
 
 impl<'a> Evaluator<'a> {
     /// Several whole numbers.
-    pub fn integers(&mut self, list: &'a [Expr], place: Place) -> Option<Vec<i64>> {
+    pub(crate) fn integers(&mut self, list: &'a [Expr], place: Place) -> Option<Vec<i64>> {
         if list.len() > 2 {
             let span = list[0].span.to(list[list.len() - 1].span);
             let diagnostic = Diagnostic::error(Code::LGM0123, format!("{} indices are written here", list.len()))
@@ -26,12 +26,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The indices of a value, as a key.
-    pub fn index_pair(&mut self, list: &'a [Expr], place: Place) -> Option<Indices> {
+    pub(crate) fn index_pair(&mut self, list: &'a [Expr], place: Place) -> Option<Indices> {
         self.integers(list, place).map(|list| pair(&list))
     }
 
     /// A whole number.
-    pub fn integer(&mut self, expr: &'a Expr, place: Place) -> Option<i64> {
+    pub(crate) fn integer(&mut self, expr: &'a Expr, place: Place) -> Option<i64> {
         if let Some(value) = self.quick_integer(expr, place) {
             return Some(value);
         }
@@ -107,7 +107,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A number that is fixed when compiling.
-    pub fn structural(&mut self, expr: &'a Expr, place: Place, what: &str) -> Option<BigRational> {
+    pub(super) fn structural(&mut self, expr: &'a Expr, place: Place, what: &str) -> Option<BigRational> {
         let value = self.eval(expr, place);
         let scalar = match value {
             Value::Error => return None,
@@ -124,7 +124,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The number that a scalar is, which must be fixed when compiling.
-    pub fn fixed_number(&mut self, scalar: &Scalar, span: Span, what: &str) -> Option<BigRational> {
+    pub(super) fn fixed_number(&mut self, scalar: &Scalar, span: Span, what: &str) -> Option<BigRational> {
         if let Some(number) = self.arena.exprs.as_number(scalar.expr) {
             return Some(number.clone());
         }
@@ -168,7 +168,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A condition of an `if` block.
-    pub fn condition(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
+    pub(crate) fn condition(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
         if let Some(truth) = self.quick_truth(expr, place) {
             return Some(truth);
         }

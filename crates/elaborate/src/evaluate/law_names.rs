@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 impl<'a> Evaluator<'a> {
     /// A plain name in a law.
-    pub fn law_name(&mut self, name: &'a Name) -> Value {
+    pub(super) fn law_name(&mut self, name: &'a Name) -> Value {
         let Some(scope) = &self.law else {
             return Value::Error;
         };
@@ -52,7 +52,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `a.across` in a law.
-    pub fn law_member(&mut self, owner: &'a Expr, name: &'a Name) -> Value {
+    pub(super) fn law_member(&mut self, owner: &'a Expr, name: &'a Name) -> Value {
         let Some(scope) = &self.law else {
             return Value::Error;
         };
@@ -73,7 +73,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The variables of a port as symbols of their own.
-    pub fn scope_port(
+    pub(crate) fn scope_port(
         &mut self,
         name: Option<&'a str>,
         range: std::ops::Range<u32>,

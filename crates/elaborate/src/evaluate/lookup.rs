@@ -2,7 +2,7 @@
 
 use crate::context::values::{DimId, Value};
 use crate::context::{
-    AtPlace, FrameId, Indices, NodeShape, NodeView, Origin, Place, Thing, ValueSlot, index_text, pair,
+    AtPlace, FrameId, GraphPart, Indices, NodeShape, NodeView, Origin, Place, ValueSlot, index_text, pair,
 };
 use crate::evaluate::Evaluator;
 use crate::syntax_queries::declared_at;
@@ -14,13 +14,13 @@ use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
 
 impl<'a> Evaluator<'a> {
     /// The value that an expression around the place binds a name to.
-    pub fn bound_value(&self, name: &str) -> Option<Value> {
+    fn bound_value(&self, name: &str) -> Option<Value> {
         let found = self.bound.iter().rev().find(|bound| bound.0 == name);
         found.map(|bound| bound.1.clone())
     }
 
     /// The value of a plain name.
-    pub fn name_value(&mut self, name: &'a Name, place: Place) -> Value {
+    pub(super) fn name_value(&mut self, name: &'a Name, place: Place) -> Value {
         if let Some(value) = self.bound_value(&name.text) {
             return value;
         }
@@ -61,7 +61,7 @@ impl<'a> Evaluator<'a> {
 
     fn not_a_value(&mut self, name: &'a Name, frame: FrameId) {
         // Names that are nowhere at all were reported by `names`; here a name of the graph stands for a value.
-        if self.scopes.thing_slot(&name.text, frame).is_none() {
+        if self.scopes.part_slot(&name.text, frame).is_none() {
             return;
         }
         let diagnostic = Diagnostic::error(
@@ -72,14 +72,14 @@ impl<'a> Evaluator<'a> {
         .help(
             match self
                 .scopes
-                .thing_slot(&name.text, frame)
-                .map(|slot| &self.scopes.things[slot])
+                .part_slot(&name.text, frame)
+                .map(|slot| &self.scopes.parts[slot])
             {
                 // Nothing flows through a node as a whole.
-                Some(Thing::Nodes(view)) if self.scopes.shapes[view.shape as usize].sizes.is_empty() => {
+                Some(GraphPart::Nodes(view)) if self.scopes.shapes[view.shape as usize].sizes.is_empty() => {
                     format!("write what is measured of it: `across({})`", name.text)
                 }
-                Some(Thing::Element(_)) => {
+                Some(GraphPart::Element(_)) => {
                     format!(
                         "write what is measured of it: `across({0})` or `through({0})`",
                         name.text
@@ -93,7 +93,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value in a slot, evaluated when it is first asked for.
-    pub fn slot_value(
+    pub(crate) fn slot_value(
         &mut self,
         slot: usize,
         indices: Option<Indices>,
@@ -165,7 +165,7 @@ impl<'a> Evaluator<'a> {
                     let place = Place { frame, env };
                     // What a name means where it is declared is not changed by a root around its use.
                     let bound = std::mem::take(&mut self.bound);
-                    let value = self.at(place, |work| work.evaluate_origin(origin, place, indices));
+                    let value = self.at(place, |this| this.evaluate_origin(origin, place, indices));
                     let value = value.named();
                     self.bound = bound;
                     self.open.pop();
@@ -197,66 +197,66 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What an expression names in the graph; faults are reported.
-    pub fn thing(&mut self, expr: &'a Expr, place: Place) -> Thing {
+    pub(crate) fn graph_part(&mut self, expr: &'a Expr, place: Place) -> GraphPart {
         match &expr.kind {
-            ExprKind::Name(name) if &*name.text == "gnd" => Thing::Nodes(NodeView::ground()),
-            ExprKind::Name(name) => self.named_thing(name, None, place.frame, name.span),
+            ExprKind::Name(name) if &*name.text == "gnd" => GraphPart::Nodes(NodeView::ground()),
+            ExprKind::Name(name) => self.named_part(name, None, place.frame, name.span),
             ExprKind::Index(base, indices) => {
                 let Some(list) = self.integers(indices, place) else {
-                    return Thing::Failed;
+                    return GraphPart::Failed;
                 };
                 let (name, frame) = match &base.kind {
                     ExprKind::Name(name) => (name, place.frame),
-                    ExprKind::Member(owner, name) => match self.thing(owner, place) {
-                        Thing::Component(frame) => (name, frame),
+                    ExprKind::Member(owner, name) => match self.graph_part(owner, place) {
+                        GraphPart::Component(frame) => (name, frame),
                         other => return self.member_of(other, owner, name),
                     },
                     _ => {
-                        let inner = self.thing(base, place);
-                        return self.index_thing(inner, &list, expr.span);
+                        let inner = self.graph_part(base, place);
+                        return self.part_entry(inner, &list, expr.span);
                     }
                 };
-                if let Some(slot) = self.scopes.thing_slot(&name.text, frame)
-                    && matches!(self.scopes.things[slot], Thing::Indexed(_))
+                if let Some(slot) = self.scopes.part_slot(&name.text, frame)
+                    && matches!(self.scopes.parts[slot], GraphPart::Indexed(_))
                 {
-                    return self.named_thing(name, Some(&list), frame, expr.span);
+                    return self.named_part(name, Some(&list), frame, expr.span);
                 }
-                let inner = self.named_thing(name, None, frame, name.span);
-                self.index_thing(inner, &list, expr.span)
+                let inner = self.named_part(name, None, frame, name.span);
+                self.part_entry(inner, &list, expr.span)
             }
-            ExprKind::Member(owner, name) => match self.thing(owner, place) {
-                Thing::Component(frame) => self.named_thing(name, None, frame, name.span),
+            ExprKind::Member(owner, name) => match self.graph_part(owner, place) {
+                GraphPart::Component(frame) => self.named_part(name, None, frame, name.span),
                 other => self.member_of(other, owner, name),
             },
-            ExprKind::Missing => Thing::Failed,
+            ExprKind::Missing => GraphPart::Failed,
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0118, "a node or an instance is needed here")
                     .label(expr.span, "this is a value")
                     .help("write the name of a node or an instance, such as `x`, `v[2]`, `cell[2].c` or `gnd`");
                 self.report(diagnostic);
-                Thing::Failed
+                GraphPart::Failed
             }
         }
     }
 
-    fn member_of(&mut self, owner: Thing, owner_expr: &'a Expr, name: &'a Name) -> Thing {
-        if !matches!(owner, Thing::Failed | Thing::Absent) {
+    fn member_of(&mut self, owner: GraphPart, owner_expr: &'a Expr, name: &'a Name) -> GraphPart {
+        if !matches!(owner, GraphPart::Failed | GraphPart::Absent) {
             let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
                 .label(name.span, "no such member")
                 .label(owner_expr.span, "this is not an instance of a component")
                 .help("only instances of components have parts inside; of an element write what is measured: `across(..)`");
             self.report(diagnostic);
         }
-        Thing::Failed
+        GraphPart::Failed
     }
 
-    fn named_thing(&mut self, name: &'a Name, indices: Option<&[i64]>, frame: FrameId, span: Span) -> Thing {
-        let Some(slot) = self.scopes.thing_slot(&name.text, frame) else {
-            self.no_such_thing(name, frame);
-            return Thing::Failed;
+    fn named_part(&mut self, name: &'a Name, indices: Option<&[i64]>, frame: FrameId, span: Span) -> GraphPart {
+        let Some(slot) = self.scopes.part_slot(&name.text, frame) else {
+            self.no_such_part(name, frame);
+            return GraphPart::Failed;
         };
-        match (&self.scopes.things[slot], indices) {
-            (Thing::Indexed(map), Some(list)) => {
+        match (&self.scopes.parts[slot], indices) {
+            (GraphPart::Indexed(map), Some(list)) => {
                 let at = pair(list);
                 if let Some(found) = map.get(&at) {
                     return found.clone();
@@ -270,9 +270,9 @@ impl<'a> Evaluator<'a> {
                 let diagnostic =
                     self.label_declared(diagnostic, &name.text, frame, "declared here, with other indices");
                 self.report(diagnostic);
-                Thing::Failed
+                GraphPart::Failed
             }
-            (Thing::Indexed(_), None) => {
+            (GraphPart::Indexed(_), None) => {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0115,
                     format!("`{}` is an array, and one entry is needed", name.text),
@@ -280,16 +280,16 @@ impl<'a> Evaluator<'a> {
                 .label(span, "the index is missing")
                 .help(format!("write `{}[1]`", name.text));
                 self.report(diagnostic);
-                Thing::Failed
+                GraphPart::Failed
             }
-            (Thing::Absent, _) => {
+            (GraphPart::Absent, _) => {
                 self.not_taken(&name.text, span, frame);
-                Thing::Failed
+                GraphPart::Failed
             }
             (found, None) => found.clone(),
             (found, Some(list)) => {
                 let found = found.clone();
-                self.index_thing(found, list, span)
+                self.part_entry(found, list, span)
             }
         }
     }
@@ -310,7 +310,7 @@ impl<'a> Evaluator<'a> {
         )));
     }
 
-    fn no_such_thing(&mut self, name: &'a Name, frame: FrameId) {
+    fn no_such_part(&mut self, name: &'a Name, frame: FrameId) {
         let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
         if self.scopes.value_slot(&name.text, frame).is_some() {
             let diagnostic = Diagnostic::error(
@@ -324,12 +324,12 @@ impl<'a> Evaluator<'a> {
             return;
         }
         // It may stand in the text that could not be read.
-        let is_near = lgm_source::nearest::suggestion(&name.text, body.things.keys().copied()).is_some();
+        let is_near = lgm_source::nearest::suggestion(&name.text, body.parts.keys().copied()).is_some();
         if self.program.is_damaged && !is_near {
             return;
         }
-        let fixes = corrections(name.span, &name.text, body.things.keys().copied());
-        let help = lgm_source::nearest::did_you_mean(&name.text, body.things.keys().copied());
+        let fixes = corrections(name.span, &name.text, body.parts.keys().copied());
+        let help = lgm_source::nearest::did_you_mean(&name.text, body.parts.keys().copied());
         let owner = body.name.text.clone();
         let mut diagnostic = Diagnostic::error(
             Code::LGM0111,
@@ -343,31 +343,31 @@ impl<'a> Evaluator<'a> {
         self.report(diagnostic);
     }
 
-    fn index_thing(&mut self, thing: Thing, indices: &[i64], span: Span) -> Thing {
-        match thing {
-            Thing::Nodes(view) => {
+    fn part_entry(&mut self, part: GraphPart, indices: &[i64], span: Span) -> GraphPart {
+        match part {
+            GraphPart::Nodes(view) => {
                 let mut view = view;
                 for index in indices {
                     match self.index_view(view, *index, span) {
                         Some(next) => view = next,
-                        None => return Thing::Failed,
+                        None => return GraphPart::Failed,
                     }
                 }
-                Thing::Nodes(view)
+                GraphPart::Nodes(view)
             }
-            Thing::Failed | Thing::Absent => Thing::Failed,
-            Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) | Thing::Indexed(_) => {
+            GraphPart::Failed | GraphPart::Absent => GraphPart::Failed,
+            GraphPart::Element(_) | GraphPart::Component(_) | GraphPart::Modal(..) | GraphPart::Indexed(_) => {
                 let diagnostic = Diagnostic::error(Code::LGM0120, "this has no entries to choose from")
                     .label(span, "an index is written here")
                     .help("of a vector element, index what is measured: `across(M)[2]`");
                 self.report(diagnostic);
-                Thing::Failed
+                GraphPart::Failed
             }
         }
     }
 
     /// One entry of an array of nodes, or the scalar slice of a vector node.
-    pub fn index_view(&mut self, view: NodeView, index: i64, span: Span) -> Option<NodeView> {
+    fn index_view(&mut self, view: NodeView, index: i64, span: Span) -> Option<NodeView> {
         if view.is_ground() {
             return Some(view);
         }
@@ -418,7 +418,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The indices of a declared name, `cell[i, j]`; `None` where it has none, `Err` where they failed.
-    pub fn declared_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
+    pub(crate) fn declared_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
         let Some(first) = declared.brackets.first() else {
             return Ok(None);
         };

@@ -3,13 +3,13 @@
 //! Values are needed before the graph is whole: a size decides how many nodes there are, a condition which branch is taken,
 //! and a component's parameter may follow from what is declared below it. So values cannot be found in an order laid down
 //! beforehand, and [`Evaluator`] finds each when it is first asked for, once. What calls each other in a circle is kept here
-//! and nowhere else: an expression needs names ([`lookup`]), a name its declaration ([`quantities`]), a declaration an
-//! expression; and a mismatch of dimensions is explained by the declarations of the names in it ([`origins`]).
+//! and nowhere else: an expression needs names ([`lookup`]), a name its declaration ([`declared`]), a declaration an
+//! expression; and a mismatch of dimensions is explained by the declarations of the names in it ([`explain`]).
 //!
 //! What the phases ask of it:
 //! - `eval`, `eval_scalar`: the value of an expression at a place;
 //! - `integer`, `integers`, `condition`: values that the shape of the model follows from;
-//! - `thing`: the part of the graph that an expression names;
+//! - `graph_part`: the part of the graph that an expression names;
 //! - `slot_value`: the value of a declared name; `argument_values`: those of an instance's formal parameters;
 //! - `exact`: rational values of expressions over parameters;
 //! - `start_of`: the values of `start = ..` and the like.
@@ -19,6 +19,8 @@
 
 mod arguments;
 mod arithmetic;
+mod declared;
+mod explain;
 mod expressions;
 mod functions;
 mod infer;
@@ -27,18 +29,13 @@ mod integers;
 mod law_names;
 mod lookup;
 mod measures;
-mod modal_measures;
 
-mod modal_scope;
-mod modal_table;
-mod origins;
-mod quantities;
 mod root;
 mod starts;
 
 pub(crate) mod claims;
 pub(crate) mod law_scope;
-pub(crate) mod modal_residual;
+pub(crate) mod modal;
 pub(crate) mod plain_numbers;
 
 pub(crate) use claims::{Claim, Side};
@@ -89,7 +86,7 @@ layer!(Evaluator<'a>, cx: Context<'a>);
 
 impl<'a> Evaluator<'a> {
     /// Without any value yet; the options' values count in place of the declared ones.
-    pub fn new(
+    pub(crate) fn new(
         cx: Context<'a>,
         assignments: &'a [Assignment],
         inputs: &'a [InputSetting],
@@ -113,17 +110,17 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Changes over to the expressions of the law templates, or back.
-    pub fn swap_arenas(&mut self) {
+    pub(crate) fn swap_arenas(&mut self) {
         std::mem::swap(&mut self.cx.arena, &mut self.templates.arena);
     }
 
     /// The law templates, with what their values are filled into.
-    pub fn templates_and_context(&mut self) -> (&Templates, &mut Context<'a>) {
+    pub(crate) fn templates_and_context(&mut self) -> (&Templates, &mut Context<'a>) {
         (&self.templates, &mut self.cx)
     }
 
     /// What was found, when nothing more is evaluated.
-    pub fn into_context(self) -> Context<'a> {
+    pub(crate) fn into_context(self) -> Context<'a> {
         self.cx
     }
 }

@@ -30,19 +30,19 @@ pub(crate) struct PlainNumber {
 impl<'a> Evaluator<'a> {
     /// Reports quantities that disagree in dimension: as a warning where a number without a unit may be the cause, which is
     /// then shown with the unit that would mend it. Whether the work can go on.
-    pub fn disagree(&mut self, diagnostic: Diagnostic, claims: &[Claim<'a>]) -> bool {
-        let Some(doubtful) = claims.iter().find(|claim| claim.dim.rests_on_number()).copied() else {
+    pub(crate) fn disagree(&mut self, diagnostic: Diagnostic, claims: &[Claim<'a>]) -> bool {
+        let Some(resting) = claims.iter().find(|claim| claim.dim.rests_on_number()).copied() else {
             self.report(diagnostic);
             return false;
         };
-        let number = doubtful.expr.and_then(|expr| self.plain_number(expr, DEEPEST));
-        let missing = self.dims.over(doubtful.wanted.firm(), doubtful.dim.firm());
+        let number = resting.expr.and_then(|expr| self.plain_number(expr, DEEPEST));
+        let missing = self.dims.over(resting.wanted.firm(), resting.dim.firm());
         self.warn_of_number(diagnostic, number, missing);
         true
     }
 
     /// Reports a mismatch that rests on a number: `missing` is the dimension that the expression around it lacks.
-    pub fn warn_of_number(&mut self, mut diagnostic: Diagnostic, number: Option<PlainNumber>, missing: DimId) {
+    pub(crate) fn warn_of_number(&mut self, mut diagnostic: Diagnostic, number: Option<PlainNumber>, missing: DimId) {
         diagnostic.code = Code::LGM0209;
         diagnostic.severity = Severity::Warning;
         let otherwise = diagnostic.help.take().unwrap_or_default();
@@ -83,7 +83,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The number without a unit that the dimension of an expression most likely rests on.
-    pub fn plain_number(&mut self, expr: &'a Expr, depth: usize) -> Option<PlainNumber> {
+    fn plain_number(&mut self, expr: &'a Expr, depth: usize) -> Option<PlainNumber> {
         let depth = depth.checked_sub(1)?;
         match &expr.kind {
             ExprKind::Number(_, None) => Some(PlainNumber {
@@ -160,7 +160,7 @@ impl<'a> Evaluator<'a> {
             return None;
         }
         let (expr, place) = self.defining_expression(name)?;
-        self.at(place, |work| work.plain_number(expr, depth))
+        self.at(place, |this| this.plain_number(expr, depth))
     }
 
     /// How little a number says: 1 is hardly ever a quantity, and small whole numbers and halves are factors of formulas.
@@ -174,7 +174,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The number without a unit that a law's dimension rests on: in what the instance was given, or in the law itself.
-    pub fn plain_number_of_law(
+    pub(crate) fn plain_number_of_law(
         &mut self,
         id: lgm_model::ElementId,
         element: &'a lgm_syntax::ast::Element,
@@ -192,7 +192,7 @@ impl<'a> Evaluator<'a> {
             let Some(expr) = argument_for(record.instance, formal, at) else {
                 continue;
             };
-            let found = self.at(record.place, |work| work.plain_number(expr, DEEPEST));
+            let found = self.at(record.place, |this| this.plain_number(expr, DEEPEST));
             let power = [&equation.left, &equation.right]
                 .into_iter()
                 .find_map(|side| power_in(side, &formal.name.text));

@@ -1,7 +1,7 @@
 //! `root(z in a:b, expr)`: the one root of an expression in an interval, to the last digit of a double.
 //!
 //! Frequency equations have one root in each interval of known ends, so bisection is enough: it cannot miss, and it ends at
-//! two neighbouring doubles. What is not continuous there, a pole, changes its sign too, and is told from a root by growing.
+//! two neighbouring doubles. What is not continuous there, a pole, changes its sign too, and differs from a root by growing.
 
 use crate::context::Place;
 use crate::context::values::{DimId, Value};
@@ -157,7 +157,7 @@ fn only_root(mut value: impl FnMut(f64) -> f64, from: f64, to: f64) -> Result<f6
 
 impl<'a> Evaluator<'a> {
     /// The value of `root(z in a:b, expr)`: a number, so nothing in it may be left open when compiling.
-    pub fn root(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
+    pub(super) fn root(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
         let ends = [
             self.structural(&over.from, place, "the interval of a root"),
             self.structural(&over.to, place, "the interval of a root"),

@@ -11,7 +11,7 @@ use lgm_syntax::ast::Attribute;
 impl<'a> Evaluator<'a> {
     /// The values of `start = ..` (or `guess`, or `nominal`) of a storage or a state, one an entry, in the dimensions given (the last one
     /// holds for all that follow).
-    pub fn start_of(
+    pub(crate) fn start_of(
         &mut self,
         attribute: &'a Attribute,
         width: usize,

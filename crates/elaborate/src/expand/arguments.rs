@@ -1,7 +1,7 @@
 //! Arguments and port bindings of instances.
 
 use crate::context::words::shape_words;
-use crate::context::{AtPlace, NodeShape, NodeView, Place, Thing};
+use crate::context::{AtPlace, GraphPart, NodeShape, NodeView, Place};
 use crate::expand::Expansion;
 use crate::syntax_queries::{argument_for, drawn_to_port, port_names};
 use lgm_source::codes::Code;
@@ -18,7 +18,7 @@ impl<'a> Expansion<'_, 'a> {
         formals: &'a [Formal],
         definition: &'a Name,
         ports: &[&str],
-        is_given: &dyn Fn(&str) -> bool,
+        has_value: &dyn Fn(&str) -> bool,
     ) -> bool {
         let names = || formals.iter().map(|formal| &*formal.name.text);
         let signature = || format!("{}({})", definition.text, names().collect::<Vec<_>>().join(", "));
@@ -88,7 +88,7 @@ impl<'a> Expansion<'_, 'a> {
             if formal.default.is_none()
                 && good
                 && argument_for(instance, formal, at).is_none()
-                && !is_given(&formal.name.text)
+                && !has_value(&formal.name.text)
             {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0134,
@@ -158,34 +158,34 @@ impl<'a> Expansion<'_, 'a> {
         let name = &port.declared.name;
         let about = self.scopes.frames[place.frame.0 as usize];
         let Some(shape) = self.node_shape(&port.declared, place) else {
-            return self.set_thing(name, None, Thing::Failed, place);
+            return self.set_part(name, None, GraphPart::Failed, place);
         };
         let domain = match &port.domain {
             Some(written) => match self.domain(written) {
                 Some(domain) => Some(domain),
-                None => return self.set_thing(name, None, Thing::Failed, place),
+                None => return self.set_part(name, None, GraphPart::Failed, place),
             },
             None => None,
         };
         let Some(instance) = about.instance else {
             // `names` has reported a port of a model.
-            return self.set_thing(name, None, Thing::Failed, place);
+            return self.set_part(name, None, GraphPart::Failed, place);
         };
         // What is bound, or is not, stands where the instance is made.
-        let thing = self.at(about.outer, |work| {
-            work.port_thing(port, instance, &shape, domain, about.outer)
+        let part = self.at(about.outer, |this| {
+            this.bound_port(port, instance, &shape, domain, about.outer)
         });
-        self.set_thing(name, None, thing, place);
+        self.set_part(name, None, part, place);
     }
 
-    fn port_thing(
+    fn bound_port(
         &mut self,
         port: &'a PortDecl,
         instance: &'a Instance,
         shape: &NodeShape,
         domain: Option<lgm_model::DomainId>,
         outer: Place,
-    ) -> Thing {
+    ) -> GraphPart {
         let name = &port.declared.name;
         let mut matching = bindings(instance).filter(|binding| binding.0.text == name.text);
         let (first, second) = (matching.next(), matching.next());
@@ -202,7 +202,7 @@ impl<'a> Expansion<'_, 'a> {
                 self.bound(binding.1, port, shape, domain, outer)
             }
             // Written as a branch, which is reported: it shows the nodes, though not for which port.
-            None if !instance.branches.is_empty() => Thing::Failed,
+            None if !instance.branches.is_empty() => GraphPart::Failed,
             None => {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0302,
@@ -228,7 +228,7 @@ impl<'a> Expansion<'_, 'a> {
                     )),
                 };
                 self.report(diagnostic);
-                Thing::Failed
+                GraphPart::Failed
             }
         }
     }
@@ -240,41 +240,41 @@ impl<'a> Expansion<'_, 'a> {
         shape: &NodeShape,
         domain: Option<lgm_model::DomainId>,
         outer: Place,
-    ) -> Thing {
+    ) -> GraphPart {
         if let ExprKind::List(nodes, None) = &bound.kind {
             return self.bound_list(bound, nodes, port, shape, domain, outer);
         }
         if let ExprKind::Name(name) = &bound.kind
-            && let Some(slot) = self.scopes.thing_slot(&name.text, outer.frame)
-            && let Thing::Indexed(map) = &self.scopes.things[slot]
-            && map.values().all(|entry| matches!(entry, Thing::Nodes(_)))
+            && let Some(slot) = self.scopes.part_slot(&name.text, outer.frame)
+            && let GraphPart::Indexed(map) = &self.scopes.parts[slot]
+            && map.values().all(|entry| matches!(entry, GraphPart::Nodes(_)))
         {
             // A port of the outer component that was itself bound to a list, handed on whole.
             let given: Vec<NodeView> = (1..=map.len() as i64)
                 .filter_map(|at| match map.get(&(at, 0)) {
-                    Some(Thing::Nodes(view)) => Some(*view),
+                    Some(GraphPart::Nodes(view)) => Some(*view),
                     _ => None,
                 })
                 .collect();
             let entries = self.entry_shape(bound, given.len(), port, shape);
             let Some(each) = entries else {
-                return Thing::Failed;
+                return GraphPart::Failed;
             };
             let views = given
                 .into_iter()
                 .map(|view| self.fits(view, bound, port, &each, domain));
             return listed(views.collect());
         }
-        let view = match self.thing(bound, outer) {
-            Thing::Nodes(view) => view,
-            Thing::Failed | Thing::Absent => return Thing::Failed,
+        let view = match self.graph_part(bound, outer) {
+            GraphPart::Nodes(view) => view,
+            GraphPart::Failed | GraphPart::Absent => return GraphPart::Failed,
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0118, "a port is bound to a node")
                     .label(bound.span, "this is not a node")
                     .label(port.declared.span, "the port is declared here")
                     .help("bind it to a node of this model, to a node inside an instance (`cell.m`), or to `gnd`");
                 self.report(diagnostic);
-                return Thing::Failed;
+                return GraphPart::Failed;
             }
         };
         self.fits(view, bound, port, shape, domain)
@@ -289,9 +289,9 @@ impl<'a> Expansion<'_, 'a> {
         shape: &NodeShape,
         domain: Option<lgm_model::DomainId>,
         outer: Place,
-    ) -> Thing {
+    ) -> GraphPart {
         let Some(each) = self.entry_shape(bound, nodes.len(), port, shape) else {
-            return Thing::Failed;
+            return GraphPart::Failed;
         };
         let bound = nodes.iter().map(|node| self.bound(node, port, &each, domain, outer));
         listed(bound.collect())
@@ -337,9 +337,9 @@ impl<'a> Expansion<'_, 'a> {
         port: &'a PortDecl,
         shape: &NodeShape,
         domain: Option<lgm_model::DomainId>,
-    ) -> Thing {
+    ) -> GraphPart {
         if view.is_ground() {
-            return Thing::Nodes(view);
+            return GraphPart::Nodes(view);
         }
         let given = &self.scopes.shapes[view.shape as usize];
         if given.width != shape.width || given.sizes != shape.sizes {
@@ -349,7 +349,7 @@ impl<'a> Expansion<'_, 'a> {
                 .label(port.declared.span, format!("the port is {wanted}"))
                 .help("bind a node of the shape of the port; one entry of an array or a vector node is `v[1]`");
             self.report(diagnostic);
-            return Thing::Failed;
+            return GraphPart::Failed;
         }
         let node = self.graph.model.nodes.get(view.base as usize);
         if let (Some(wanted), Some(found)) = (domain, node.and_then(|node| node.domain))
@@ -367,9 +367,9 @@ impl<'a> Expansion<'_, 'a> {
                 "bind a node declared `: {wanted}`, or put a `Transformer` or `Gyrator` between"
             ));
             self.report(diagnostic);
-            return Thing::Failed;
+            return GraphPart::Failed;
         }
-        Thing::Nodes(NodeView {
+        GraphPart::Nodes(NodeView {
             base: view.base,
             shape: view.shape,
         })
@@ -394,12 +394,12 @@ fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
 }
 
 /// The entries of a port that was bound to a list, by their indices.
-fn listed(entries: Vec<Thing>) -> Thing {
-    if entries.iter().any(|entry| matches!(entry, Thing::Failed)) {
-        return Thing::Failed;
+fn listed(entries: Vec<GraphPart>) -> GraphPart {
+    if entries.iter().any(|entry| matches!(entry, GraphPart::Failed)) {
+        return GraphPart::Failed;
     }
     let entries = entries.into_iter().enumerate();
-    Thing::Indexed(Box::new(
+    GraphPart::Indexed(Box::new(
         entries.map(|(at, entry)| ((at as i64 + 1, 0), entry)).collect(),
     ))
 }

@@ -1,7 +1,7 @@
 //! Branches of the linear graph: ends, domains and widths of each port.
 
 use crate::context::words::{junction_words, shape_words};
-use crate::context::{NodeView, Place, Thing};
+use crate::context::{GraphPart, NodeView, Place};
 use crate::expand::Expansion;
 use lgm_model::{Connection, DomainId, ElementId, NodeId, Port};
 use lgm_source::Span;
@@ -153,10 +153,10 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     pub fn branch_end(&mut self, expr: &'a Expr, place: Place) -> Option<End> {
-        let view = match self.thing(expr, place) {
-            Thing::Nodes(view) => view,
-            Thing::Failed | Thing::Absent | Thing::Indexed(_) => return None,
-            Thing::Element(_) | Thing::Component(_) | Thing::Modal(..) => {
+        let view = match self.graph_part(expr, place) {
+            GraphPart::Nodes(view) => view,
+            GraphPart::Failed | GraphPart::Absent | GraphPart::Indexed(_) => return None,
+            GraphPart::Element(_) | GraphPart::Component(_) | GraphPart::Modal(..) => {
                 let diagnostic = Diagnostic::error(Code::LGM0306, "a branch ends at nodes")
                     .label(expr.span, "this is an instance")
                     .help("declare a node and connect both to it: `node x : electrical;`");

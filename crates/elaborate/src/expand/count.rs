@@ -41,7 +41,7 @@ impl<'a> Expansion<'_, 'a> {
         // What is made to count is thrown away again.
         let marks = (
             self.scopes.values.len(),
-            self.scopes.things.len(),
+            self.scopes.parts.len(),
             self.scopes.frames.len(),
             self.scopes.envs.len(),
         );
@@ -49,7 +49,7 @@ impl<'a> Expansion<'_, 'a> {
         let frame = self.scopes.frame(body, None, place, Some(instance), depth);
         let count = self.count_in_frame(frame, at, component);
         self.scopes.values.truncate(marks.0);
-        self.scopes.things.truncate(marks.1);
+        self.scopes.parts.truncate(marks.1);
         self.scopes.frames.truncate(marks.2);
         self.scopes.envs.truncate(marks.3);
         self.rest.signals.truncate(later.0);
@@ -77,11 +77,11 @@ impl<'a> Expansion<'_, 'a> {
         }
         let place = Place { frame, env: EnvId(0) };
         let statements = &component.body[..];
-        let count = self.at(place, |work| {
+        let count = self.at(place, |this| {
             for statement in statements {
-                work.declare_value(statement, place);
+                this.declare_value(statement, place);
             }
-            work.count_statements(statements, place)
+            this.count_statements(statements, place)
         });
         self.counts.insert(key, count);
         count

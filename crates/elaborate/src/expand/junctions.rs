@@ -1,6 +1,6 @@
 //! Nodes, junctions and ports as they are declared: their sizes, widths and domains.
 
-use crate::context::{NodeShape, NodeView, Place, Thing};
+use crate::context::{GraphPart, NodeShape, NodeView, Place};
 use crate::expand::Expansion;
 use lgm_model::{JunctionKind, Node};
 use lgm_source::codes::Code;
@@ -124,13 +124,13 @@ impl<'a> Expansion<'_, 'a> {
                 base,
                 shape: self.scopes.shapes.insert_full(shape).0 as u32,
             };
-            self.set_thing(&declared.name, None, Thing::Nodes(view), place);
+            self.set_part(&declared.name, None, GraphPart::Nodes(view), place);
         }
     }
 
     fn failed(&mut self, names: &'a [Declared], place: Place) {
         for declared in names {
-            self.set_thing(&declared.name, None, Thing::Failed, place);
+            self.set_part(&declared.name, None, GraphPart::Failed, place);
         }
     }
 }

@@ -8,7 +8,7 @@ mod modal;
 mod postponed;
 
 use crate::context::{
-    AtPlace, EnvId, FrameId, Indices, Origin, Place, Progress, Record, Thing, ValueSlot, index_text, layer, pair,
+    AtPlace, EnvId, FrameId, GraphPart, Indices, Origin, Place, Progress, Record, ValueSlot, index_text, layer, pair,
 };
 use crate::evaluate::Evaluator;
 use crate::modal_rules::Rules;
@@ -72,7 +72,7 @@ pub(crate) type KnownRules<'a> = FxHashMap<ItemRef, Option<Rc<Rules<'a>>>>;
 /// A statement that is looked at once the whole graph is there.
 #[derive(Debug)]
 pub(crate) struct Deferred<'a, T> {
-    pub what: &'a T,
+    pub statement: &'a T,
     pub place: Place,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Expansion<'_, 'a> {
         let body = self.scopes.frames[frame.0 as usize].body;
         let statements = self.scopes.bodies[body as usize].statements;
         let place = Place { frame, env: EnvId(0) };
-        self.at(place, |work| work.expand_statements(statements, place));
+        self.at(place, |this| this.expand_statements(statements, place));
     }
 
     fn expand_statements(&mut self, statements: &'a [Statement], place: Place) {
@@ -205,7 +205,7 @@ impl<'a> Expansion<'_, 'a> {
         for value in from..=to {
             let before_round = self.made;
             let inner = self.scopes.round(place, &block.index.text, value);
-            self.at(inner, |work| work.walk(&block.body, inner, walk, false));
+            self.at(inner, |this| this.walk(&block.body, inner, walk, false));
             // What makes nothing and is referred to by nothing leaves nothing behind.
             if self.scopes.kept_envs <= inner.env.0 as usize {
                 self.scopes.envs.truncate(inner.env.0 as usize);
@@ -279,11 +279,17 @@ impl<'a> Expansion<'_, 'a> {
             StatementKind::Const(assigned) => (&assigned.name, None, Origin::Const(assigned)),
             StatementKind::Input(assigned) => (&assigned.name, None, Origin::Input(assigned)),
             StatementKind::Signal(indexed) => {
-                self.rest.signals.push(Deferred { what: indexed, place });
+                self.rest.signals.push(Deferred {
+                    statement: indexed,
+                    place,
+                });
                 (&indexed.declared.name, Some(&indexed.declared), Origin::Signal(indexed))
             }
             StatementKind::State(indexed) => {
-                self.rest.states.push(Deferred { what: indexed, place });
+                self.rest.states.push(Deferred {
+                    statement: indexed,
+                    place,
+                });
                 (&indexed.declared.name, Some(&indexed.declared), Origin::State(indexed))
             }
             _ => return,
@@ -329,20 +335,20 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     /// Gives a name of the graph its meaning.
-    pub fn set_thing(&mut self, name: &Name, indices: Option<Indices>, thing: Thing, place: Place) {
-        let Some(slot) = self.scopes.thing_slot(&name.text, place.frame) else {
+    pub fn set_part(&mut self, name: &Name, indices: Option<Indices>, part: GraphPart, place: Place) {
+        let Some(slot) = self.scopes.part_slot(&name.text, place.frame) else {
             return;
         };
-        let taken = match (&mut self.scopes.things[slot], indices) {
-            (entry @ Thing::Absent, None) => {
-                *entry = thing;
+        let taken = match (&mut self.scopes.parts[slot], indices) {
+            (entry @ GraphPart::Absent, None) => {
+                *entry = part;
                 false
             }
-            (entry @ Thing::Absent, Some(at)) => {
-                *entry = Thing::Indexed(Box::new([(at, thing)].into_iter().collect()));
+            (entry @ GraphPart::Absent, Some(at)) => {
+                *entry = GraphPart::Indexed(Box::new([(at, part)].into_iter().collect()));
                 false
             }
-            (Thing::Indexed(map), Some(at)) => map.insert(at, thing).is_some(),
+            (GraphPart::Indexed(map), Some(at)) => map.insert(at, part).is_some(),
             _ => true,
         };
         if taken {
@@ -355,11 +361,14 @@ impl<'a> Expansion<'_, 'a> {
             StatementKind::Instance(instance) => self.instance(instance, place),
             StatementKind::Chain(list) => {
                 self.scopes.keep_envs();
-                self.rest.chains.push(Deferred { what: list, place });
+                self.rest.chains.push(Deferred { statement: list, place });
             }
             StatementKind::Output(indexed) => {
                 self.scopes.keep_envs();
-                self.rest.outputs.push(Deferred { what: indexed, place });
+                self.rest.outputs.push(Deferred {
+                    statement: indexed,
+                    place,
+                });
             }
             StatementKind::Experiment(attributes) => self.rest.experiments.push(attributes),
             StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
@@ -396,9 +405,9 @@ impl<'a> Expansion<'_, 'a> {
         }
         self.made += 1;
         let kind = &instance.kind;
-        let thing = match self.program.definition(&kind.text, kind.span.source) {
+        let part = match self.program.definition(&kind.text, kind.span.source) {
             // `names` has reported an unknown definition.
-            None => Thing::Failed,
+            None => GraphPart::Failed,
             Some(at) => match self.program.item(at) {
                 Item::Element(element) => self.element(instance, at, element, indices, place),
                 Item::Component(component) => {
@@ -406,10 +415,10 @@ impl<'a> Expansion<'_, 'a> {
                 }
                 Item::Modal(modal) => self.modal(instance, at, modal, indices, place),
                 // A domain is no definition, and the table of definitions holds nothing else.
-                Item::Import(_) | Item::Domain(_) | Item::Model(_) => Thing::Failed,
+                Item::Import(_) | Item::Domain(_) | Item::Model(_) => GraphPart::Failed,
             },
         };
-        self.set_thing(&instance.declared.name, indices, thing, place);
+        self.set_part(&instance.declared.name, indices, part, place);
     }
 
     fn instance_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
@@ -443,7 +452,7 @@ impl<'a> Expansion<'_, 'a> {
         element: &'a ast::Element,
         indices: Option<Indices>,
         place: Place,
-    ) -> Thing {
+    ) -> GraphPart {
         let good = self.check_arguments(instance, &element.formals, &element.name, &[], &|_| false);
         let is_bond = element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond");
         let path = self.instance_path(instance, indices, place);
@@ -490,7 +499,7 @@ impl<'a> Expansion<'_, 'a> {
                 Progress::Failed
             },
         });
-        Thing::Element(id)
+        GraphPart::Element(id)
     }
 
     fn component(
@@ -522,7 +531,7 @@ impl<'a> Expansion<'_, 'a> {
             return;
         }
         let frame = self.scopes.frame(body, Some(path), place, Some(instance), depth);
-        self.set_thing(&instance.declared.name, indices, Thing::Component(frame), place);
+        self.set_part(&instance.declared.name, indices, GraphPart::Component(frame), place);
         self.check_bindings(instance, component);
         if good {
             self.expand(frame);

@@ -2,7 +2,7 @@
 //!
 //! The order of declarations is free, and yet the elements come in the order of their declarations.
 
-use crate::context::{AtPlace, FrameId, Indices, Place, Thing};
+use crate::context::{AtPlace, FrameId, GraphPart, Indices, Place};
 use crate::expand::{Expansion, Postponed};
 use lgm_model::{ElementId, Port};
 use lgm_syntax::ast::{Expr, ExprKind, Instance};
@@ -47,16 +47,16 @@ impl<'a> Expansion<'_, 'a> {
             // The outermost owner is the one that stands in this body.
             _ => return self.is_made(owner, place),
         };
-        let Some(slot) = self.scopes.thing_slot(&name.text, place.frame) else {
+        let Some(slot) = self.scopes.part_slot(&name.text, place.frame) else {
             return true;
         };
-        match (&self.scopes.things[slot], indices) {
-            (Thing::Absent, _) => false,
-            (Thing::Indexed(_), Some(indices)) => {
+        match (&self.scopes.parts[slot], indices) {
+            (GraphPart::Absent, _) => false,
+            (GraphPart::Indexed(_), Some(indices)) => {
                 let Some(at) = self.index_pair(indices, place) else {
                     return true;
                 };
-                matches!(&self.scopes.things[slot], Thing::Indexed(map) if map.contains_key(&at))
+                matches!(&self.scopes.parts[slot], GraphPart::Indexed(map) if map.contains_key(&at))
             }
             _ => true,
         }
@@ -94,7 +94,7 @@ impl<'a> Expansion<'_, 'a> {
 
     fn make_late(&mut self, turn: usize, entry: Postponed<'a>) -> Late {
         let start = self.graph.model.elements.len();
-        self.at(entry.place, |work| work.make(entry.instance, entry.place));
+        self.at(entry.place, |this| this.make(entry.instance, entry.place));
         Late {
             before: entry.before,
             turn,
@@ -143,20 +143,20 @@ impl<'a> Expansion<'_, 'a> {
             self.graph.model.elements.push(element);
             self.graph.records.push(old_records[at]);
         }
-        let things = self.scopes.frames[frame.0 as usize].things as usize;
-        for thing in &mut self.scopes.things[things..] {
-            renamed(thing, &moved);
+        let parts = self.scopes.frames[frame.0 as usize].parts as usize;
+        for part in &mut self.scopes.parts[parts..] {
+            renamed(part, &moved);
         }
     }
 }
 
-fn renamed(thing: &mut Thing, moved: &impl Fn(ElementId) -> ElementId) {
-    match thing {
-        Thing::Element(id) | Thing::Modal(id, _) => *id = moved(*id),
-        Thing::Indexed(map) => {
-            let entries: &mut rustc_hash::FxHashMap<Indices, Thing> = map;
+fn renamed(part: &mut GraphPart, moved: &impl Fn(ElementId) -> ElementId) {
+    match part {
+        GraphPart::Element(id) | GraphPart::Modal(id, _) => *id = moved(*id),
+        GraphPart::Indexed(map) => {
+            let entries: &mut rustc_hash::FxHashMap<Indices, GraphPart> = map;
             entries.values_mut().for_each(|entry| renamed(entry, moved));
         }
-        Thing::Absent | Thing::Failed | Thing::Nodes(_) | Thing::Component(_) => {}
+        GraphPart::Absent | GraphPart::Failed | GraphPart::Nodes(_) | GraphPart::Component(_) => {}
     }
 }

@@ -313,7 +313,7 @@ fn beside(a: &Matrix, b: &Matrix) -> Matrix {
     }
 }
 
-/// A value for a symbol, by which expressions are told from 0.
+/// A value for a symbol, at which an expression that is not 0 shows it.
 fn probe(symbol: SymbolId) -> BigRational {
     // Any values do that no law singles out; they are the same in every run.
     let word = u64::from(symbol.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

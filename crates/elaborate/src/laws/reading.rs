@@ -17,7 +17,7 @@ use lgm_syntax::ast::{self, Item};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// The equations of a law as expressions that are 0, and those of them whose dimensions are in doubt.
+/// The equations of a law as expressions that are 0, and those whose sides differ in a dimension that rests on a number.
 type LawRows = (Vec<ExprId>, Vec<(usize, DimId, DimId)>);
 
 impl<'a> LawReader<'_, 'a> {
@@ -28,7 +28,7 @@ impl<'a> LawReader<'_, 'a> {
             return;
         }
         self.graph.records[id.index()].progress = Progress::Busy;
-        let done = self.at(record.place, |work| work.find_law(id)).is_some();
+        let done = self.at(record.place, |this| this.find_law(id)).is_some();
         self.graph.records[id.index()].progress = if done { Progress::Done } else { Progress::Failed };
     }
 
@@ -40,7 +40,7 @@ impl<'a> LawReader<'_, 'a> {
         };
         let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
         let template = self.template(id, record.definition, element, &arguments)?;
-        for (at, left, right) in &template.doubts {
+        for (at, left, right) in &template.mismatches {
             self.law_dimension(id, element, &element.equations[*at], (*left, *right), &arguments);
         }
         let mut states = Vec::new();
@@ -197,10 +197,10 @@ impl<'a> LawReader<'_, 'a> {
             .collect();
         let ports = groups.last().map_or(0, |group| group.1.end) - groups[0].1.start;
         let mut integrals = Vec::new();
-        let mut doubts = Vec::new();
+        let mut mismatches = Vec::new();
         let mut has_energy = true;
-        let law = rows.and_then(|(equations, doubtful)| {
-            doubts = doubtful;
+        let law = rows.and_then(|(equations, resting)| {
+            mismatches = resting;
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
                 .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
             let found = match found {
@@ -227,7 +227,7 @@ impl<'a> LawReader<'_, 'a> {
         Template {
             law,
             integrals,
-            doubts,
+            mismatches,
             has_energy,
             first,
             count,
@@ -238,7 +238,7 @@ impl<'a> LawReader<'_, 'a> {
     /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
     fn law_rows(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Option<LawRows> {
         let mut rows = Vec::new();
-        let mut doubts = Vec::new();
+        let mut mismatches = Vec::new();
         let mut good = true;
         for (number, equation) in element.equations.iter().enumerate() {
             let (left, right) = (
@@ -265,7 +265,7 @@ impl<'a> LawReader<'_, 'a> {
                 let other = b.get(at).copied().unwrap_or(b[0]);
                 match entry.dim.agreement(other.dim) {
                     Agreement::Yes => {}
-                    Agreement::Doubtful => doubts.push((number, entry.dim, other.dim)),
+                    Agreement::RestsOnNumber => mismatches.push((number, entry.dim, other.dim)),
                     Agreement::No => {
                         self.law_dimension(id, element, equation, (entry.dim, other.dim), arguments);
                         good = false;
@@ -275,8 +275,8 @@ impl<'a> LawReader<'_, 'a> {
                 rows.push(self.arena.exprs.sub(entry.expr, other.expr));
             }
         }
-        doubts.dedup_by_key(|doubt| doubt.0);
-        good.then_some((rows, doubts))
+        mismatches.dedup_by_key(|mismatch| mismatch.0);
+        good.then_some((rows, mismatches))
     }
 
     /// A lone `0` stands for a zero of any width.

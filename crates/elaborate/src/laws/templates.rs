@@ -25,7 +25,7 @@ pub(crate) struct Template {
     /// The integrals that a nonlinear law holds.
     pub integrals: Vec<LawIntegral>,
     /// Equations whose sides differ in dimension, where one of them rests on a number without a unit.
-    pub doubts: Vec<(usize, DimId, DimId)>,
+    pub mismatches: Vec<(usize, DimId, DimId)>,
     /// Whether it has an energy whatever the values of its parameters are, as far as that can be asked of it.
     pub has_energy: bool,
     /// The symbol of the first entry of the first formal parameter; the others follow.

@@ -17,7 +17,7 @@ pub(crate) struct Scope<'a> {
     owner: &'a Name,
     is_component: bool,
     values: FxHashSet<&'a str>,
-    things: FxHashSet<&'a str>,
+    parts: FxHashSet<&'a str>,
 }
 
 impl<'a> Scope<'a> {
@@ -26,7 +26,7 @@ impl<'a> Scope<'a> {
             owner,
             is_component,
             values: formals.iter().map(|formal| &*formal.name.text).collect(),
-            things: FxHashSet::default(),
+            parts: FxHashSet::default(),
         };
         scope.collect(statements);
         scope
@@ -36,12 +36,12 @@ impl<'a> Scope<'a> {
         for statement in statements {
             match &statement.kind {
                 StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
-                    self.things
+                    self.parts
                         .extend(list.names.iter().map(|declared| &*declared.name.text));
                 }
-                StatementKind::Port(list) => self.things.extend(list.iter().map(|port| &*port.declared.name.text)),
+                StatementKind::Port(list) => self.parts.extend(list.iter().map(|port| &*port.declared.name.text)),
                 StatementKind::Instance(instance) => {
-                    self.things.insert(&instance.declared.name.text);
+                    self.parts.insert(&instance.declared.name.text);
                 }
                 StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
                     self.values.insert(&assigned.name.text);
@@ -119,7 +119,7 @@ impl<'a> Walk<'_, 'a> {
                     }
                 }
                 StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Output(indexed) => {
-                    if !self.tells_unit(&indexed.declared) {
+                    if !self.has_unit_as_index(&indexed.declared) {
                         self.brackets(&indexed.declared);
                     }
                     self.value(&indexed.value);
@@ -128,7 +128,7 @@ impl<'a> Walk<'_, 'a> {
                 StatementKind::Instance(instance) => self.instance(instance),
                 StatementKind::Chain(list) => {
                     self.in_chain = true;
-                    list.iter().for_each(|expr| self.thing(expr));
+                    list.iter().for_each(|expr| self.graph_part(expr));
                     self.in_chain = false;
                 }
                 StatementKind::For(block) => {
@@ -160,7 +160,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Whether a unit stands in the brackets behind a name, where an index belongs; it is reported then.
-    fn tells_unit(&mut self, declared: &'a ast::Declared) -> bool {
+    fn has_unit_as_index(&mut self, declared: &'a ast::Declared) -> bool {
         let [bracket] = &declared.brackets[..] else {
             return false;
         };
@@ -198,7 +198,7 @@ impl<'a> Walk<'_, 'a> {
         matches!(text, "time" | "pi" | "gnd")
             || self.indices.contains(&text)
             || self.scope.values.contains(text)
-            || self.scope.things.contains(text)
+            || self.scope.parts.contains(text)
     }
 
     fn attributes(&mut self, attributes: &'a [Attribute]) {
@@ -212,7 +212,7 @@ impl<'a> Walk<'_, 'a> {
             let binds =
                 instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
             if binds {
-                self.thing(&argument.value);
+                self.graph_part(&argument.value);
             } else if argument.name.as_ref().is_some_and(|name| &*name.text == "modes")
                 && let Some(used) = table_use(instance)
             {
@@ -225,10 +225,10 @@ impl<'a> Walk<'_, 'a> {
             .bindings
             .iter()
             .flatten()
-            .for_each(|binding| self.thing(&binding.value));
+            .for_each(|binding| self.graph_part(&binding.value));
         for (from, to) in &instance.branches {
-            self.thing(from);
-            self.thing(to);
+            self.graph_part(from);
+            self.graph_part(to);
         }
         self.attributes(&instance.attributes);
     }
@@ -246,17 +246,17 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Names in a place where a node or an instance stands.
-    fn thing(&mut self, expr: &'a Expr) {
+    fn graph_part(&mut self, expr: &'a Expr) {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let text = &*name.text;
                 // A value in the place of a node has a message of its own, where it is evaluated.
                 if text != "gnd"
-                    && !self.scope.things.contains(text)
+                    && !self.scope.parts.contains(text)
                     && !self.scope.values.contains(text)
                     && self.checker.is_looking()
                 {
-                    let things = self.scope.things.iter().copied();
+                    let parts = self.scope.parts.iter().copied();
                     let owner = &self.scope.owner.text;
                     let mut diagnostic =
                         Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
@@ -270,7 +270,7 @@ impl<'a> Walk<'_, 'a> {
                         self.checker.report(diagnostic);
                         return;
                     }
-                    let near = suggestion(text, things.clone()).is_some();
+                    let near = suggestion(text, parts.clone()).is_some();
                     // It may stand in the text that could not be read.
                     if self.checker.program.is_damaged && !near {
                         return;
@@ -279,11 +279,11 @@ impl<'a> Walk<'_, 'a> {
                         format!("declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort")
                     });
                     if junction.is_none() && self.checker.is_suggesting() {
-                        diagnostic.fixes = corrections(name.span, text, things.clone());
+                        diagnostic.fixes = corrections(name.span, text, parts.clone());
                     }
-                    diagnostic.help = Some(things)
+                    diagnostic.help = Some(parts)
                         .filter(|_| junction.is_none() && self.checker.is_suggesting())
-                        .and_then(|things| did_you_mean(text, things))
+                        .and_then(|parts| did_you_mean(text, parts))
                         .or(junction)
                         .or_else(|| {
                             Some(format!(
@@ -294,15 +294,15 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             ExprKind::Index(base, indices) => {
-                self.thing(base);
+                self.graph_part(base);
                 indices.iter().for_each(|index| self.value(index));
             }
-            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Member(owner, _) => self.graph_part(owner),
             ExprKind::Bond(tail, head) => {
-                self.thing(tail);
-                self.thing(head);
+                self.graph_part(tail);
+                self.graph_part(head);
             }
-            ExprKind::List(nodes, _) => nodes.iter().for_each(|node| self.thing(node)),
+            ExprKind::List(nodes, _) => nodes.iter().for_each(|node| self.graph_part(node)),
             // What is no name at all is reported where it is evaluated.
             _ => {}
         }
@@ -313,7 +313,7 @@ impl<'a> Walk<'_, 'a> {
         match &expr.kind {
             ExprKind::Name(name) => self.name(name),
             ExprKind::Call(name, arguments) => self.call(name, arguments),
-            ExprKind::Member(owner, _) => self.thing(owner),
+            ExprKind::Member(owner, _) => self.graph_part(owner),
             ExprKind::Index(base, indices) => {
                 self.value(base);
                 indices.iter().for_each(|index| self.value(index));
@@ -368,7 +368,7 @@ impl<'a> Walk<'_, 'a> {
         let measured = MEASURES.contains(&&*name.text);
         for (at, argument) in arguments.iter().enumerate() {
             if measured && at == 0 {
-                self.thing(&argument.value);
+                self.graph_part(&argument.value);
             } else {
                 self.value(&argument.value);
             }

@@ -345,13 +345,13 @@ fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
     for output in model.outputs.clone() {
         let integrals = model.exprs.reachable(&[output.value]).into_iter();
         let integrands: Vec<ExprId> = integrals.filter_map(|id| integrand_of(model, id)).collect();
-        let mut told: FxHashSet<ElementId> = FxHashSet::default();
+        let mut reported: FxHashSet<ElementId> = FxHashSet::default();
         let beside: Vec<PortId> = (integrands.into_iter())
             .flat_map(|integrand| holding.beside(model, integrand))
             .collect();
         for port in beside {
             let id = model.ports[port.index()].element;
-            if start_of_energy(model, port).is_none() || !told.insert(id) {
+            if start_of_energy(model, port).is_none() || !reported.insert(id) {
                 continue;
             }
             let element = model.element_name(id);

@@ -113,26 +113,9 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
     let Some(spread) = spread_matrix(model, value, kept) else {
         return;
     };
-    let (n, r) = (value.rows, kept.len());
+    let r = kept.len();
     let coupler = ElementId(model.elements.len() as u32);
-    // The coupler: x is the conjugate at the n outer ports, y that of the r inner ones; an inner bond keeps the effort and turns the
-    // flow, so y is minus the storage's variable where that is a flow.
-    let mut matrix = Matrix {
-        rows: r,
-        columns: n,
-        entries: Vec::with_capacity(n * r),
-    };
-    for inner in 0..r {
-        for outer in &spread {
-            let entry = outer[inner];
-            let entry = if conjugate == Variable::Flow {
-                model.exprs.neg(entry)
-            } else {
-                entry
-            };
-            matrix.entries.push(entry);
-        }
-    }
+    let matrix = coupler_matrix(model, &spread, conjugate, r);
     let first_outer = model.ports.len() as u32;
     for port in element.ports.clone() {
         let port = Port {
@@ -143,39 +126,15 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
     }
     let first_inner = model.ports.len() as u32;
     let first_storage = first_inner + r as u32;
-    for (k, &entry) in kept.iter().enumerate() {
-        let bond = BondId(model.bonds.len() as u32);
-        let original = model.ports[element.ports.start as usize + entry].clone();
-        model.bonds.push(Bond {
-            tail: BondEnd::Port(PortId(first_inner + k as u32)),
-            head: BondEnd::Port(PortId(first_storage + k as u32)),
-            span: element.law_span,
-        });
-        model.ports.push(Port {
-            element: coupler,
-            name: Some(Arc::from("inner")),
-            connection: Connection::Bond(bond),
-            ..original
-        });
-    }
-    for (k, &entry) in kept.iter().enumerate() {
-        let original = model.ports[element.ports.start as usize + entry].clone();
-        let bond = BondId((model.bonds.len() - r + k) as u32);
-        model.ports.push(Port {
-            connection: Connection::Bond(bond),
-            ..original
-        });
-    }
-    let mut stiffness = Matrix {
+    inner_ports(model, coupler, &element, kept, (first_inner, first_storage));
+    let stiffness = Matrix {
         rows: r,
         columns: r,
-        entries: Vec::with_capacity(r * r),
+        entries: kept
+            .iter()
+            .flat_map(|row| kept.iter().map(|column| value.get(*row, *column)))
+            .collect(),
     };
-    for &row in kept {
-        for &column in kept {
-            stiffness.entries.push(value.get(row, column));
-        }
-    }
     let old = element.ports.clone();
     model.elements.push(Element {
         law: Law::Coupler {
@@ -206,6 +165,63 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
         ..element.clone()
     };
     retarget(model, old, first_outer);
+}
+
+/// The coupler: x is the conjugate at the n outer ports, y that of the r inner ones; an inner bond keeps the effort and turns the
+/// flow, so y is minus the storage's variable where that is a flow.
+fn coupler_matrix(model: &mut Model, spread: &[Vec<ExprId>], conjugate: Variable, r: usize) -> Matrix {
+    let mut matrix = Matrix {
+        rows: r,
+        columns: spread.len(),
+        entries: Vec::with_capacity(spread.len() * r),
+    };
+    for inner in 0..r {
+        for outer in spread {
+            let entry = outer[inner];
+            let entry = if conjugate == Variable::Flow {
+                model.exprs.neg(entry)
+            } else {
+                entry
+            };
+            matrix.entries.push(entry);
+        }
+    }
+    matrix
+}
+
+/// The inner ports of the coupler, the bonds behind them, and the ports of the storage at their other ends; the first numbers of
+/// both kinds of ports are given.
+fn inner_ports(
+    model: &mut Model,
+    coupler: ElementId,
+    element: &Element,
+    kept: &[usize],
+    (first_inner, first_storage): (u32, u32),
+) {
+    let r = kept.len();
+    for (k, &entry) in kept.iter().enumerate() {
+        let bond = BondId(model.bonds.len() as u32);
+        let original = model.ports[element.ports.start as usize + entry].clone();
+        model.bonds.push(Bond {
+            tail: BondEnd::Port(PortId(first_inner + k as u32)),
+            head: BondEnd::Port(PortId(first_storage + k as u32)),
+            span: element.law_span,
+        });
+        model.ports.push(Port {
+            element: coupler,
+            name: Some(Arc::from("inner")),
+            connection: Connection::Bond(bond),
+            ..original
+        });
+    }
+    for (k, &entry) in kept.iter().enumerate() {
+        let original = model.ports[element.ports.start as usize + entry].clone();
+        let bond = BondId((model.bonds.len() - r + k) as u32);
+        model.ports.push(Port {
+            connection: Connection::Bond(bond),
+            ..original
+        });
+    }
 }
 
 /// `B = K_{:,R} K_RR^-1`, n rows of r entries; none where the generic matrix cannot be inverted, which reduction reports.

@@ -26,7 +26,7 @@ const MOST_POINTS: f64 = 1e8;
 
 impl<'a> Results<'_, 'a> {
     /// Evaluates the experiments; the model keeps the last one.
-    pub fn finish_experiments(&mut self) {
+    pub fn evaluate_experiments(&mut self) {
         self.reports.here = Place {
             frame: FrameId(0),
             env: EnvId(0),
@@ -256,7 +256,7 @@ impl<'a> Results<'_, 'a> {
                 .expanded
                 .states
                 .iter()
-                .any(|later| later.what.declared.name.text == name.text)
+                .any(|later| later.statement.declared.name.text == name.text)
     }
 
     /// Whether an output of this name is declared, and its value was at fault.
@@ -265,7 +265,7 @@ impl<'a> Results<'_, 'a> {
             .expanded
             .outputs
             .iter()
-            .any(|later| later.what.declared.name.text == name.text);
+            .any(|later| later.statement.declared.name.text == name.text);
         // One whose value could not even be begun is missing without a fault of its own.
         let is_missing = || {
             let vector = format!("{}[", name.text);

@@ -28,15 +28,15 @@ layer!(Results<'e, 'a>, evaluator: Evaluator<'a>);
 /// Evaluates what the model declares beside its graph, which is whole and has its laws.
 pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, expanded: &Expanded<'a>) {
     let mut results = Results { evaluator, expanded };
-    results.finish_signals();
-    results.finish_states();
-    results.finish_outputs();
-    results.finish_experiments();
+    results.evaluate_signals();
+    results.evaluate_states();
+    results.evaluate_outputs();
+    results.evaluate_experiments();
 }
 
 impl<'a> Results<'_, 'a> {
     /// The outputs in order, vectors entry by entry.
-    pub fn finish_outputs(&mut self) {
+    pub fn evaluate_outputs(&mut self) {
         let mut names: FxHashMap<String, Span> = FxHashMap::default();
         let mut values = Vec::new();
         for at in 0..self.expanded.outputs.len() {
@@ -44,12 +44,12 @@ impl<'a> Results<'_, 'a> {
                 return;
             }
             let later = self.expanded.outputs[at];
-            let declared = &later.what.declared;
+            let declared = &later.statement.declared;
             self.reports.here = later.place;
             let Ok(indices) = self.declared_indices(declared, later.place) else {
                 continue;
             };
-            let value = self.eval(&later.what.value, later.place);
+            let value = self.eval(&later.statement.value, later.place);
             let mut name = declared.name.text.to_string();
             if let Some(at) = indices {
                 name.push_str(&format!("[{}]", index_text(at)));
@@ -64,13 +64,13 @@ impl<'a> Results<'_, 'a> {
             }
             if indices.is_some() && value.entries().len() > 1 {
                 let diagnostic = Diagnostic::error(Code::LGM0206, "an output with an index must be a scalar")
-                    .label(later.what.value.span, format!("this is {}", value.shape_text()))
+                    .label(later.statement.value.span, format!("this is {}", value.shape_text()))
                     .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
                 self.report(diagnostic);
                 continue;
             }
             let list = entry_names(&name, &value);
-            let written = self.written(later.what.value.span);
+            let written = self.written(later.statement.value.span);
             for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
                 values.push(entry);
                 self.graph.model.outputs.push(Output {

@@ -12,17 +12,17 @@ use lgm_syntax::ast::Indexed;
 
 impl<'a> Results<'_, 'a> {
     /// Evaluates every signal, so that a fault in one that nothing uses is found too.
-    pub fn finish_signals(&mut self) {
+    pub fn evaluate_signals(&mut self) {
         for at in 0..self.expanded.signals.len() {
             if self.reports.stopped {
                 return;
             }
             let later = self.expanded.signals[at];
-            self.at(later.place, |work| work.finish_signal(later.what, later.place));
+            self.at(later.place, |this| this.evaluate_signal(later.statement, later.place));
         }
     }
 
-    fn finish_signal(&mut self, signal: &'a Indexed, place: Place) {
+    fn evaluate_signal(&mut self, signal: &'a Indexed, place: Place) {
         let declared = &signal.declared;
         let Ok(indices) = self.declared_indices(declared, place) else {
             return;

@@ -12,10 +12,10 @@ use lgm_syntax::ast::{self, Attribute, Expr, ExprKind};
 
 impl<'a> Results<'_, 'a> {
     /// Integrals with their rates and starts, in the order of their declarations.
-    pub(crate) fn finish_states(&mut self) {
+    pub(crate) fn evaluate_states(&mut self) {
         for at in 0..self.expanded.states.len() {
             let later = self.expanded.states[at];
-            let (indexed, place) = (later.what, later.place);
+            let (indexed, place) = (later.statement, later.place);
             self.reports.here = place;
             let Ok(indices) = self.declared_indices(&indexed.declared, place) else {
                 continue;

@@ -33,7 +33,7 @@ pub struct Program {
     pub(crate) user_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Domains of the standard library.
     pub(crate) library_domains: FxHashMap<Arc<str>, ItemRef>,
-    /// Whether a text could not be read whole; then a thing that is missing is no fault of its own.
+    /// Whether a text could not be read whole; then a name that is missing is no fault of its own.
     pub(crate) is_damaged: bool,
     /// The texts that quoted imports lead to, by the places of the quotes.
     imports: FxHashMap<Span, SourceId>,

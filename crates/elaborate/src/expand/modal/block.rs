@@ -2,7 +2,7 @@
 
 use crate::context::modal::{Block, Position};
 use crate::context::values::{Agreement, DimId, Scalar, Value};
-use crate::context::{Indices, Place, Thing};
+use crate::context::{GraphPart, Indices, Place};
 use crate::evaluate::Claim;
 use crate::expand::Expansion;
 use crate::expand::modal::ModeValues;
@@ -28,9 +28,9 @@ impl<'a> Expansion<'_, 'a> {
         modal: &'a ast::Modal,
         indices: Option<Indices>,
         place: Place,
-    ) -> Thing {
+    ) -> GraphPart {
         self.expand_block(instance, at, modal, indices, place)
-            .unwrap_or(Thing::Failed)
+            .unwrap_or(GraphPart::Failed)
     }
 
     fn expand_block(
@@ -40,7 +40,7 @@ impl<'a> Expansion<'_, 'a> {
         modal: &'a ast::Modal,
         indices: Option<Indices>,
         place: Place,
-    ) -> Option<Thing> {
+    ) -> Option<GraphPart> {
         let rules = match self.modal_rules.get(&at) {
             Some(known) => known.clone()?,
             None => {
@@ -311,7 +311,7 @@ impl<'a> Expansion<'_, 'a> {
         formals: &[(&'a str, Value)],
     ) -> Option<Vec<Scalar>> {
         let value = match rules.values.iter().find(|value| value.0 == "length") {
-            Some((_, expr)) => self.with_scope(instance, formals.to_vec(), |work| work.eval(expr, Place::MODEL)),
+            Some((_, expr)) => self.with_scope(instance, formals.to_vec(), |this| this.eval(expr, Place::MODEL)),
             None => match modal.formals.iter().position(|formal| &*formal.name.text == "L") {
                 Some(at) => formals[at].1.clone(),
                 None => return Some(Vec::new()),
@@ -400,17 +400,17 @@ impl<'a> Expansion<'_, 'a> {
                 known.extend(self.table_row(modal, table, k as usize - 1)?);
             }
             let own = formals.len();
-            let scope = self.with_scope(instance, known, |work| {
+            let scope = self.with_scope(instance, known, |this| {
                 for (name, expr) in &rules.values {
-                    let value = match work.eval(expr, Place::MODEL) {
+                    let value = match this.eval(expr, Place::MODEL) {
                         Value::Error => return None,
                         value => value.named(),
                     };
-                    if let Some(law) = &mut work.law {
+                    if let Some(law) = &mut this.law {
                         law.formals.push((name, value));
                     }
                 }
-                let law = work.law.as_mut()?;
+                let law = this.law.as_mut()?;
                 Some(law.formals.split_off(own))
             })?;
             modes.push(self.mode_of(instance, rules, scope)?);

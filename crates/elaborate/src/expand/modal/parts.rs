@@ -1,7 +1,7 @@
 //! The nodes and elements that a modal block becomes.
 
 use crate::context::modal::{Block, Mode};
-use crate::context::{Place, Progress, Record, Thing};
+use crate::context::{GraphPart, Place, Progress, Record};
 use crate::expand::Expansion;
 use crate::expand::modal::starts::Starts;
 use crate::expand::modal::{ModeValues, ResidualValues};
@@ -38,7 +38,7 @@ impl<'a> Expansion<'_, 'a> {
         values: Vec<ModeValues<'a>>,
         parts: Parts,
         starts: Starts,
-    ) -> Option<Thing> {
+    ) -> Option<GraphPart> {
         let first = ElementId(self.graph.model.elements.len() as u32);
         let shapes = self.shape_values(&block, &values)?;
         let residual = match parts.wants_residual {
@@ -98,7 +98,7 @@ impl<'a> Expansion<'_, 'a> {
         self.give_starts(&block, first, starts)?;
         let at = self.graph.blocks.len() as u32;
         self.graph.blocks.push(Rc::new(block));
-        Some(Thing::Modal(first, at))
+        Some(GraphPart::Modal(first, at))
     }
 
     /// The values of the shapes, ports by modes.
@@ -321,13 +321,13 @@ impl<'a> Expansion<'_, 'a> {
         });
         let (dissipation, loss) = (value.dissipation, value.loss);
         let of = |name: &'static str| (name, Some(k));
-        let joint = |work: &mut Self, name: &str| work.inner_node(parts, name, i64::from(k));
+        let joint = |this: &mut Self, name: &str| this.inner_node(parts, name, i64::from(k));
         let (storage, drawn_back);
         if block.rules.across {
             // In series: from the node of the mode to the reference, with a joint behind each part but the last.
             let mut from = node;
-            let mut next = |work: &mut Self, last: bool, name: &str| {
-                let to = (!last).then(|| joint(work, name));
+            let mut next = |this: &mut Self, last: bool, name: &str| {
+                let to = (!last).then(|| joint(this, name));
                 let ends = [(Some(from), to)];
                 from = to.unwrap_or(from);
                 ends

@@ -6,7 +6,7 @@
 
 use crate::context::modal::Block;
 use crate::context::values::Scalar;
-use crate::evaluate::modal_residual::{Kept, kept_compliance, kept_resistance};
+use crate::evaluate::modal::residual::{Kept, kept_compliance, kept_resistance};
 use crate::expand::Expansion;
 use crate::expand::modal::{ModeValues, ResidualValues};
 use crate::modal_rules::Shape;

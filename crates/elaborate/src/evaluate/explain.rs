@@ -33,7 +33,7 @@ enum Declaration<'a> {
 
 impl<'a> Evaluator<'a> {
     /// Adds to a diagnostic how the dimension of an expression arose: from which parts, declared where.
-    pub fn explain_dimension(&mut self, mut diagnostic: Diagnostic, expr: Option<&'a Expr>) -> Diagnostic {
+    pub(crate) fn explain_dimension(&mut self, mut diagnostic: Diagnostic, expr: Option<&'a Expr>) -> Diagnostic {
         let Some(expr) = expr else {
             return diagnostic;
         };
@@ -197,7 +197,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The expression that gives a name of the body at hand its value, and where it is read.
-    pub fn defining_expression(&mut self, name: &str) -> Option<(&'a Expr, Place)> {
+    pub(super) fn defining_expression(&mut self, name: &str) -> Option<(&'a Expr, Place)> {
         let here = self.reports.here;
         Some(match self.declaration(name, here.frame)? {
             Declaration::Formal(at, formal) => {

@@ -91,10 +91,10 @@ impl<'a> Evaluator<'a> {
         let samples = self.samples(&a, &b);
         let formals = block.formals.clone();
         let mut terms = Vec::with_capacity(samples.len());
-        self.with_scope(block.instance, formals, |work| {
+        self.with_scope(block.instance, formals, |this| {
             for (x, y, weight) in samples {
-                let value = work.shape_at(shape, &[x, y])?;
-                terms.push(work.arena.exprs.mul(weight, value.expr));
+                let value = this.shape_at(shape, &[x, y])?;
+                terms.push(this.arena.exprs.mul(weight, value.expr));
             }
             Some(())
         })?;
@@ -140,7 +140,7 @@ impl<'a> Evaluator<'a> {
             .collect()
     }
 
-    fn number(&mut self, value: f64) -> ExprId {
+    pub(in crate::evaluate) fn number(&mut self, value: f64) -> ExprId {
         let value = BigRational::from_float(value).expect("invariant: the points of Gauss's rule are finite");
         self.arena.exprs.number(value)
     }

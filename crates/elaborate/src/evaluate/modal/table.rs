@@ -2,7 +2,7 @@
 //!
 //! `modes = table("modes.csv")` takes as many modes as the table has rows. A column is named after a parameter of the
 //! block, `frequency [Hz]`, whose value for each mode it gives, or after a function of the position at one, `shape(0.4)`,
-//! which the block defines as `shape(x) = table(x)`. Texts are read, and faults of their contents told, when a program is
+//! which the block defines as `shape(x) = table(x)`. Texts are read, and faults of their contents reported, when a program is
 //! loaded; what a block needs of them is known when it is expanded.
 
 use crate::context::Place;
@@ -16,7 +16,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Name};
 
 impl<'a> Evaluator<'a> {
-    pub fn table_value(&mut self, table: &ModeTable, row: usize, column: usize) -> Scalar {
+    pub(crate) fn table_value(&mut self, table: &ModeTable, row: usize, column: usize) -> Scalar {
         let number = table.number(self.sources, row, column);
         let dimension = table.columns[column].unit.as_ref().map(|unit| unit.dimension);
         Scalar {
@@ -92,7 +92,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `table(x)` in the body of a block: the value of the function that it defines for the mode.
-    pub fn tabulated(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+    pub(in crate::evaluate) fn tabulated(
+        &mut self,
+        name: &'a Name,
+        arguments: &'a [Argument],
+        place: Place,
+        span: Span,
+    ) -> Value {
         if self.law.is_none() {
             let diagnostic = Diagnostic::error(Code::LGM0145, "there is no function `table` here")
                 .label(name.span, "a table of modes is no value")

@@ -40,7 +40,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The table of an instance at the row of a mode, which stands in the scope that is opened.
-    pub(crate) fn table_scope(&self, instance: &'a Instance, scope: &[(&'a str, Value)]) -> Option<TableScope<'a>> {
+    fn table_scope(&self, instance: &'a Instance, scope: &[(&'a str, Value)]) -> Option<TableScope<'a>> {
         let table = self.table_of(instance)??;
         let definition = self
             .program
@@ -77,20 +77,20 @@ impl<'a> Evaluator<'a> {
         let integral = block.rules.shape("integral");
         let mut known = block.formals.clone();
         known.extend(scope.iter().cloned());
-        self.with_scope(block.instance, known, |work| {
+        self.with_scope(block.instance, known, |this| {
             let mut list = Vec::with_capacity(positions.len());
             for position in positions {
                 list.push(match position {
-                    Position::Point(at) => work.shape_at(shape, at)?,
+                    Position::Point(at) => this.shape_at(shape, at)?,
                     Position::Span(from, to) => {
                         let integral = integral?;
-                        let upper = work.shape_at(integral, &[*to])?;
-                        let lower = work.shape_at(integral, &[*from])?;
-                        let difference = work.arena.exprs.sub(upper.expr, lower.expr);
-                        let width = work.arena.exprs.sub(to.expr, from.expr);
+                        let upper = this.shape_at(integral, &[*to])?;
+                        let lower = this.shape_at(integral, &[*from])?;
+                        let difference = this.arena.exprs.sub(upper.expr, lower.expr);
+                        let width = this.arena.exprs.sub(to.expr, from.expr);
                         Scalar {
-                            expr: work.arena.exprs.div(difference, width),
-                            dim: work.dims.over(upper.dim, to.dim),
+                            expr: this.arena.exprs.div(difference, width),
+                            dim: this.dims.over(upper.dim, to.dim),
                         }
                     }
                 });
@@ -100,7 +100,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A function of the position at one, in the scope that is open.
-    pub(crate) fn shape_at(&mut self, shape: &Shape<'a>, at: &[Scalar]) -> Option<Scalar> {
+    pub(in crate::evaluate) fn shape_at(&mut self, shape: &Shape<'a>, at: &[Scalar]) -> Option<Scalar> {
         let law = self.law.as_mut()?;
         let mark = law.formals.len();
         let coordinates = shape.arguments.iter().zip(at);

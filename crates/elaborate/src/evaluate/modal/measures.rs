@@ -2,9 +2,9 @@
 
 use crate::context::modal::{ModalPort, Position};
 use crate::context::values::{DimId, Scalar, Value};
-use crate::context::{Place, Thing};
+use crate::context::{GraphPart, Place};
 use crate::evaluate::Evaluator;
-use crate::evaluate::modal_residual::{Kept, kept_compliance, kept_resistance};
+use crate::evaluate::modal::residual::{Kept, kept_compliance, kept_resistance};
 use crate::modal_rules::Shape;
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_model::{ElementId, PortId, Variable};
@@ -15,7 +15,13 @@ use lgm_syntax::ast::{Argument, Expr, ExprKind, Name};
 
 impl<'a> Evaluator<'a> {
     /// `displacement(bar, x)` and its kin.
-    pub fn modal_measure(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+    pub(in crate::evaluate) fn modal_measure(
+        &mut self,
+        name: &'a Name,
+        arguments: &'a [Argument],
+        place: Place,
+        span: Span,
+    ) -> Value {
         self.measured_at(name, arguments, place, span).unwrap_or(Value::Error)
     }
 
@@ -23,9 +29,9 @@ impl<'a> Evaluator<'a> {
         let Some((owner, positions)) = arguments.split_first() else {
             return Some(self.wrong_position_count(name, 1, 0, span));
         };
-        let (first, at) = match self.thing(&owner.value, place) {
-            Thing::Modal(first, at) => (first, at as usize),
-            Thing::Failed | Thing::Absent => return None,
+        let (first, at) = match self.graph_part(&owner.value, place) {
+            GraphPart::Modal(first, at) => (first, at as usize),
+            GraphPart::Failed | GraphPart::Absent => return None,
             _ => {
                 let diagnostic =
                     Diagnostic::error(Code::LGM0138, format!("`{}` is measured of a modal block", name.text))
@@ -158,7 +164,7 @@ impl<'a> Evaluator<'a> {
         let Some(Position::Point(coordinates)) = point.first() else {
             return None;
         };
-        self.with_scope(instance, known, |work| work.shape_at(shape, coordinates))
+        self.with_scope(instance, known, |this| this.shape_at(shape, coordinates))
             .map(|scalar| scalar.expr)
     }
 
@@ -276,7 +282,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `bar.v[i]`, `bar.F[i]`: the across or through variable that a mode's storage carries, by the domain's symbol.
-    pub fn modal_state(
+    pub(in crate::evaluate) fn modal_state(
         &mut self,
         first: ElementId,
         at: usize,
@@ -352,7 +358,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `bar.port[k]`: the scalar ports of the flat graph that it is (the coupler's, and in series with it the residual's).
-    pub fn modal_port(&mut self, expr: &'a Expr, place: Place) -> Option<Option<ModalPort>> {
+    pub(in crate::evaluate) fn modal_port(&mut self, expr: &'a Expr, place: Place) -> Option<Option<ModalPort>> {
         let ExprKind::Index(base, indices) = &expr.kind else {
             return None;
         };
@@ -362,7 +368,7 @@ impl<'a> Evaluator<'a> {
         if &*name.text != "port" {
             return None;
         }
-        let Some(Thing::Modal(first, at)) = self.graph_part(owner, place) else {
+        let Some(GraphPart::Modal(first, at)) = self.known_graph_part(owner, place) else {
             return None;
         };
         let block = &self.graph.blocks[at as usize];
@@ -399,7 +405,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A variable of a port of a modal block.
-    pub fn of_modal_port(&mut self, port: ModalPort, variable: Variable, is_across: bool) -> ExprId {
+    pub(in crate::evaluate) fn of_modal_port(
+        &mut self,
+        port: ModalPort,
+        variable: Variable,
+        is_across: bool,
+    ) -> ExprId {
         let mut sum = self.port_measure(port.coupler, variable);
         // In series the across variables add up, in parallel the through variables do.
         for residual in port

@@ -16,7 +16,7 @@ use num_traits::One;
 
 impl<'a> Evaluator<'a> {
     /// The declared value, or the one that `--set` puts in its place, in the unit after the name.
-    fn assigned(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+    pub(crate) fn assigned(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let unit = match &assigned.unit {
             Some(written) => match self.unit(written) {
                 Some(unit) => Some((unit, written.span)),
@@ -113,7 +113,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Exact values of expressions over parameters.
-    pub fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
+    pub(crate) fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
         let values = &self.parameter_values;
         match self
             .arena
@@ -153,7 +153,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    pub(crate) fn param_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+    pub(super) fn param_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let value = self.assigned(assigned, place);
         if value.is_error() {
             // What went wrong was said: at a value that is there, or because there is none.
@@ -221,7 +221,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    pub(crate) fn const_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+    pub(super) fn const_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let value = self.assigned(assigned, place);
         let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
         let symbols = self.arena.exprs.symbols_of(&exprs);
@@ -249,7 +249,7 @@ impl<'a> Evaluator<'a> {
         Value::Error
     }
 
-    pub(crate) fn input_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+    pub(super) fn input_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let value = match &assigned.value {
             Some(_) => self.assigned(assigned, place),
             None => {
@@ -312,7 +312,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The symbols of a state; its rate is evaluated once the whole graph is there.
-    pub(crate) fn state_value(&mut self, indexed: &'a ast::Indexed, place: Place, indices: Option<Indices>) -> Value {
+    pub(super) fn state_value(&mut self, indexed: &'a ast::Indexed, place: Place, indices: Option<Indices>) -> Value {
         let argument = match &indexed.value.kind {
             ExprKind::Call(_, arguments) if arguments.len() == 1 => Some(&arguments[0].value),
             _ => None,

@@ -1,0 +1,7 @@
+//! Modal blocks in expressions: the names in their bodies, their shapes, their tables, and what is measured of them.
+
+mod measures;
+mod scope;
+mod table;
+
+pub(crate) mod residual;
