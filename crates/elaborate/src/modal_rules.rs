@@ -1,7 +1,7 @@
 //! What the body of a modal block says, found once a definition, and the faults of a body by itself.
 
 use crate::function_table::TABLE;
-use crate::syntax_queries::for_children;
+use crate::syntax_queries::value_parts;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Argument, Equation, Expr, ExprKind, Name};
@@ -367,7 +367,7 @@ pub(crate) fn free_names<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, out: &mut
             free_names(&over.body, bound, out);
             bound.pop();
         }
-        _ => for_children(expr, &mut |child| free_names(child, bound, out)),
+        _ => value_parts(expr, &mut |child| free_names(child, bound, out)),
     }
 }
 
@@ -376,5 +376,5 @@ fn for_calls<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Name, &'a [ast::Argum
     if let ExprKind::Call(name, arguments) = &expr.kind {
         visit(name, arguments);
     }
-    for_children(expr, &mut |child| for_calls(child, visit));
+    value_parts(expr, &mut |child| for_calls(child, visit));
 }

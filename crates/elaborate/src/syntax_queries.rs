@@ -2,6 +2,7 @@
 
 use lgm_source::Span;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+use lgm_syntax::visit::{child_expressions, statements};
 
 /// The argument that an instance gives for a formal parameter.
 pub(crate) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at: usize) -> Option<&'a Expr> {
@@ -24,23 +25,12 @@ pub(crate) fn argument<'a>(instance: &'a Instance, name: &str) -> Option<&'a Exp
 
 /// The names of a component's ports, those in conditions included.
 pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
-    fn collect<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Port(list) => names.extend(list.iter().map(|port| &*port.declared.name.text)),
-                StatementKind::For(block) => collect(&block.body, names),
-                StatementKind::If(block) => {
-                    for (_, branch) in &block.branches {
-                        collect(branch, names);
-                    }
-                    collect(&block.otherwise, names);
-                }
-                _ => {}
-            }
-        }
-    }
     let mut names = Vec::new();
-    collect(&component.body, &mut names);
+    statements(&component.body, &mut |statement| {
+        if let StatementKind::Port(list) = &statement.kind {
+            names.extend(list.iter().map(|port| &*port.declared.name.text));
+        }
+    });
     names
 }
 
@@ -85,36 +75,9 @@ pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str
     })
 }
 
-/// Visits the direct parts of an expression that holds values only.
-pub(crate) fn for_children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
-    match &expr.kind {
-        ExprKind::List(items, _) | ExprKind::Power(items) | ExprKind::And(items) | ExprKind::Or(items) => {
-            items.iter().for_each(visit);
-        }
-        ExprKind::Sum(items) | ExprKind::Product(items) => items.iter().for_each(|item| visit(&item.1)),
-        ExprKind::Negate(inner) | ExprKind::Not(inner) => visit(inner),
-        ExprKind::Compare(_, a, b) => {
-            visit(a);
-            visit(b);
-        }
-        ExprKind::If(branches, otherwise) => {
-            for (condition, value) in branches {
-                visit(condition);
-                visit(value);
-            }
-            visit(otherwise);
-        }
-        ExprKind::Index(base, indices) => {
-            visit(base);
-            indices.iter().for_each(visit);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| visit(&argument.value)),
-        ExprKind::Over(over) => {
-            visit(&over.from);
-            visit(&over.to);
-            visit(&over.body);
-        }
-        ExprKind::Member(owner, _) => visit(owner),
-        ExprKind::Bond(..) | ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}
+/// Visits the direct parts of an expression that are values: the ends of a bond are names of the graph.
+pub(crate) fn value_parts<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    if !matches!(expr.kind, ExprKind::Bond(..)) {
+        child_expressions(expr, visit);
     }
 }

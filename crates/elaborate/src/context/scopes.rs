@@ -4,6 +4,7 @@ use crate::context::values::Value;
 use crate::program::ItemRef;
 use lgm_model::{ElementId, PathId};
 use lgm_syntax::ast::{self, Formal, Name, Statement, StatementKind};
+use lgm_syntax::visit::statements;
 use rustc_hash::FxHashMap;
 
 /// A body that is being expanded: a model or one instance of a component.
@@ -152,39 +153,28 @@ impl<'a> Body<'a> {
         self.values.entry(&name.text).or_insert(next);
     }
 
-    fn graph_part(&mut self, name: &'a Name) {
+    fn part(&mut self, name: &'a Name) {
         let next = self.parts.len() as u32;
         self.parts.entry(&name.text).or_insert(next);
     }
 
-    fn collect(&mut self, statements: &'a [Statement]) {
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Node(declared) | StatementKind::Zero(declared) | StatementKind::One(declared) => {
-                    for declared in &declared.names {
-                        self.graph_part(&declared.name);
-                    }
-                }
-                StatementKind::Port(list) => {
-                    for port in list {
-                        self.graph_part(&port.declared.name);
-                    }
-                }
-                StatementKind::Instance(instance) => self.graph_part(&instance.declared.name),
-                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
-                    self.value(&assigned.name);
-                }
-                StatementKind::Signal(indexed) | StatementKind::State(indexed) => self.value(&indexed.declared.name),
-                StatementKind::For(block) => self.collect(&block.body),
-                StatementKind::If(block) => {
-                    for (_, branch) in &block.branches {
-                        self.collect(branch);
-                    }
-                    self.collect(&block.otherwise);
-                }
-                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+    fn collect(&mut self, body: &'a [Statement]) {
+        statements(body, &mut |statement| match &statement.kind {
+            StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                list.names.iter().for_each(|declared| self.part(&declared.name));
             }
-        }
+            StatementKind::Port(list) => list.iter().for_each(|port| self.part(&port.declared.name)),
+            StatementKind::Instance(instance) => self.part(&instance.declared.name),
+            StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                self.value(&assigned.name);
+            }
+            StatementKind::Signal(indexed) | StatementKind::State(indexed) => self.value(&indexed.declared.name),
+            StatementKind::Output(_)
+            | StatementKind::Chain(_)
+            | StatementKind::Experiment(_)
+            | StatementKind::For(_)
+            | StatementKind::If(_) => {}
+        });
     }
 }
 

@@ -4,12 +4,13 @@ use crate::function_table::{MEASURES, TABLE, function_names, is_function};
 use crate::names::checker::Checker;
 use crate::program::Program;
 use crate::program::mode_table::table_use;
-use crate::syntax_queries::{for_children, port_names};
+use crate::syntax_queries::{port_names, value_parts};
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{corrections, did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
+use lgm_syntax::visit::statements;
 use rustc_hash::FxHashSet;
 
 /// The names of a body.
@@ -32,33 +33,28 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    fn collect(&mut self, statements: &'a [Statement]) {
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
-                    self.parts
-                        .extend(list.names.iter().map(|declared| &*declared.name.text));
-                }
-                StatementKind::Port(list) => self.parts.extend(list.iter().map(|port| &*port.declared.name.text)),
-                StatementKind::Instance(instance) => {
-                    self.parts.insert(&instance.declared.name.text);
-                }
-                StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
-                    self.values.insert(&assigned.name.text);
-                }
-                StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
-                    self.values.insert(&indexed.declared.name.text);
-                }
-                StatementKind::For(block) => self.collect(&block.body),
-                StatementKind::If(block) => {
-                    for (_, body) in &block.branches {
-                        self.collect(body);
-                    }
-                    self.collect(&block.otherwise);
-                }
-                StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => {}
+    fn collect(&mut self, body: &'a [Statement]) {
+        statements(body, &mut |statement| match &statement.kind {
+            StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
+                self.parts
+                    .extend(list.names.iter().map(|declared| &*declared.name.text));
             }
-        }
+            StatementKind::Port(list) => self.parts.extend(list.iter().map(|port| &*port.declared.name.text)),
+            StatementKind::Instance(instance) => {
+                self.parts.insert(&instance.declared.name.text);
+            }
+            StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+                self.values.insert(&assigned.name.text);
+            }
+            StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+                self.values.insert(&indexed.declared.name.text);
+            }
+            StatementKind::Output(_)
+            | StatementKind::Chain(_)
+            | StatementKind::Experiment(_)
+            | StatementKind::For(_)
+            | StatementKind::If(_) => {}
+        });
     }
 }
 
@@ -325,7 +321,7 @@ impl<'a> Walk<'_, 'a> {
                 self.value(&over.body);
                 self.indices.pop();
             }
-            _ => for_children(expr, &mut |child| self.value(child)),
+            _ => value_parts(expr, &mut |child| self.value(child)),
         }
     }
 
@@ -521,6 +517,6 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             law_expr(checker, element, &over.body, indices);
             indices.pop();
         }
-        _ => for_children(expr, &mut |child| law_expr(checker, element, child, indices)),
+        _ => value_parts(expr, &mut |child| law_expr(checker, element, child, indices)),
     }
 }

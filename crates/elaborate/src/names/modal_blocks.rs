@@ -4,7 +4,7 @@ use crate::function_table::{MEASURES, TABLE, is_function};
 use crate::modal_rules::{MODAL_ARGUMENTS, Rules, free_names};
 use crate::names::bodies::check_function;
 use crate::names::checker::Checker;
-use crate::syntax_queries::for_children;
+use crate::syntax_queries::value_parts;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -112,5 +112,5 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
         }
         _ => {}
     }
-    for_children(expr, &mut |child| functions_of(checker, child, of_position));
+    value_parts(expr, &mut |child| functions_of(checker, child, of_position));
 }

@@ -1,13 +1,14 @@
 //! Signals that the command line gives to inputs: `--input "u=2*step(0)"`, `--input "u[2]=sin(time)"`.
 
 use crate::names::bodies::check_value;
+use crate::options::written::{Written, is_name};
 use crate::program::Program;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr, StatementKind};
-use lgm_syntax::parse_expression;
+use lgm_syntax::visit::statements;
 
 /// What stands in front of the `=` of an `--input` option.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,14 +50,8 @@ fn malformed(span: Span, message: &str) -> Diagnostic {
 
 /// Reads what stands in front of the `=`: `u` or `u[2]`.
 pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Diagnostic> {
-    let text = &map.get(source).text;
-    let whole = Span::new(source, 0, text.len());
-    let Some(at) = text.find('=') else {
-        return Err(malformed(whole, "there is no `=`"));
-    };
-    let written = text[..at].trim();
-    let start = text.find(written).unwrap_or(0);
-    let span = Span::new(source, start, start + written.len());
+    let option = Written::read(map, source, malformed)?;
+    let (written, span) = (option.target, option.target_span);
     let (name, entry) = match written.split_once('[') {
         None => (written, None),
         Some((name, rest)) => {
@@ -67,18 +62,15 @@ pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Di
             }
         }
     };
-    let is_name = name
-        .chars()
-        .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if name.is_empty() || !is_name || name.starts_with(|letter: char| letter.is_ascii_digit()) {
-        let place = if name.is_empty() { whole } else { span };
+    if !is_name(name) {
+        let place = if name.is_empty() { option.whole() } else { span };
         return Err(malformed(place, "the name of an input is needed in front of `=`"));
     }
     Ok(InputTarget {
         name: name.to_string(),
         entry,
         span,
-        value_at: at + 1,
+        value_at: option.value_at,
     })
 }
 
@@ -98,8 +90,12 @@ pub(crate) fn read(
     options: &[(String, SourceId)],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<InputSetting> {
-    let mut names = Vec::new();
-    inputs(&model.body, &mut names);
+    let mut names: Vec<&str> = Vec::new();
+    statements(&model.body, &mut |statement| {
+        if let StatementKind::Input(assigned) = &statement.kind {
+            names.push(&assigned.name.text);
+        }
+    });
     let mut settings: Vec<InputSetting> = Vec::new();
     for (_, source) in options {
         let target = match input_target(map, *source) {
@@ -113,20 +109,13 @@ pub(crate) fn read(
             diagnostics.push(no_such_input(&model.name.text, &target, names.iter().copied()));
             continue;
         }
-        // The name is blanked out, so that the places in the value are those in the whole option.
-        let text = &map.get(*source).text;
-        let value_text = format!("{}{}", " ".repeat(target.value_at), &text[target.value_at..]);
-        let (value, faults) = parse_expression(*source, &value_text);
-        let whole = Span::new(*source, 0, text.len());
-        if let Some(fault) = faults.into_iter().find(Diagnostic::is_error) {
-            let label = fault.labels.first();
-            let place = label.map_or(whole, |label| label.span);
-            let words = label
-                .map(|label| label.message.clone())
-                .filter(|words| !words.is_empty());
-            diagnostics.push(malformed(place, &words.unwrap_or(fault.message)));
-            continue;
-        }
+        let value = match Written::read(map, *source, malformed).and_then(|option| option.value(malformed)) {
+            Ok(value) => value,
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                continue;
+            }
+        };
         diagnostics.extend(check_value(program, model, &value));
         // The last of several options for one input counts, as on every command line.
         settings.retain(|known| known.target.name != target.name || known.target.entry != target.entry);
@@ -136,20 +125,4 @@ pub(crate) fn read(
         settings.push(InputSetting { target, value });
     }
     settings
-}
-
-fn inputs<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Input(assigned) => names.push(&assigned.name.text),
-            StatementKind::For(block) => inputs(&block.body, names),
-            StatementKind::If(block) => {
-                for (_, branch) in &block.branches {
-                    inputs(branch, names);
-                }
-                inputs(&block.otherwise, names);
-            }
-            _ => {}
-        }
-    }
 }

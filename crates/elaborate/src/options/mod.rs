@@ -2,6 +2,7 @@
 
 pub(crate) mod inputs;
 pub(crate) mod point;
+mod written;
 
 use crate::program::Program;
 use lgm_source::codes::Code;
@@ -9,7 +10,8 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr, ExprKind, StatementKind};
-use lgm_syntax::parse_expression;
+use lgm_syntax::visit::statements;
+use written::{Written, is_name};
 
 /// Choices made outside the model's text.
 #[derive(Clone, Debug)]
@@ -80,44 +82,33 @@ pub(crate) fn read<'a>(
     let Some(model) = chosen else {
         return (None, assignments);
     };
-    let mut names = Vec::new();
-    settable(&model.body, &mut names);
+    let mut names: Vec<&str> = Vec::new();
+    statements(&model.body, &mut |statement| {
+        if let StatementKind::Param(assigned) | StatementKind::Const(assigned) = &statement.kind {
+            names.push(&assigned.name.text);
+        }
+    });
     for (_, source) in &settings.sets {
-        match assignment(map, *source, diagnostics) {
-            Some((_, span, name)) if !names.contains(&&*name) => {
+        match assignment(map, *source) {
+            Ok((span, assignment)) if !names.contains(&&*assignment.name) => {
+                let name = &assignment.name;
                 let mut diagnostic = Diagnostic::error(
                     Code::LGM0902,
                     format!("`{}` has no `param` or `const` named `{name}`", model.name.text),
                 )
                 .label(span, "this option sets nothing");
-                diagnostic.help = did_you_mean(&name, names.iter().copied());
+                diagnostic.help = did_you_mean(name, names.iter().copied());
                 diagnostics.push(diagnostic);
             }
-            Some((value, _, name)) => {
+            Ok((_, assignment)) => {
                 // The last of several options for one name counts, as on every command line.
-                assignments.retain(|entry| entry.name != name);
-                assignments.push(Assignment { name, value });
+                assignments.retain(|entry| entry.name != assignment.name);
+                assignments.push(assignment);
             }
-            None => {}
+            Err(diagnostic) => diagnostics.push(diagnostic),
         }
     }
     (Some(model), assignments)
-}
-
-fn settable<'a>(statements: &'a [ast::Statement], names: &mut Vec<&'a str>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Param(assigned) | StatementKind::Const(assigned) => names.push(&assigned.name.text),
-            StatementKind::For(block) => settable(&block.body, names),
-            StatementKind::If(block) => {
-                for (_, branch) in &block.branches {
-                    settable(branch, names);
-                }
-                settable(&block.otherwise, names);
-            }
-            _ => {}
-        }
-    }
 }
 
 fn malformed(span: Span, message: &str) -> Diagnostic {
@@ -128,44 +119,24 @@ fn malformed(span: Span, message: &str) -> Diagnostic {
         )
 }
 
-fn assignment(map: &SourceMap, source: SourceId, diagnostics: &mut Vec<Diagnostic>) -> Option<(Expr, Span, String)> {
-    let text = &map.get(source).text;
-    let whole = Span::new(source, 0, text.len());
-    let Some(at) = text.find('=') else {
-        diagnostics.push(malformed(whole, "there is no `=`"));
-        return None;
-    };
-    let name = text[..at].trim();
-    let start = text.find(name).unwrap_or(0);
-    let name_span = Span::new(source, start, start + name.len());
-    let plain = name
-        .chars()
-        .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if name.is_empty() || !plain || name.starts_with(|letter: char| letter.is_ascii_digit()) {
-        let place = if name.is_empty() { whole } else { name_span };
-        diagnostics.push(malformed(place, "a name is needed in front of `=`"));
-        return None;
+/// Reads an option, with the place of its name.
+fn assignment(map: &SourceMap, source: SourceId) -> Result<(Span, Assignment), Diagnostic> {
+    let written = Written::read(map, source, malformed)?;
+    let name = written.target;
+    if !is_name(name) {
+        let place = if name.is_empty() {
+            written.whole()
+        } else {
+            written.target_span
+        };
+        return Err(malformed(place, "a name is needed in front of `=`"));
     }
-    // The name is blanked out, so that the places in the value are those in the whole option.
-    let value_text = format!("{}{}", " ".repeat(at + 1), &text[at + 1..]);
-    let (value, faults) = parse_expression(source, &value_text);
-    if let Some(fault) = faults.into_iter().find(Diagnostic::is_error) {
-        let place = fault.labels.first().map_or(whole, |label| label.span);
-        let words = fault.labels.first().map_or(fault.message.clone(), |label| {
-            if label.message.is_empty() {
-                fault.message.clone()
-            } else {
-                label.message.clone()
-            }
-        });
-        diagnostics.push(malformed(place, &words));
-        return None;
-    }
+    let value = written.value(malformed)?;
     if let Some(span) = not_literal(&value) {
-        diagnostics.push(malformed(span, "only numbers can be written here"));
-        return None;
+        return Err(malformed(span, "only numbers can be written here"));
     }
-    Some((value, name_span, name.to_string()))
+    let name = name.to_string();
+    Ok((written.target_span, Assignment { name, value }))
 }
 
 /// The first part of an expression that is more than numbers, lists of numbers and arithmetic on them.

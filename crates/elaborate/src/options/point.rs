@@ -1,12 +1,12 @@
 //! Values at which the command line looks at the equations: `--at "theta=pi"`, `--at "u=2 [N]"`.
 
 use crate::names::bodies::check_value;
+use crate::options::written::Written;
 use crate::program::Program;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr};
-use lgm_syntax::parse_expression;
 
 /// One `--at name=value`, parsed.
 #[derive(Debug)]
@@ -32,41 +32,29 @@ pub(crate) fn read(
 ) -> Vec<PointSetting> {
     let mut settings: Vec<PointSetting> = Vec::new();
     for (_, source) in options {
-        let text = &map.get(*source).text;
-        let whole = Span::new(*source, 0, text.len());
-        let Some(at) = text.find('=') else {
-            diagnostics.push(malformed(whole, "there is no `=`"));
-            continue;
+        let read = || {
+            let option = Written::read(map, *source, malformed)?;
+            if option.target.is_empty() {
+                let words = "the name of a state or an input is needed in front of `=`";
+                return Err(malformed(option.whole(), words));
+            }
+            Ok(PointSetting {
+                name: option.target.to_string(),
+                name_span: option.target_span,
+                value: option.value(malformed)?,
+            })
         };
-        let name = text[..at].trim();
-        if name.is_empty() {
-            diagnostics.push(malformed(
-                whole,
-                "the name of a state or an input is needed in front of `=`",
-            ));
-            continue;
-        }
-        let start = text.find(name).unwrap_or(0);
-        // The name is blanked out, so that the places in the value are those in the whole option.
-        let value_text = format!("{}{}", " ".repeat(at + 1), &text[at + 1..]);
-        let (value, faults) = parse_expression(*source, &value_text);
-        if let Some(fault) = faults.into_iter().find(Diagnostic::is_error) {
-            let label = fault.labels.first();
-            let place = label.map_or(whole, |label| label.span);
-            let words = label
-                .map(|label| label.message.clone())
-                .filter(|words| !words.is_empty());
-            diagnostics.push(malformed(place, &words.unwrap_or(fault.message)));
-            continue;
-        }
-        diagnostics.extend(check_value(program, model, &value));
+        let setting = match read() {
+            Ok(setting) => setting,
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                continue;
+            }
+        };
+        diagnostics.extend(check_value(program, model, &setting.value));
         // The last of several options for one name counts, as on every command line.
-        settings.retain(|known| known.name != name);
-        settings.push(PointSetting {
-            name: name.to_string(),
-            name_span: Span::new(*source, start, start + name.len()),
-            value,
-        });
+        settings.retain(|known| known.name != setting.name);
+        settings.push(setting);
     }
     settings
 }
