@@ -1,11 +1,20 @@
 //! Syntax tree to flat model: names, imports, components, arrays, units, laws.
 //!
-//! The work is done in this order, and each step needs those before it:
-//! [`load`] reads the texts; `names` checks what can be said of a definition by itself; `expand` makes the
-//! frames, nodes, elements and components of the model (bodies are walked in place, never copied); `bonds`
-//! joins the chains; `laws` classifies each element's equations, once for every definition and shape;
-//! `outputs` evaluates what is measured; `connect` checks the graph; `stiffness` and `integrals` bring the laws into
-//! the form that all later stages read.
+//! The phases, in the order in which [`elaborate`] goes through them; each takes what the one before it gives:
+//!
+//! - `program`: the root text and what it imports, parsed ([`load`]);
+//! - `names`: what is wrong with a definition by itself;
+//! - `options`: the model that is chosen, and the values that the command line gives;
+//! - `expand`: bodies walked in place, to nodes, elements and components;
+//! - `bonds`: chains of bonds, and the ports that they make;
+//! - `laws`: each element's equations, classified once for every definition and shape;
+//! - `outputs`: signals, states, outputs and experiments;
+//! - `connect`: the graph as a whole;
+//! - `normalize`: the form that all later stages read.
+//!
+//! They work on one `context` (the program, the names, the expressions, the graph, the reports), through an evaluator that finds
+//! values when they are asked for (`evaluate`). [`analysis`] is apart: it resolves names for an editor, without values.
+//! ARCHITECTURE.md follows an element through the phases.
 //!
 //! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`Model`].
 
