@@ -42,6 +42,7 @@ mod format;
 mod gallery;
 mod headline;
 mod held_integrals;
+mod html;
 mod ideal_elements;
 mod ill_posed;
 mod imports;

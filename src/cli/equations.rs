@@ -15,6 +15,7 @@ use std::path::PathBuf;
 Examples:
   lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
   lgm equations examples/seeds/bar_modal.lgm --blocks
+  lgm equations examples/oscillator.lgm --format html -o oscillator.html
   lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
   lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
 pub(super) struct Arguments {
@@ -46,6 +47,8 @@ pub(super) struct Arguments {
 enum Format {
     Text,
     Latex,
+    /// A page with MathML
+    Html,
     Json,
 }
 
@@ -77,6 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let written = write_result(out, &mut |stream| match arguments.format {
         Format::Json => lgm_emit::json(&system, matrices, stream),
         Format::Latex => stream.write_all(lgm_emit::latex(&system, matrices).as_bytes()),
+        Format::Html => stream.write_all(lgm_emit::html(&system, matrices).as_bytes()),
         Format::Text => {
             let options = layout(matrices, out.is_some());
             stream.write_all(lgm_emit::text(&system, &options).as_bytes())

@@ -4,6 +4,7 @@
 
 mod blocks;
 pub mod code;
+mod html;
 mod json;
 mod latex;
 mod latex_lines;
@@ -13,6 +14,7 @@ pub mod plot;
 pub mod rows;
 mod text;
 
+pub use html::{html, html_body};
 pub use json::{json, write_json_number, write_json_string};
 pub use latex::latex;
 pub use text::{TextOptions, text};

@@ -1,0 +1,64 @@
+//! Equations as pages: every formula of LaTeX is set as MathML, and nothing of LaTeX is left in the words.
+
+use crate::support;
+
+use lgm::emit::{MatrixOptions, html, html_body, latex};
+use support::emitted::examples;
+use support::points::compiled;
+
+/// The text of a page without its formulas and tags.
+fn words(html: &str) -> String {
+    let mut out = String::new();
+    for part in html.split("<math") {
+        let after = part.split_once("</math>").map_or(part, |(_, after)| after);
+        let mut inside = false;
+        for letter in after.chars() {
+            match letter {
+                '<' => inside = true,
+                '>' => inside = false,
+                _ if !inside => out.push(letter),
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn every_formula_of_every_example_is_set() {
+    let mut formulas = 0;
+    for path in examples() {
+        let system = compiled(&path);
+        let options = MatrixOptions::default();
+        let body = html_body(&system, options);
+        let source = latex(&system, options);
+        let displays = source.matches("\\begin{align*}").count() + source.matches("\\[").count();
+        assert_eq!(
+            body.matches("display=\"block\"").count(),
+            displays,
+            "{}",
+            path.display()
+        );
+        assert!(
+            !body.contains("merror") && !body.contains("<code>"),
+            "{}: a formula is not set",
+            path.display()
+        );
+        let words = words(&body);
+        assert!(!words.contains(['\\', '$', '{']), "{}: {words}", path.display());
+        formulas += displays;
+    }
+    assert!(formulas > 100, "{formulas}");
+}
+
+#[test]
+fn a_page_stands_by_itself() {
+    let path = examples()
+        .into_iter()
+        .find(|path| path.ends_with("oscillator.lgm"))
+        .unwrap();
+    let page = html(&compiled(&path), MatrixOptions::default());
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<title>Oscillator</title>"));
+    assert!(!page.contains("http://") && !page.contains("<script"), "{page}");
+}
