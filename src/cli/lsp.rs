@@ -1,6 +1,6 @@
 //! `lgm lsp`
 
-use super::Outcome;
+use super::{Outcome, simulate};
 
 /// Serves an editor: the Language Server Protocol over standard input and output.
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,7 @@ pub(super) struct Arguments {
 
 /// Runs the command.
 pub(super) fn run(_arguments: &Arguments) -> Outcome {
-    match lgm_lsp::run() {
+    match lgm_lsp::run(simulate::picture) {
         Ok(()) => Outcome::Success,
         Err(error) => {
             eprintln!("error: {error}");

@@ -210,6 +210,76 @@ fn long_model(count: usize) -> String {
 }
 
 #[test]
+fn a_preview_has_equations_and_the_run() {
+    let mut client = Client::start("utf-16", None);
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/oscillator.lgm");
+    client.open(URI, &std::fs::read_to_string(example).unwrap());
+    let params = json!({ "textDocument": { "uri": URI } });
+    let shown = client.ask("lgm/preview", params.clone()).unwrap();
+    assert_eq!(shown["title"], "Oscillator");
+    assert!(shown["equations"].as_str().unwrap().contains("<math"), "{shown}");
+    assert!(shown["plot"].as_str().unwrap().starts_with("<svg"), "{shown}");
+    assert_eq!(shown["notes"], json!([]));
+    // Without a signal there is no run, and the reason is given; the equations are there all the same.
+    let text = "model M { node a : electrical; input u [V]; s : VoltageSource(u) a -> gnd; r : Resistor(2) a -> gnd; \
+        output i = through(r); experiment { stop = 1 [s]; } }";
+    client.change(URI, 2, json!([{ "text": text }]));
+    let shown = client.ask("lgm/preview", params.clone()).unwrap();
+    assert!(
+        shown["plot"].is_null() && shown["notes"][0].as_str().unwrap().contains("LGM0912"),
+        "{shown}"
+    );
+    assert!(shown["equations"].as_str().unwrap().contains("<math"), "{shown}");
+    // A fault stands in the place of the equations.
+    client.change(URI, 3, json!([{ "text": "model M { node a }" }]));
+    let shown = client.ask("lgm/preview", params.clone()).unwrap();
+    assert_eq!((&shown["equations"], &shown["plot"]), (&json!(""), &Value::Null));
+    assert!(!shown["notes"].as_array().unwrap().is_empty(), "{shown}");
+    // A run that takes too long is given up, and said to be.
+    let text = "model M { node a : translational; m : Mass(1) a -> gnd, start = 1; s : Spring(1e8) a -> gnd; \
+        output v = across(m); experiment { stop = 1e5 [s]; method = tsit45; } }";
+    client.change(URI, 4, json!([{ "text": text }]));
+    let shown = client.ask("lgm/preview", params).unwrap();
+    assert!(shown["notes"][0].as_str().unwrap().contains("lgm simulate"), "{shown}");
+    client.end();
+}
+
+#[test]
+fn hints_and_lenses_are_what_was_chosen() {
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, MODEL);
+    let document = json!({ "uri": URI });
+    let everywhere = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 100, "character": 0 } });
+    let hints = json!({ "textDocument": document, "range": everywhere });
+    let lenses = json!({ "textDocument": document });
+    assert!(
+        !client
+            .ask("textDocument/inlayHint", hints.clone())
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    assert!(client.ask("textDocument/codeLens", lenses.clone()).unwrap().is_null());
+    let chosen = json!({ "inlayHints": { "causality": false, "values": false, "domains": false }, "codeLenses": true });
+    client.tell(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "lgm": chosen } }),
+    );
+    assert_eq!(client.ask("textDocument/inlayHint", hints).unwrap(), json!([]));
+    let found = client.ask("textDocument/codeLens", lenses).unwrap();
+    let titles: Vec<_> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lens| lens["command"]["title"].clone())
+        .collect();
+    assert_eq!(titles, ["equations", "simulate"]);
+    assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations"]));
+    client.end();
+}
+
+#[test]
 fn what_nobody_waits_for_ends_early() {
     let mut client = Client::start("utf-16", None);
     client.open(URI, &long_model(2000));

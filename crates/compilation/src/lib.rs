@@ -68,6 +68,7 @@ pub struct Compilation {
     formulated: OnceLock<Stage<Formulated>>,
     verified: OnceLock<Vec<Diagnostic>>,
     linearized: OnceLock<Stage<StateSystem>>,
+    symbolic: OnceLock<Option<StateSystem>>,
 }
 
 impl Compilation {
@@ -87,6 +88,7 @@ impl Compilation {
             formulated: OnceLock::new(),
             verified: OnceLock::new(),
             linearized: OnceLock::new(),
+            symbolic: OnceLock::new(),
         }
     }
 
@@ -168,6 +170,22 @@ impl Compilation {
                 .map(|formulated| &formulated.system),
             Some(_) => self.linearized_stage().value.as_ref(),
         }
+    }
+
+    /// The state equations over the parameters, as people read them, whatever form was asked for; none if there is an error.
+    pub fn symbolic_system(&self) -> Option<&StateSystem> {
+        let make = || {
+            let (model, graph) = (self.model()?, self.bond_graph()?);
+            self.formulated_stage().value.as_ref()?;
+            let options = Options {
+                symbolic: true,
+                numeric: false,
+                ..self.request.equations.clone()
+            };
+            let (found, _) = stack::deep(|| lgm_equations::formulate_with_time(model, graph, &options));
+            found.map(|(system, _)| system)
+        };
+        self.symbolic.get_or_init(make).as_ref()
     }
 
     /// The storage elements that were to keep their states.

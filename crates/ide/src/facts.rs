@@ -3,32 +3,20 @@
 use crate::Snapshot;
 use lgm_algebra::expr::{print, to_f64};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
-use lgm_equations::{Options, formulate_with_time};
 use lgm_model::Parameter;
 use lgm_model::system::{DependentStorage, State, StateSystem};
 use lgm_source::diagnostic::six_digits;
-use lgm_source::stack;
 
 /// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
 const LARGEST: usize = 2000;
 
 /// The equations over the parameters.
 pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
-    let make = || {
-        let model = snapshot
-            .compilation
-            .model()
-            .filter(|model| model.elements.len() <= LARGEST)?;
-        let graph = snapshot.compilation.bond_graph()?;
-        snapshot.compilation.system()?;
-        let options = Options {
-            numeric: false,
-            ..Options::default()
-        };
-        let (found, _) = stack::deep(|| formulate_with_time(model, graph, &options));
-        found.map(|(system, _)| system)
-    };
-    snapshot.symbolic.get_or_init(make).as_ref()
+    let model = snapshot.compilation.model()?;
+    match model.elements.len() <= LARGEST {
+        true => snapshot.compilation.symbolic_system(),
+        false => None,
+    }
 }
 
 /// Whether a definition is a part of the model that is compiled.
@@ -90,37 +78,4 @@ pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
         Some(unit) => format!("{value} {unit}"),
         None => value,
     })
-}
-
-/// All state equations and outputs as text.
-pub(crate) fn all_equations(system: &StateSystem) -> String {
-    let text = |id| print::text(&system.exprs, id);
-    let mut lines = Vec::new();
-    for assignment in &system.assignments {
-        lines.push(format!(
-            "{} = {}",
-            system.exprs.symbol_info(assignment.symbol).name,
-            text(assignment.value)
-        ));
-    }
-    for each in &system.loops {
-        lines.extend(each.residuals.iter().map(|residual| format!("0 = {}", text(*residual))));
-    }
-    for (row, (state, rate)) in system.states.iter().zip(&system.derivatives).enumerate() {
-        let left = match &system.mass_matrix {
-            None => format!("der({})", state.name),
-            Some(matrix) => {
-                let terms = matrix.rows[row].iter();
-                let term = |(column, value): &(u32, _)| {
-                    format!("({})*der({})", text(*value), system.states[*column as usize].name)
-                };
-                terms.map(term).collect::<Vec<_>>().join(" + ")
-            }
-        };
-        lines.push(format!("{left} = {}", text(*rate)));
-    }
-    for (output, value) in system.outputs.iter().zip(&system.output_values) {
-        lines.push(format!("{} = {}", output.name, text(*value)));
-    }
-    lines.join("\n")
 }

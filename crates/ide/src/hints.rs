@@ -1,8 +1,9 @@
 //! Words between the text's own: states and causality of storage, values of derived parameters.
 
 use crate::facts::{dependent, equations_of, is_of_model, parameter, states, symbolic, value_of};
-use crate::{Hint, Snapshot};
+use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
+use lgm_model::Node;
 
 /// The hints of the root text, in its order.
 pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
@@ -13,6 +14,7 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
         .filter_map(|definition| match definition.kind {
             DefinitionKind::Instance => of_instance(snapshot, definition),
             DefinitionKind::Parameter => of_parameter(snapshot, definition),
+            DefinitionKind::Node | DefinitionKind::Junction => of_node(snapshot, definition),
             _ => None,
         })
         .collect();
@@ -56,6 +58,7 @@ fn of_instance(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     };
     Some(Hint {
         at: definition.name_span.end,
+        kind: HintKind::Causality,
         text,
         tooltip,
     })
@@ -68,7 +71,34 @@ fn of_parameter(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     let value = value_of(found)?;
     Some(Hint {
         at: found.value_span.end,
+        kind: HintKind::Value,
         text: format!("= {value}"),
         tooltip: format!("`{}` = {value}", definition.name),
+    })
+}
+
+/// The domain of a node that declares none, and its width if it is a vector.
+fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
+    if definition.of.is_some() {
+        return None;
+    }
+    let model = snapshot.compilation.model()?;
+    let is_it = |node: &&Node| model.paths[node.path.0 as usize].span == definition.name_span;
+    let entries: Vec<&Node> = model.nodes.iter().filter(is_it).collect();
+    let domain = entries.first()?.domain?;
+    let name = &model.domains[domain.0 as usize].name;
+    let width = entries.iter().filter_map(|node| node.entry).max().unwrap_or(1);
+    let wide = match width {
+        1 => String::new(),
+        width => format!(", {width} wide"),
+    };
+    Some(Hint {
+        at: definition.name_span.end,
+        kind: HintKind::Domain,
+        text: format!(": {name}{wide}"),
+        tooltip: format!(
+            "`{}` has the domain of what is connected to it: `{name}`{wide}.",
+            definition.name
+        ),
     })
 }

@@ -34,8 +34,6 @@ pub struct Snapshot {
     compilation: Compilation,
     analysis: OnceLock<Analysis>,
     diagnostics: OnceLock<Vec<Diagnostic>>,
-    /// The equations over the parameters, for what shows them.
-    symbolic: OnceLock<Option<StateSystem>>,
 }
 
 /// A change of the text.
@@ -159,11 +157,24 @@ pub struct Signature {
     pub documentation: Option<String>,
 }
 
+/// What a hint is about, so that each kind can be turned off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintKind {
+    /// The causality of a storage element, and its states.
+    Causality,
+    /// The value of a parameter that follows from others.
+    Value,
+    /// The domain and the width of a node that declares neither.
+    Domain,
+}
+
 /// A word between the text's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Where, a byte of the root text.
     pub at: u32,
+    /// What it is about.
+    pub kind: HintKind,
     /// What is shown there.
     pub text: String,
     /// What is shown of it under the pointer, as Markdown.
@@ -225,7 +236,6 @@ impl Snapshot {
             compilation: Compilation::new(files, map, root, request),
             analysis: OnceLock::new(),
             diagnostics: OnceLock::new(),
-            symbolic: OnceLock::new(),
         }
     }
 
@@ -336,8 +346,18 @@ impl Snapshot {
         symbols::links(self)
     }
 
-    /// The equations of the model as text; none if it has faults.
-    pub fn equations(&self) -> Option<String> {
-        facts::symbolic(self).map(facts::all_equations)
+    /// The equations of the model over its parameters; none if it has faults, or so many elements that making them takes long.
+    pub fn system(&self) -> Option<&StateSystem> {
+        facts::symbolic(self)
+    }
+
+    /// What the answers are made from, for those who need a stage of it.
+    pub fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    /// The names of the models in the root text, in its order.
+    pub fn models(&self) -> Vec<Span> {
+        symbols::models(self)
     }
 }

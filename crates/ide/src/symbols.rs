@@ -37,6 +37,18 @@ pub(crate) fn detail_of(snapshot: &Snapshot, id: DefinitionId) -> Option<String>
     of.or_else(|| definition.unit.map(|unit| map.slice(unit).to_string()))
 }
 
+/// The names of the models of the root text, in its order.
+pub(crate) fn models(snapshot: &Snapshot) -> Vec<Span> {
+    let definitions = snapshot.analysis().definitions.iter();
+    let models = definitions.filter(|definition| definition.kind == DefinitionKind::Model);
+    let mut spans: Vec<Span> = models
+        .map(|model| model.name_span)
+        .filter(|span| span.source == snapshot.root())
+        .collect();
+    spans.sort();
+    spans
+}
+
 /// What the root text declares: its items, with what is declared in each.
 pub(crate) fn symbols(snapshot: &Snapshot) -> Vec<Symbol> {
     let analysis = snapshot.analysis();

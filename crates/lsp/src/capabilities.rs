@@ -3,12 +3,13 @@
 use crate::tokens;
 use crate::uri;
 use gen_lsp_types::{
-    ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CompletionOptions, DefinitionProvider,
-    DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider, DocumentLinkOptions,
-    DocumentSymbolProvider, FoldingRangeProvider, Full, HoverProvider, InlayHintProvider, PositionEncodingKind,
-    ReferencesProvider, RenameOptions, RenameProvider, Save, SelectionRangeProvider, SemanticTokensOptions,
-    SemanticTokensProvider, ServerCapabilities, SignatureHelpOptions, TextDocumentSync, TextDocumentSyncKind,
-    TextDocumentSyncOptions, WorkspaceFoldersServerCapabilities, WorkspaceOptions, WorkspaceSymbolProvider,
+    ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions, CompletionOptions,
+    DefinitionProvider, DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider,
+    DocumentLinkOptions, DocumentSymbolProvider, FoldingRangeProvider, Full, HoverProvider, InlayHintProvider,
+    PositionEncodingKind, ReferencesProvider, RenameOptions, RenameProvider, Save, SelectionRangeProvider,
+    SemanticTokensOptions, SemanticTokensProvider, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
+    TextDocumentSyncKind, TextDocumentSyncOptions, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
+    WorkspaceSymbolProvider,
 };
 use lgm_source::Encoding;
 use serde_json::Value;
@@ -29,6 +30,8 @@ pub(crate) struct Client {
     pub pulls: bool,
     /// Whether it can be asked to watch files.
     pub watches: bool,
+    /// The requests by which it can be asked to ask again.
+    pub refreshes: Vec<&'static str>,
 }
 
 impl Client {
@@ -52,6 +55,19 @@ impl Client {
                 .pointer("/capabilities/textDocument/diagnostic")
                 .is_some_and(Value::is_object)
                 && is("/capabilities/workspace/diagnostics/refreshSupport"),
+            refreshes: [
+                (
+                    "/capabilities/workspace/inlayHint/refreshSupport",
+                    "workspace/inlayHint/refresh",
+                ),
+                (
+                    "/capabilities/workspace/codeLens/refreshSupport",
+                    "workspace/codeLens/refresh",
+                ),
+            ]
+            .into_iter()
+            .filter_map(|(path, method)| is(path).then_some(method))
+            .collect(),
             watches: is("/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration"),
         }
     }
@@ -117,6 +133,7 @@ pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
             ..SemanticTokensOptions::default()
         })),
         inlay_hint_provider: Some(InlayHintProvider::Bool(true)),
+        code_lens_provider: Some(CodeLensOptions::default()),
         code_action_provider: Some(CodeActionProvider::CodeActionOptions(CodeActionOptions {
             code_action_kinds: Some(vec![CodeActionKind::QuickFix, CodeActionKind::RefactorRewrite]),
             ..CodeActionOptions::default()

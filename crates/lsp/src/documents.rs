@@ -1,6 +1,7 @@
 //! The texts that an editor has open, as they are in it.
 
 use crate::files;
+use crate::settings::Settings;
 use crate::uri;
 use gen_lsp_types::TextDocumentContentChangeEvent as Change;
 use lgm_source::{Encoding, SourceMap};
@@ -32,6 +33,8 @@ pub(crate) struct World {
     pub encoding: Encoding,
     /// Counts how often files may have changed on the disk.
     pub disk: u64,
+    /// What is shown.
+    pub settings: Settings,
 }
 
 impl World {

@@ -10,25 +10,28 @@ mod convert;
 mod diagnostics;
 mod documents;
 mod files;
+mod preview;
 mod requests;
 mod server;
+mod settings;
 mod tokens;
 mod transport;
 mod uri;
 mod worker;
 
+pub use preview::Plot;
 use std::error::Error;
 use std::io;
 
-/// Serves an editor over standard input and output until it says `exit`.
+/// Serves an editor over standard input and output until it says `exit`. Previews show the pictures that `plot` draws.
 ///
 /// # Errors
 ///
 /// The editor left without saying `shutdown` first, or the pipes broke.
-pub fn run() -> Result<(), Box<dyn Error + Send + Sync>> {
+pub fn run(plot: Plot) -> Result<(), Box<dyn Error + Send + Sync>> {
     let incoming = transport::reader(io::stdin())?;
     let (out, writer) = transport::writer(io::stdout())?;
-    let ended_well = server::Server::new(out.clone())?.serve(&incoming);
+    let ended_well = server::Server::new(out.clone(), plot)?.serve(&incoming);
     out.end();
     // A panic of the writer leaves nobody to report it to.
     let _ = writer.join();

@@ -6,6 +6,7 @@ use crate::capabilities::Client;
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::diagnostics;
 use crate::documents::World;
+use crate::preview::{self, Plot};
 use crate::tokens;
 use crate::uri;
 use gen_lsp_types::*;
@@ -42,6 +43,8 @@ pub(crate) struct Asked<'a> {
     pub cache: &'a mut Cache,
     pub world: &'a World,
     pub client: &'a Client,
+    /// Draws the run of a preview.
+    pub plot: Plot,
 }
 
 impl Asked<'_> {
@@ -81,7 +84,7 @@ pub(crate) fn is_overtaken(params: &Value, asked: &World, latest: &World) -> boo
 }
 
 /// The methods that are answered.
-const METHODS: [&str; 20] = [
+const METHODS: [&str; 22] = [
     "textDocument/hover",
     "textDocument/completion",
     "textDocument/signatureHelp",
@@ -100,7 +103,9 @@ const METHODS: [&str; 20] = [
     "textDocument/formatting",
     "textDocument/documentLink",
     "textDocument/diagnostic",
+    "textDocument/codeLens",
     "lgm/equations",
+    "lgm/preview",
     "lgm/libraryText",
 ];
 
@@ -136,7 +141,9 @@ pub(crate) fn answer(asked: &mut Asked, method: &str, params: Value) -> Result<V
         "textDocument/formatting" => typed::<DocumentFormattingRequest>(params, |params| formatting(asked, &params)),
         "textDocument/documentLink" => typed::<DocumentLinkRequest>(params, |params| links(asked, &params)),
         "textDocument/diagnostic" => typed::<DocumentDiagnosticRequest>(params, |params| problems(asked, &params)),
-        "lgm/equations" => equations(asked, &params),
+        "textDocument/codeLens" => typed::<CodeLensRequest>(params, |params| preview::lenses(asked, &params)),
+        "lgm/equations" => preview::equations(asked, &params),
+        "lgm/preview" => preview::preview(asked, &params),
         "lgm/libraryText" => library_text(&params),
         _ => Err(Refusal::Fault(
             ErrorCode::MethodNotFound,
@@ -153,7 +160,7 @@ fn typed<R: Request>(
     serde_json::to_value(work(params)?).map_err(|error| Refusal::Fault(ErrorCode::InternalError, error.to_string()))
 }
 
-fn invalid(words: &str) -> Refusal {
+pub(crate) fn invalid(words: &str) -> Refusal {
     Refusal::Fault(ErrorCode::InvalidParams, words.to_string())
 }
 
@@ -346,10 +353,11 @@ fn selections(asked: &mut Asked, params: &SelectionRangeParams) -> Result<Option
 }
 
 fn hints(asked: &mut Asked, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, Refusal> {
+    let settings = asked.world.settings;
     asked.on(&params.text_document.uri, |places| {
         let wanted = places.span(params.range);
         let hints = places.snapshot.hints().into_iter();
-        let hints = hints.filter(|hint| (wanted.start..=wanted.end).contains(&hint.at));
+        let hints = hints.filter(|hint| (wanted.start..=wanted.end).contains(&hint.at) && settings.shows(hint.kind));
         let hints = hints.map(|hint| InlayHint {
             position: places.position(places.snapshot.root(), hint.at),
             label: Label::String(hint.text),
@@ -472,14 +480,6 @@ fn problems(asked: &mut Asked, params: &DocumentDiagnosticParams) -> Result<Docu
             full_document_diagnostic_report,
         },
     ))
-}
-
-/// The equations as text; null where the model has faults.
-fn equations(asked: &mut Asked, params: &Value) -> Result<Value, Refusal> {
-    let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
-    let uri = uri.ok_or_else(|| invalid("`textDocument` has no `uri`"))?;
-    let text = asked.on(&Uri::from(uri), |places| places.snapshot.equations())?;
-    Ok(json!({ "text": text }))
 }
 
 /// A text of the standard library.

@@ -3,7 +3,9 @@
 use crate::capabilities::{self, Client};
 use crate::documents::World;
 use crate::files;
+use crate::preview::Plot;
 use crate::requests;
+use crate::settings::Settings;
 use crate::transport::{Incoming, Out};
 use crate::uri;
 use crate::worker::{Job, Shared, Worker};
@@ -37,19 +39,21 @@ pub(crate) struct Server {
     phase: Phase,
     client: Client,
     shared: Arc<Shared>,
+    plot: Plot,
     jobs: Sender<Job>,
     /// What the worker begins with, until it is begun.
     for_worker: Option<Receiver<Job>>,
 }
 
 impl Server {
-    pub(crate) fn new(out: Out) -> io::Result<Server> {
+    pub(crate) fn new(out: Out, plot: Plot) -> io::Result<Server> {
         let (jobs, for_worker) = unbounded();
         Ok(Server {
             out,
             phase: Phase::New,
             client: Client::default(),
             shared: Arc::default(),
+            plot,
             jobs,
             for_worker: Some(for_worker),
         })
@@ -104,11 +108,12 @@ impl Server {
         let world = World {
             encoding: self.client.encoding,
             folders: self.client.folders.clone(),
+            settings: Settings::default().changed(&request.params["initializationOptions"]),
             ..World::default()
         };
         self.shared.renew(world, false);
         if let Some(jobs) = self.for_worker.take() {
-            let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone());
+            let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone(), self.plot);
             let thread = thread::Builder::new().name("lgm-worker".to_string());
             if let Err(error) = thread.spawn(move || stack::deep(|| worker.work(&jobs))) {
                 let words = format!("no thread can be started: {error}");
@@ -141,6 +146,7 @@ impl Server {
             // An editor that cannot watch files may have changed others with this one.
             "textDocument/didSave" if !self.client.watches => self.disk_changed(),
             "workspace/didChangeWatchedFiles" => self.disk_changed(),
+            "workspace/didChangeConfiguration" => self.settings_changed(&told.params["settings"]["lgm"]),
             "workspace/didChangeWorkspaceFolders" => self.change_folders(told.params),
             _ => Ok(()),
         };
@@ -206,6 +212,23 @@ impl Server {
             world.documents.remove(&closed.uri.0);
             Ok(())
         })
+    }
+
+    /// Takes the settings; what is on the screen is asked for anew.
+    fn settings_changed(&self, given: &Value) -> Result<(), String> {
+        self.renew(false, |world| {
+            world.settings = world.settings.changed(given);
+            Ok(())
+        })?;
+        for (id, method) in [
+            ("lgm-hints", "workspace/inlayHint/refresh"),
+            ("lgm-lenses", "workspace/codeLens/refresh"),
+        ] {
+            if self.client.refreshes.contains(&method) {
+                self.out.request(id, method, Value::Null);
+            }
+        }
+        Ok(())
     }
 
     fn disk_changed(&self) -> Result<(), String> {

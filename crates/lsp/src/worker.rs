@@ -4,6 +4,7 @@ use crate::cache::{Cache, Stopped, guarded};
 use crate::capabilities::Client;
 use crate::diagnostics::{self, Found};
 use crate::documents::World;
+use crate::preview::Plot;
 use crate::requests::{self, Asked, Refusal};
 use crate::transport::Out;
 use crossbeam_channel::Receiver;
@@ -100,6 +101,7 @@ pub(crate) struct Worker {
     shared: Arc<Shared>,
     out: Out,
     client: Client,
+    plot: Plot,
     cache: Cache,
     /// What was found last, with the version of the text if it is open.
     found: BTreeMap<String, (Option<i32>, Vec<Diagnostic>)>,
@@ -108,12 +110,13 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: Arc<Shared>, out: Out, client: Client) -> Worker {
+    pub(crate) fn new(shared: Arc<Shared>, out: Out, client: Client, plot: Plot) -> Worker {
         Worker {
             cache: Cache::new(shared.clone()),
             shared,
             out,
             client,
+            plot,
             found: BTreeMap::new(),
             pulled: HashMap::new(),
         }
@@ -256,6 +259,7 @@ impl Worker {
                 cache: &mut self.cache,
                 world: &world,
                 client: &self.client,
+                plot: self.plot,
             };
             let result = guarded(|| requests::answer(&mut asked, &request.method, request.params.clone()));
             let result = result.unwrap_or_else(|stopped| Err(Refusal::Stopped(stopped)));

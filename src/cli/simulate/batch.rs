@@ -241,7 +241,11 @@ impl Batch<'_> {
             }
         };
         let inputs = ready.inputs.with_parameters(&parameters, plan.start);
-        let mut plotter = Plotter::new(self.arguments, &ready.system, &plan, self.shown);
+        let mut plotter = Plotter::new(
+            &ready.system,
+            &plan,
+            if self.arguments.draws() { self.shown } else { &[] },
+        );
         let mut rows = Vec::new();
         let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
             rows.push(time);

@@ -6,6 +6,7 @@ mod failures;
 mod inputs;
 mod plan;
 mod plots;
+mod preview;
 mod rows;
 mod vary;
 mod watch;
@@ -27,6 +28,7 @@ use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use plots::Plotter;
+pub(super) use preview::picture;
 use rows::Recorder;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,11 +140,15 @@ impl Arguments {
         Some(misuse(Code::LGM0932, message, help))
     }
 
+    /// Whether a picture is wanted.
+    fn draws(&self) -> bool {
+        self.plot.is_some() || self.html.is_some()
+    }
+
     /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
     fn writes_rows(&self) -> bool {
         use std::io::IsTerminal;
-        let has_picture = self.plot.is_some() || self.html.is_some();
-        self.output.is_some() || self.format.is_some() || !has_picture || !io::stdout().is_terminal()
+        self.output.is_some() || self.format.is_some() || !self.draws() || !io::stdout().is_terminal()
     }
 }
 
@@ -239,7 +245,8 @@ fn single(
 ) -> Outcome {
     let (system, plan) = (&ready.system, &ready.plan);
     let watch = Watch::new(plan.start, plan.stop, 1);
-    let mut plotter = Plotter::new(arguments, system, plan, shown);
+    let wanted = if arguments.draws() { shown } else { &[] };
+    let mut plotter = Plotter::new(system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {

@@ -12,7 +12,7 @@ use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::nearest::did_you_mean;
 
 /// Options of the run itself.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanArguments {
     /// The last time, in seconds. If neither this nor the experiment says it, the run lasts for five time constants of the slowest
     /// mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten, and a remark says so; modes

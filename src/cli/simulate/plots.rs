@@ -59,21 +59,19 @@ pub(super) struct Plotter {
 }
 
 impl Plotter {
-    /// Prepares the curves; none where no picture is wanted.
-    pub fn new(arguments: &Arguments, system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
-        let is_wanted = arguments.plot.is_some() || arguments.html.is_some();
-        let wanted = if is_wanted { curves } else { &[] };
+    /// Prepares the curves of a picture.
+    pub fn new(system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
         Plotter {
             title: system.model.to_string(),
             from: plan.start,
             to: plan.stop,
-            curves: wanted
+            curves: curves
                 .iter()
                 .map(|curve| (curve.clone(), Trace::new(plan.start, plan.stop, BINS)))
                 .collect(),
             values: vec![0.0; system.inputs.len()],
             rates: vec![0.0; system.inputs.len()],
-            reads_inputs: wanted.iter().any(|curve| matches!(curve.source, Source::Input(_))),
+            reads_inputs: curves.iter().any(|curve| matches!(curve.source, Source::Input(_))),
         }
     }
 

@@ -1,0 +1,103 @@
+//! The picture of a run for the preview of an editor: what `lgm simulate FILE --plot` draws.
+
+use super::inputs::InputOptions;
+use super::plan::{PlanArguments, length_by_modes};
+use super::plots::{self, Plotter};
+use lgm_emit::plot::svg;
+use lgm_equations::StateSystem;
+use lgm_kernels::{KernelOptions, Kernels};
+use lgm_model::Model;
+use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate};
+use lgm_source::SourceMap;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+use std::time::{Duration, Instant};
+
+/// An editor waits this long for a run; the answers to other questions wait as long.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Runs the experiment of a model and draws it as SVG; why there is no picture, in words.
+pub(in crate::cli) fn picture(
+    model: &Model,
+    system: &StateSystem,
+    is_wanted: &(dyn Fn() -> bool + Sync),
+) -> Result<String, String> {
+    let mut diagnostics = Vec::new();
+    let arguments = PlanArguments::default();
+    let length = match arguments.is_endless(&system.experiment) {
+        true => length_by_modes(model, system, arguments.start(&system.experiment), &mut diagnostics),
+        // Not asked for.
+        false => Ok(0.0),
+    };
+    let plan = arguments.plan(&system.experiment, &system.model, &length);
+    let plan = plan.map_err(|fault| in_words(&fault))?;
+    let tables = InputOptions::default().tables(system, &mut SourceMap::default(), &mut diagnostics);
+    let curves = plots::chosen(&[], system, &mut diagnostics);
+    if let Some(fault) = diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
+        return Err(in_words(fault));
+    }
+    let kernels = Kernels::new(system, &KernelOptions::default());
+    let parameters = kernels.parameters(&[]);
+    let inputs = Inputs::new(system, &kernels, &parameters, tables, plan.start);
+    let mut plotter = Plotter::new(system, &plan, &curves);
+    let mut sink = Drawn {
+        plotter: &mut plotter,
+        inputs: &inputs,
+    };
+    let patience = Patience {
+        began: Instant::now(),
+        is_wanted,
+    };
+    match simulate(system, &kernels, &parameters, &inputs, &plan, &mut sink, &patience) {
+        Ok(_) => Ok(svg(&plotter.figure())),
+        Err(failure) => Err(reason(&failure, system, &inputs)),
+    }
+}
+
+/// Why the run has no picture.
+fn reason(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> String {
+    match &failure.kind {
+        FailureKind::Stopped(Stop::Refused(words)) => words.clone(),
+        FailureKind::Stopped(Stop::Interrupted) => format!(
+            "the run is at {} s after {} s of computing: `lgm simulate` runs it to its end",
+            six_digits(failure.time),
+            PATIENCE.as_secs()
+        ),
+        _ => in_words(&super::failures::diagnostic(failure, system, inputs)),
+    }
+}
+
+/// `LGM0912: the input `u` has no signal: give it one ..`
+fn in_words(fault: &Diagnostic) -> String {
+    match &fault.help {
+        Some(help) => format!("{}: {}: {help}", fault.code, fault.message),
+        None => format!("{}: {}", fault.code, fault.message),
+    }
+}
+
+/// Puts rows into the picture.
+struct Drawn<'a> {
+    plotter: &'a mut Plotter,
+    inputs: &'a Inputs,
+}
+
+impl Sink for Drawn<'_> {
+    fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
+        self.plotter.row(time, outputs, states, self.inputs);
+        Ok(())
+    }
+}
+
+/// Ends a run that nobody waits for.
+struct Patience<'a> {
+    began: Instant,
+    is_wanted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Progress for Patience<'_> {
+    fn reached(&self, _time: f64) -> Result<(), Stop> {
+        match (self.is_wanted)() && self.began.elapsed() < PATIENCE {
+            true => Ok(()),
+            false => Err(Stop::Interrupted),
+        }
+    }
+}
