@@ -1,0 +1,126 @@
+// The extension with its real client and the real server; the editor alone is replaced, by test/vscode.cjs.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, before, test } from "node:test";
+import * as vscode from "vscode";
+import { activate, type Api, deactivate } from "../src/extension";
+import { page } from "../src/preview";
+
+const state = (vscode as unknown as { state: any }).state;
+const root = path.resolve(process.cwd(), "../..");
+const lgm = process.env["LGM"] ?? path.join(root, "target/debug/lgm");
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "lgm-vscode-"));
+let api: Api;
+
+/** A text as the editor has it open. */
+async function opened(name: string, text: string) {
+  const uri = vscode.Uri.file(path.join(folder, name));
+  const document = { uri, languageId: "lgm", version: 1, fileName: uri.fsPath, isClosed: false, getText: () => text };
+  // As the editor does: the tab first, then the text.
+  state.tabs.push(uri);
+  await state.fire("tabs", { opened: [{}], closed: [], changed: [] });
+  state.documents.push(document);
+  await state.fire("open", document);
+  return document;
+}
+
+/** Waits until something is so; a server that says nothing fails the test. */
+async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+  for (let turn = 0; turn < 500; turn++) {
+    const found = look();
+    if (found) {
+      return found;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return assert.fail(`nothing came: ${what}\n${state.faults.join("\n")}`);
+}
+
+function faults(uri: vscode.Uri): any[] | undefined {
+  return state.collections.map((each: any) => each.get(uri)).find((list: any) => list?.length);
+}
+
+before(async () => {
+  state.settings["lgm.path"] = lgm;
+  api = await activate({ subscriptions: [] } as unknown as vscode.ExtensionContext);
+});
+
+after(async () => {
+  await deactivate();
+  fs.rmSync(folder, { recursive: true });
+});
+
+test("the server is started, and is this project's", () => {
+  const server = api.client()?.initializeResult?.serverInfo;
+  assert.deepEqual(state.messages, []);
+  assert.equal(server?.name, "lgm");
+});
+
+test("a fault is shown where the terminal has it, as it is typed", async () => {
+  const text = "model M {\n  node a : electrical;\n  s : VoltageSource(1) a -> gnd;\n  t : VoltageSource(2) a -> gnd;\n}\n";
+  const document = await opened("conflict.lgm", text);
+  const found = await until("diagnostics", () => faults(document.uri));
+  fs.writeFileSync(document.uri.fsPath, text);
+  let printed: any[] = [];
+  try {
+    execFileSync(lgm, ["check", "--format", "json", document.uri.fsPath]);
+  } catch (error) {
+    printed = JSON.parse(String((error as { stdout: Buffer }).stdout)).diagnostics;
+  }
+  assert.ok(printed.length > 0);
+  const code = (fault: any) => String(typeof fault.code === "object" ? fault.code.value : fault.code);
+  assert.deepEqual(found.map(code).sort(), printed.map(code).sort());
+});
+
+test("an edit is checked", async () => {
+  const text = "model M {\n  node a : electrical;\n  r : Resistor(1) a -> gnd;\n  c : Capacitor(1) a -> gnd\n}\n";
+  const document = await opened("edited.lgm", text);
+  await until("diagnostics", () => faults(document.uri));
+  const range = new vscode.Range(3, 27, 3, 27);
+  const mended = { ...document, version: 2, getText: () => text.replace("gnd\n}", "gnd;\n}") };
+  state.documents[state.documents.indexOf(document)] = mended;
+  await state.fire("change", { document: mended, contentChanges: [{ range, rangeOffset: 0, rangeLength: 0, text: ";" }] });
+  await until("no diagnostics", () => !faults(document.uri));
+});
+
+test("texts of the standard library can be read", async () => {
+  const provider = state.providers.get("lgm-library");
+  const text = await provider.provideTextDocumentContent(vscode.Uri.parse("lgm-library:/stdlib/electrical.lgm"));
+  assert.match(text, /element Resistor/);
+});
+
+test("the preview has equations as MathML and the plot of the experiment", async () => {
+  const text = fs.readFileSync(path.join(root, "examples/oscillator.lgm"), "utf8");
+  const document = await opened("oscillator.lgm", text);
+  await state.commands.get("lgm.preview")(document.uri.toString());
+  const panel = state.panels.at(-1);
+  assert.match(panel.webview.html, /<math/);
+  assert.match(panel.webview.html, /<svg/);
+  assert.equal(panel.title, "Oscillator");
+});
+
+test("the preview of a faulty text says why there is nothing", async () => {
+  const document = await opened("faulty.lgm", "model M { node a }");
+  await state.commands.get("lgm.preview")(document.uri.toString());
+  const { html } = state.panels.at(-1).webview;
+  assert.doesNotMatch(html, /<math/);
+  assert.match(html, /class="note"/);
+});
+
+test("notes are text in the page, whatever they hold", () => {
+  const html = page({ title: "<b>", equations: "", plot: null, notes: ["a < b & <script>"] }, "equations");
+  assert.match(html, /a &lt; b &amp; &lt;script&gt;/);
+  assert.match(html, /<title>&lt;b&gt;<\/title>/);
+  assert.match(html, /default-src 'none'/);
+});
+
+test("a program that is not there is reported with its name", async () => {
+  await deactivate();
+  state.settings["lgm.path"] = path.join(folder, "no-such-program");
+  await state.commands.get("lgm.restart")();
+  await until("a message", () => state.messages.some((words: string) => words.includes("no-such-program")));
+});
