@@ -8,10 +8,18 @@ use lgm_model::system::StateSystem;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 
-/// The look of a page, where nothing else decides on it.
-const STYLE: &str = "body { font-family: system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }\n\
-    h2 { font-size: 1.1em; border-bottom: 1px solid #ccc; }\n\
-    .math { overflow-x: auto; margin: 0.5em 0; }\n";
+/// The look of a page of its own.
+const PAGE: &str = "body { font-family: system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }\n\
+    h2 { font-size: 1.1em; border-bottom: 1px solid #ccc; }\n";
+
+/// How formulas look in any page: a mathematical font if there is one, equations one below the other at their signs, and room in
+/// matrices.
+const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; font-size: 1.15em; }\n\
+    .math { overflow-x: auto; overflow-y: hidden; padding: 0.3em 0; }\n\
+    .menv-alignlike mtd { math-style: normal; padding: 0.2em 0; }\n\
+    .menv-alignlike mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }\n\
+    .menv-alignlike mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }\n\
+    .menv-arraylike mtd { padding: 0.25em 0.5em; }\n";
 
 /// A page of its own: headings, equations, matrices. Nothing in it is loaded from elsewhere.
 pub fn html(system: &StateSystem, options: MatrixOptions) -> String {
@@ -19,7 +27,7 @@ pub fn html(system: &StateSystem, options: MatrixOptions) -> String {
     let body = html_body(system, options);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+         <style>\n{PAGE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
 }
 
@@ -52,7 +60,7 @@ pub fn html_body(system: &StateSystem, options: MatrixOptions) -> String {
         }
     }
     page.end_paragraph();
-    page.out
+    format!("<style>\n{FORMULAS}</style>\n{}", page.out)
 }
 
 /// What stands in braces after a command at the start of a line.

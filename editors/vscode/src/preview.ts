@@ -103,8 +103,6 @@ export function page(answer: Answer, part: string): string {
 <style>
   body { font-family: var(--vscode-font-family); color: var(--vscode-editor-foreground); padding: 0 1em; }
   h2 { font-size: 1.05em; border-bottom: 1px solid var(--vscode-panel-border); }
-  math { font-size: 1.1em; }
-  .math { overflow-x: auto; margin: 0.5em 0; }
   .note { color: var(--vscode-descriptionForeground); }
   .plot { background: #fff; border-radius: 4px; margin: 1em 0; }
   .plot svg { max-width: 100%; height: auto; }
