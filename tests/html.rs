@@ -9,6 +9,7 @@ use support::points::compiled;
 /// The text of a page without its formulas and tags.
 fn words(html: &str) -> String {
     let mut out = String::new();
+    let html = html.split_once("</style>").map_or(html, |(_, html)| html);
     for part in html.split("<math") {
         let after = part.split_once("</math>").map_or(part, |(_, after)| after);
         let mut inside = false;

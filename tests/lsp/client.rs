@@ -55,6 +55,12 @@ impl Client {
         }
     }
 
+    /// The number of its process.
+    #[allow(dead_code, reason = "the bench alone uses it")]
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Starts a server that counts columns so, with a folder open if one is given.
     pub fn start(encoding: &str, folder: Option<&Path>) -> Client {
         Client::start_with(&json!({ "general": { "positionEncodings": [encoding] } }), folder)

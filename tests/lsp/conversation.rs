@@ -58,6 +58,7 @@ fn what_is_advertised_is_answered() {
         ("codeActionProvider", "textDocument/codeAction"),
         ("documentFormattingProvider", "textDocument/formatting"),
         ("documentLinkProvider", "textDocument/documentLink"),
+        ("codeLensProvider", "textDocument/codeLens"),
     ];
     for (capability, method) in requests {
         assert!(!capabilities[capability].is_null(), "{capability} in {capabilities}");
@@ -237,7 +238,7 @@ fn a_preview_has_equations_and_the_run() {
     assert!(!shown["notes"].as_array().unwrap().is_empty(), "{shown}");
     // A run that takes too long is given up, and said to be.
     let text = "model M { node a : translational; m : Mass(1) a -> gnd, start = 1; s : Spring(1e8) a -> gnd; \
-        output v = across(m); experiment { stop = 1e5 [s]; method = tsit45; } }";
+        output v = across(m); experiment { stop = 2e3 [s]; method = tsit45; } }";
     client.change(URI, 4, json!([{ "text": text }]));
     let shown = client.ask("lgm/preview", params).unwrap();
     assert!(shown["notes"][0].as_str().unwrap().contains("lgm simulate"), "{shown}");
