@@ -1,7 +1,7 @@
 //! A flat model as text, for snapshots.
 
 use lgm::expr::{ExprId, Exprs, Node};
-use lgm::model::{BondEnd, Connection, Dissipator, Law, Matrix, Measure, Model, NodeId, PortId, StateChoice};
+use lgm::model::{BondEnd, Connection, Dissipator, Law, Matrix, Measure, Model, NodeId, PortId, SiUnit, StateChoice};
 use std::fmt::Write;
 
 /// An expression, with parentheses around every sum and product inside another.
@@ -94,7 +94,7 @@ fn end(model: &Model, end: BondEnd) -> String {
 pub fn model(model: &Model) -> String {
     let mut out = String::new();
     let exprs = &model.exprs;
-    let unit = |unit: &Option<String>| unit.as_ref().map_or(String::new(), |unit| format!(" [{unit}]"));
+    let unit = |unit: &Option<SiUnit>| unit.as_ref().map_or(String::new(), |unit| format!(" [{unit}]"));
     let mut line = |text: String| writeln!(out, "{text}").unwrap();
     line(format!("model {}", model.name));
     for parameter in &model.parameters {

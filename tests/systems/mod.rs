@@ -5,14 +5,32 @@ use lgm::equations::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, State, StateSystem, StateVariable,
 };
 use lgm::expr::{ExprId, Exprs, Function, SymbolId, SymbolKind};
-use lgm::model::{Input, Parameter, ParameterEntry};
+use lgm::model::{Input, Parameter, ParameterEntry, SiUnit};
 use lgm::source::{SourceId, Span};
+use lgm::units::{UnitPower, unit_of};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
 /// Builds a system piece by piece.
 pub struct Builder {
     pub system: StateSystem,
+}
+
+/// A unit in words such as `N.s/m^2`.
+fn si_unit(words: &str) -> SiUnit {
+    let (top, bottom) = words.split_once('/').unwrap_or((words, ""));
+    let parts = top.split('.').map(|factor| (factor, 1));
+    let parts = parts.chain(bottom.split('.').map(|factor| (factor, -1)));
+    let parts = parts.filter(|(factor, _)| !factor.is_empty());
+    let factors = parts.map(|(factor, sign)| {
+        let (name, power) = factor.split_once('^').unwrap_or((factor, "1"));
+        UnitPower {
+            name,
+            exponent: (sign * power.parse::<i32>().unwrap(), 1),
+            span: nowhere(),
+        }
+    });
+    SiUnit::new(words, unit_of(factors).unwrap().dimension)
 }
 
 fn nowhere() -> Span {
@@ -94,8 +112,7 @@ impl Builder {
             name: name.into(),
             shape: shape.to_vec(),
             entries,
-            dimension: None,
-            unit: unit.map(str::to_string),
+            unit: unit.map(si_unit),
             scale: 1.0,
             span: nowhere(),
             value_span: nowhere(),
@@ -110,8 +127,7 @@ impl Builder {
             name: name.into(),
             symbol,
             signal: None,
-            dimension: None,
-            unit: unit.map(str::to_string),
+            unit: unit.map(si_unit),
             scale: 1.0,
             span: nowhere(),
             is_internal: false,
@@ -128,7 +144,7 @@ impl Builder {
             element: name.rsplit_once('.').map_or(name, |parts| parts.0).into(),
             variable,
             written: None,
-            unit: unit.map(str::to_string),
+            unit: unit.map(si_unit),
             symbol,
             start: start_id,
             start_value: start as f64,
@@ -143,7 +159,7 @@ impl Builder {
     pub fn output(&mut self, name: &str, unit: Option<&str>, value: ExprId) {
         self.system.outputs.push(Quantity {
             name: name.into(),
-            unit: unit.map(str::to_string),
+            unit: unit.map(si_unit),
             span: nowhere(),
         });
         self.system.output_values.push(value);

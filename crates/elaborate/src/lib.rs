@@ -40,7 +40,6 @@ pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::ENTRIES as EXPERIMENT_ENTRIES;
 pub use program::{Program, load};
-pub use units::dimension_of_text;
 
 use context::Context;
 use evaluate::Evaluator;

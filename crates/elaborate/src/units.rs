@@ -1,10 +1,9 @@
 //! What a written unit means.
 
-use lgm_algebra::units::{self, Dimension, Unit, UnitFault, UnitPower};
-use lgm_source::SourceId;
+use lgm_algebra::units::{self, Unit, UnitFault, UnitPower};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::{ast, parse_expression};
+use lgm_syntax::ast;
 
 /// What a written unit means, or what is wrong with it.
 pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> {
@@ -33,20 +32,4 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
                 .help("write the unit in SI base units")
         }
     })
-}
-
-/// The dimension of a unit as it is shown: `rad/s`.
-pub fn dimension_of_text(unit: &str) -> Option<Dimension> {
-    let (expr, faults) = parse_expression(SourceId(0), &format!("1 [{unit}]"));
-    let ast::ExprKind::Number(_, Some(written)) = expr.kind else {
-        // A pure number has no unit that could be written.
-        return (unit == "1").then_some(Dimension::NONE);
-    };
-    let factors = written.factors.iter().map(|factor| UnitPower {
-        name: &factor.name.text,
-        exponent: factor.exponent,
-        span: factor.name.span,
-    });
-    let unit = units::unit_of(factors).ok()?;
-    faults.is_empty().then_some(unit.dimension)
 }

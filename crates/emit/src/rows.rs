@@ -4,6 +4,7 @@
 use super::parquet_rows::ParquetWriter;
 use super::{shortest, write_json_number, write_json_string};
 use lgm_algebra::expr::Node;
+use lgm_model::SiUnit;
 use lgm_model::system::{Quantity, StateSystem};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
@@ -57,7 +58,7 @@ impl Columns {
         };
         let mut list = vec![Column {
             name: "time".to_string(),
-            unit: Some("s".to_string()),
+            unit: Some(SiUnit::second()),
             kind: "time",
         }];
         list.extend(self.outputs.iter().map(|output| column(output, "output")));
@@ -86,8 +87,8 @@ pub enum TableFormat {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The SI unit as text.
-    pub unit: Option<String>,
+    /// The SI unit.
+    pub unit: Option<SiUnit>,
     /// What it is: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
     pub kind: &'static str,
 }

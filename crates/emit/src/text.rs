@@ -2,6 +2,7 @@
 
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
 use lgm_algebra::expr::{ExprId, Node};
+use lgm_model::SiUnit;
 use lgm_model::system::{
     AlgebraicLoop, Assignment, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
 };
@@ -205,16 +206,20 @@ fn states(system: &StateSystem, out: &mut String) {
             other => format!("{} of {}", other.word(), state.element),
         };
         let start = format!(" {what}, starts at {}", shortest(state.start_value));
-        vec![state.name.to_string(), state.unit.clone().unwrap_or_default(), start]
+        vec![state.name.to_string(), words(&state.unit), start]
     });
     section("states", states.collect(), out);
 }
 
+/// A unit as a column shows it: empty where there is none.
+fn words(unit: &Option<SiUnit>) -> String {
+    unit.as_deref().unwrap_or_default().to_string()
+}
+
 fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
-    let unit = |unit: &Option<String>| unit.clone().unwrap_or_default();
     let inputs = system.inputs.iter();
     let inputs = inputs.map(|input| {
-        let mut row = vec![input.name.to_string(), unit(&input.unit)];
+        let mut row = vec![input.name.to_string(), words(&input.unit)];
         if let Some(signal) = input.signal.filter(|_| input.is_internal) {
             row.push(format!(" follows: {}", expression(&system.exprs, signal)));
         }
@@ -222,7 +227,7 @@ fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
     });
     section("inputs", inputs.collect(), out);
     let outputs = system.outputs.iter();
-    let outputs = outputs.map(|output| vec![output.name.to_string(), unit(&output.unit)]);
+    let outputs = outputs.map(|output| vec![output.name.to_string(), words(&output.unit)]);
     section("outputs", outputs.collect(), out);
 }
 

@@ -5,6 +5,7 @@ use super::states::StateRequest;
 use crate::causality::Causality;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
 use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
 use lgm_model::{Element, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use lgm_source::codes::Code;
@@ -152,12 +153,12 @@ fn storage_state(
                 (true, StateChoice::Energy) => (
                     StateVariable::IntegralOfThrough,
                     format!("int_{}", domain.through),
-                    domain.through_dimension.and_then(integral_unit),
+                    domain.dimension(false).and_then(integral_unit),
                 ),
                 (false, StateChoice::Energy) => (
                     StateVariable::IntegralOfAcross,
                     format!("int_{}", domain.across),
-                    domain.across_dimension.and_then(integral_unit),
+                    domain.dimension(true).and_then(integral_unit),
                 ),
             }
         }
@@ -266,6 +267,6 @@ fn start_of(
 }
 
 /// The SI unit of the time integral of a variable.
-fn integral_unit(dimension: Dimension) -> Option<String> {
-    dimension.times(&Dimension::TIME).map(|integral| integral.text())
+fn integral_unit(dimension: Dimension) -> Option<SiUnit> {
+    dimension.times(&Dimension::TIME).map(SiUnit::of)
 }

@@ -61,7 +61,6 @@ impl Pushed {
             name: name.into(),
             symbol,
             signal: None,
-            dimension: None,
             unit: None,
             scale: 1.0,
             is_internal: true,

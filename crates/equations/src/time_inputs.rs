@@ -8,7 +8,7 @@ use super::formulate::formulate;
 use super::options::Options;
 use crate::bond::BondGraph;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
-use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use lgm_model::{Dissipator, Input, Law, Model, PortId, Signal, Variable};
 use lgm_source::Span;
@@ -87,8 +87,7 @@ struct Owner {
     /// What the whole expression is called, where it has a name.
     whole: Option<Arc<str>>,
     name: Arc<str>,
-    unit: Option<String>,
-    dimension: Option<Dimension>,
+    unit: Option<SiUnit>,
     span: Span,
 }
 
@@ -284,20 +283,13 @@ impl TimeInputs {
             return *known;
         }
         let signal = self.signals.get(&value).cloned();
-        let Signal {
-            name,
-            unit,
-            dimension,
-            span,
-            ..
-        } = signal.unwrap_or_else(|| Signal {
+        let Signal { name, unit, span, .. } = signal.unwrap_or_else(|| Signal {
             name: match (&owner.whole, is_whole) {
                 (Some(name), true) => name.clone(),
                 _ => format!("{}(time)", owner.name).into(),
             },
             value,
             unit: owner.unit.clone().filter(|_| is_whole),
-            dimension: owner.dimension.filter(|_| is_whole),
             span: owner.span,
         });
         let name = self.unused(name);
@@ -306,7 +298,6 @@ impl TimeInputs {
             name,
             symbol,
             signal: Some(value),
-            dimension,
             unit,
             scale: 1.0,
             span,
@@ -334,7 +325,6 @@ fn owner(name: String, span: Span) -> Owner {
         whole: None,
         name: name.into(),
         unit: None,
-        dimension: None,
         span,
     }
 }
@@ -347,19 +337,18 @@ fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
         return plain;
     };
     let port = &model.ports[PortId(element.ports.start + number as u32).index()];
-    let (word, unit, dimension) = match port.domain.map(|id| &model.domains[id.index()]) {
+    let (word, unit) = match port.domain.map(|id| &model.domains[id.index()]) {
         Some(domain) if domain.effort_is_across == (*given == Variable::Effort) => {
-            (&*domain.across, domain.across_unit.clone(), domain.across_dimension)
+            (&*domain.across, domain.across_unit.clone())
         }
-        Some(domain) => (&*domain.through, domain.through_unit.clone(), domain.through_dimension),
-        None if *given == Variable::Effort => ("e", None, None),
-        None => ("f", None, None),
+        Some(domain) => (&*domain.through, domain.through_unit.clone()),
+        None if *given == Variable::Effort => ("e", None),
+        None => ("f", None),
     };
     let entry = port.entry.map(|entry| format!("[{entry}]")).unwrap_or_default();
     Owner {
         whole: Some(format!("{}.{word}{entry}", plain.name).into()),
         unit,
-        dimension,
         ..plain
     }
 }

@@ -13,8 +13,11 @@ pub mod counts;
 pub mod instances;
 mod law;
 pub mod system;
+mod units;
 
 pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
+pub use units::SiUnit;
+
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -200,10 +203,8 @@ pub struct Parameter {
     pub shape: Vec<usize>,
     /// Entries, row by row.
     pub entries: Vec<ParameterEntry>,
-    /// Its dimension where one was given.
-    pub dimension: Option<Dimension>,
-    /// The SI unit of the values as text ("kg", "N/m"); `None` where unknown.
-    pub unit: Option<String>,
+    /// The SI unit of the values ("kg", "N/m"); `None` where unknown.
+    pub unit: Option<SiUnit>,
     /// The SI value of 1 in the unit that stands after the name, 1 where none does.
     pub scale: f64,
     /// Its name in the source.
@@ -232,10 +233,8 @@ pub struct Input {
     pub symbol: SymbolId,
     /// Its default signal, an expression of time and parameters.
     pub signal: Option<ExprId>,
-    /// Its dimension where one was given.
-    pub dimension: Option<Dimension>,
-    /// The SI unit as text.
-    pub unit: Option<String>,
+    /// The SI unit, where it is known.
+    pub unit: Option<SiUnit>,
     /// The SI value of 1 in the unit that stands after the name, 1 where none does.
     pub scale: f64,
     /// Its name in the source.
@@ -251,10 +250,8 @@ pub struct Signal {
     pub name: Arc<str>,
     /// Its value.
     pub value: ExprId,
-    /// The SI unit as text, where it could be inferred.
-    pub unit: Option<String>,
-    /// Its dimension, where it is known.
-    pub dimension: Option<Dimension>,
+    /// The SI unit, where it could be inferred.
+    pub unit: Option<SiUnit>,
     /// Its name in the source.
     pub span: Span,
 }
@@ -266,20 +263,31 @@ pub struct Domain {
     pub name: Arc<str>,
     /// Symbol of the across variable: `v`.
     pub across: Arc<str>,
-    /// Its unit as text.
-    pub across_unit: Option<String>,
-    /// Its dimension.
-    pub across_dimension: Option<Dimension>,
+    /// Its unit.
+    pub across_unit: Option<SiUnit>,
     /// Symbol of the through variable: `i`.
     pub through: Arc<str>,
-    /// Its unit as text.
-    pub through_unit: Option<String>,
-    /// Its dimension.
-    pub through_dimension: Option<Dimension>,
+    /// Its unit.
+    pub through_unit: Option<SiUnit>,
     /// Whether the effort is the across variable (otherwise it is the through variable).
     pub effort_is_across: bool,
     /// Whether across times through is not a power.
     pub pseudo: bool,
+}
+
+impl Domain {
+    /// The unit of the across variable, or of the through variable.
+    pub fn unit(&self, across: bool) -> Option<&SiUnit> {
+        match across {
+            true => self.across_unit.as_ref(),
+            false => self.through_unit.as_ref(),
+        }
+    }
+
+    /// The dimension of the across variable, or of the through variable.
+    pub fn dimension(&self, across: bool) -> Option<Dimension> {
+        self.unit(across).map(|unit| unit.dimension)
+    }
 }
 
 /// A named thing and the chain of instances that holds it.
@@ -484,8 +492,8 @@ pub struct Integral {
     /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
     /// `start` is where it is looked for at first.
     pub closure: Option<(ExprId, Span)>,
-    /// The SI unit as text.
-    pub unit: Option<String>,
+    /// The SI unit.
+    pub unit: Option<SiUnit>,
     /// What it is in the words of the model: `int(across(w))`.
     pub written: Arc<str>,
 }
@@ -525,8 +533,8 @@ pub struct Output {
     pub value: ExprId,
     /// The expression as it was written.
     pub written: Arc<str>,
-    /// The SI unit as text, where it could be inferred.
-    pub unit: Option<String>,
+    /// The SI unit, where it could be inferred.
+    pub unit: Option<SiUnit>,
     /// Its name in the source.
     pub span: Span,
 }

@@ -4,7 +4,7 @@
 //! matrix and the derivatives say everything; A..F are derived from them where they exist.
 
 use crate::blocks::BlockForm;
-use crate::{Experiment, Input, Parameter};
+use crate::{Experiment, Input, Parameter, SiUnit};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_source::Span;
 use rustc_hash::FxHashMap;
@@ -89,8 +89,8 @@ pub struct OperatingPoint {
 pub struct PointValue {
     /// The variable's name.
     pub name: Arc<str>,
-    /// Its SI unit as text.
-    pub unit: Option<String>,
+    /// Its SI unit.
+    pub unit: Option<SiUnit>,
     /// The value in SI.
     pub value: f64,
     /// The same over the parameters.
@@ -154,8 +154,8 @@ pub struct State {
     pub variable: StateVariable,
     /// What an integral is in the words of the model: `int(across(w))`.
     pub written: Option<Arc<str>>,
-    /// Its SI unit as text.
-    pub unit: Option<String>,
+    /// Its SI unit.
+    pub unit: Option<SiUnit>,
     /// Its symbol.
     pub symbol: SymbolId,
     /// Its value at time 0 as an expression over the parameters.
@@ -282,8 +282,8 @@ impl MassForm {
 pub struct Quantity {
     /// The user's name.
     pub name: Arc<str>,
-    /// Its SI unit as text.
-    pub unit: Option<String>,
+    /// Its SI unit.
+    pub unit: Option<SiUnit>,
     /// Where it is declared.
     pub span: Span,
 }

@@ -10,6 +10,7 @@ use crate::cli::{interrupt, report};
 use lgm_emit::plot::{Figure, Series};
 use lgm_emit::rows::{Column, Field, TableWriter};
 use lgm_equations::StateSystem;
+use lgm_model::SiUnit;
 use lgm_simulate::{Failure, FailureKind, Simulator};
 use lgm_source::SourceMap;
 use lgm_source::diagnostic::Diagnostic;
@@ -278,15 +279,15 @@ impl Batch<'_> {
 }
 
 fn columns(written: &Written, runs: &Runs) -> Vec<Column> {
-    let column = |name: &str, unit: Option<&String>, kind| Column {
+    let column = |name: &str, unit: Option<SiUnit>, kind| Column {
         name: name.to_string(),
-        unit: unit.cloned(),
+        unit,
         kind,
     };
     let mut list = vec![column("run", None, "run")];
     let varied = runs.parameters.iter();
-    list.extend(varied.map(|target| column(&target.name, target.unit.as_ref(), "parameter")));
-    list.push(column("time", Some(&"s".to_string()), "time"));
+    list.extend(varied.map(|target| column(&target.name, target.unit.clone(), "parameter")));
+    list.push(column("time", Some(SiUnit::second()), "time"));
     list.extend(written.columns());
     list.push(column("status", None, "status"));
     list.push(column("reason", None, "reason"));

@@ -2,6 +2,7 @@
 
 use lgm_emit::rows::{Column, Columns};
 use lgm_equations::{Quantity, StateSystem};
+use lgm_model::SiUnit;
 use lgm_simulate::{Inputs, Side, Signals};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -11,7 +12,7 @@ use lgm_source::nearest::did_you_mean;
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     pub name: String,
-    pub unit: Option<String>,
+    pub unit: Option<SiUnit>,
     pub source: Source,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
         list.map(|(at, known)| (&known.name, &known.unit, Source::Input(at)))
     };
     let all = || outputs().chain(states()).chain(inputs());
-    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<String>, Source)| Curve {
+    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<SiUnit>, Source)| Curve {
         name: name.to_string(),
         unit: unit.clone(),
         source,

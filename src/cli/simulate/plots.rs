@@ -94,7 +94,7 @@ impl Plotter {
     pub fn series(&self) -> Vec<Series> {
         let one = |(curve, trace): &(Curve, Trace)| Series {
             name: curve.name.clone(),
-            unit: curve.unit.clone(),
+            unit: curve.unit.as_deref().map(str::to_string),
             points: trace.points(),
         };
         self.curves.iter().map(one).collect()

@@ -3,6 +3,7 @@
 use super::columns::Written;
 use super::plots::Plotter;
 use lgm_emit::rows::{Column, Field, TableFormat, TableWriter};
+use lgm_model::SiUnit;
 use lgm_simulate::{Inputs, Sink, Stop};
 use std::io::{self, Write};
 
@@ -29,7 +30,7 @@ impl<'a, 'w> Recorder<'a, 'w> {
             Some(out) => {
                 let mut table = vec![Column {
                     name: "time".to_string(),
-                    unit: Some("s".to_string()),
+                    unit: Some(SiUnit::second()),
                     kind: "time",
                 }];
                 table.extend(columns.columns());

@@ -4,6 +4,7 @@ use super::batch::Runs;
 use super::misuse;
 use crate::cli::disk::read_named;
 use lgm_equations::StateSystem;
+use lgm_model::SiUnit;
 use lgm_simulate::read_samples;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -19,8 +20,8 @@ pub(super) const MOST: usize = 1_000_000;
 pub(super) struct Target {
     /// `k` or `K[1, 2]`
     pub name: String,
-    /// Its SI unit as text.
-    pub unit: Option<String>,
+    /// Its SI unit.
+    pub unit: Option<SiUnit>,
     /// Its place among all entries of all parameters.
     pub position: usize,
     /// The SI value of 1 in the unit in which it is given.

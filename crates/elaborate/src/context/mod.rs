@@ -21,6 +21,7 @@ use crate::program::Program;
 use crate::units::unit_meaning;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolKind};
 use lgm_algebra::units::Unit;
+use lgm_model::SiUnit;
 use lgm_model::{Domain, DomainId, Measure, Model};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Span};
@@ -126,23 +127,24 @@ impl<'a> Context<'a> {
         let across_unit = across.unit.as_ref().and_then(|unit| self.unit(unit));
         let through_unit = through.unit.as_ref().and_then(|unit| self.unit(unit));
         // The words of the declaration are kept where they are SI: `rad/s` says more than `1/s`.
-        let text = |written: &Option<ast::UnitExpr>, unit: &Option<Rc<Unit>>| {
-            let unit = unit.as_ref()?;
+        let shown = |written: &Option<ast::UnitExpr>, unit: Option<Rc<Unit>>| {
+            let unit = unit?;
             if !unit.factor.is_one() || unit.pi_power != 0 {
-                return Some(unit.dimension.text());
+                return Some(SiUnit::of(unit.dimension));
             }
             let words = self.sources.slice(written.as_ref()?.span).trim();
-            Some(words.trim_start_matches('[').trim_end_matches(']').trim().to_string())
+            let words = words.trim_start_matches('[').trim_end_matches(']').trim();
+            Some(SiUnit::new(words, unit.dimension))
         };
+        let across_unit = shown(&across.unit, across_unit);
+        let through_unit = shown(&through.unit, through_unit);
         let id = DomainId(self.graph.model.domains.len() as u32);
         self.graph.model.domains.push(Domain {
             name: declared.name.text.clone(),
             across: across.name.text.clone(),
-            across_unit: text(&across.unit, &across_unit),
-            across_dimension: across_unit.map(|unit| unit.dimension),
+            across_unit,
             through: through.name.text.clone(),
-            through_unit: text(&through.unit, &through_unit),
-            through_dimension: through_unit.map(|unit| unit.dimension),
+            through_unit,
             effort_is_across,
             pseudo: declared.pseudo.is_some(),
         });
@@ -179,12 +181,7 @@ impl<'a> Context<'a> {
 
     /// The dimension of a domain's across (or through) variable.
     pub(crate) fn domain_dimension(&mut self, domain: DomainId, across: bool) -> DimId {
-        let about = &self.graph.model.domains[domain.index()];
-        let dimension = if across {
-            about.across_dimension
-        } else {
-            about.through_dimension
-        };
+        let dimension = self.graph.model.domains[domain.index()].dimension(across);
         self.dims.optional(dimension)
     }
 }

@@ -5,6 +5,7 @@ use crate::context::{FrameId, Indices, Place, index_text};
 use crate::evaluate::Evaluator;
 use crate::evaluate::input_signals::InputSignals;
 use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
+use lgm_model::SiUnit;
 use lgm_model::blame::label_parameters;
 use lgm_model::{Input, Parameter, ParameterEntry};
 use lgm_source::Span;
@@ -86,8 +87,8 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The words of a unit where they are SI, otherwise the dimension's own text.
-    fn unit_text(&mut self, assigned: &Assigned, dim: DimId) -> Option<String> {
+    /// The unit of a value in the words of its declaration where they are SI, otherwise in the dimension's own.
+    fn shown_unit(&mut self, assigned: &Assigned, dim: DimId) -> Option<SiUnit> {
         let dimension = self.dims.get(dim)?;
         let mut value = assigned.value.as_ref().map(|value| &value.kind);
         while let Some(ExprKind::Negate(inner)) = value {
@@ -106,10 +107,10 @@ impl<'a> Evaluator<'a> {
             let words = self.sources.slice(written.span);
             let words = words.trim().trim_start_matches('[').trim_end_matches(']').trim();
             if !words.is_empty() {
-                return Some(words.to_string());
+                return Some(SiUnit::new(words, dimension));
             }
         }
-        Some(dimension.text())
+        Some(SiUnit::of(dimension))
     }
 
     /// Exact values of expressions over parameters.
@@ -186,9 +187,9 @@ impl<'a> Evaluator<'a> {
             });
         }
         let common = value.common_dim();
-        let unit = self.unit_text(assigned, common);
+        let unit = self.shown_unit(assigned, common);
         let scale = self.scale(assigned);
-        self.cx.graph.model.parameters.push(Parameter {
+        self.graph.model.parameters.push(Parameter {
             name: name.into(),
             shape: match &value {
                 Value::Array(array) if array.matrix => vec![array.rows, array.columns],
@@ -196,7 +197,6 @@ impl<'a> Evaluator<'a> {
                 _ => Vec::new(),
             },
             entries: parameter_entries,
-            dimension: self.cx.dims.get(common),
             unit,
             scale,
             span: assigned.name.span,
@@ -292,12 +292,11 @@ impl<'a> Evaluator<'a> {
         for ((entry, name), given) in value.entries().iter().zip(names).zip(given) {
             let name: std::sync::Arc<str> = name.into();
             let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
-            let unit = self.unit_text(assigned, entry.dim);
-            self.cx.graph.model.inputs.push(Input {
+            let unit = self.shown_unit(assigned, entry.dim);
+            self.graph.model.inputs.push(Input {
                 name,
                 symbol,
                 signal: given.then_some(entry.expr),
-                dimension: self.cx.dims.get(entry.dim),
                 unit,
                 scale,
                 span: assigned.name.span,

@@ -10,6 +10,7 @@ use crate::laws::classify::Fault;
 use crate::laws::templates::{LawIntegral, Template};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
 use lgm_model::{Closed, ElementId, Integral, Law, Measure, NonlinearLaw, Path, PathId, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -461,11 +462,7 @@ impl<'a> LawReader<'_, 'a> {
         let port = &self.graph.model.ports[(about.ports.start + variable / 2) as usize];
         let domain = &self.graph.model.domains[port.domain?.index()];
         let is_across = domain.effort_is_across == variable.is_multiple_of(2);
-        let dimension = if is_across {
-            domain.across_dimension
-        } else {
-            domain.through_dimension
-        };
+        let dimension = domain.dimension(is_across);
         match is_integral {
             true => dimension?.times(&Dimension::TIME),
             false => dimension,
@@ -506,7 +503,7 @@ impl<'a> LawReader<'_, 'a> {
 
     /// The name of a state of a law within its element, with its port where that has a name, the entry of the port, and the
     /// unit. A state that is not of one variable has no name.
-    fn integral_name(&self, id: ElementId, integral: &LawIntegral) -> (String, Option<u32>, Option<String>) {
+    fn integral_name(&self, id: ElementId, integral: &LawIntegral) -> (String, Option<u32>, Option<SiUnit>) {
         let Some((variable, is_integral)) = integral.of else {
             return (String::new(), None, None);
         };
@@ -528,15 +525,12 @@ impl<'a> LawReader<'_, 'a> {
         };
         let domain = &self.graph.model.domains[domain.index()];
         let across = domain.effort_is_across == is_effort;
-        let (symbol, unit, dimension) = if across {
-            (&domain.across, &domain.across_unit, domain.across_dimension)
-        } else {
-            (&domain.through, &domain.through_unit, domain.through_dimension)
-        };
+        let symbol = if across { &domain.across } else { &domain.through };
         if !is_integral {
-            return (of_port(symbol), port.entry, unit.clone());
+            return (of_port(symbol), port.entry, domain.unit(across).cloned());
         }
-        let unit = dimension.and_then(|dimension| dimension.times(&Dimension::TIME).map(|unit| unit.text()));
+        let dimension = domain.dimension(across);
+        let unit = dimension.and_then(|dimension| dimension.times(&Dimension::TIME).map(SiUnit::of));
         (of_port(&format!("int_{symbol}")), port.entry, unit)
     }
 }

@@ -16,12 +16,7 @@ impl<'a> LawReader<'_, 'a> {
         }
         let dimension = |port: u32| {
             let domain = &self.graph.model.domains[self.graph.model.ports[port as usize].domain?.index()];
-            let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
-            if is_across {
-                domain.across_dimension
-            } else {
-                domain.through_dimension
-            }
+            domain.dimension(domain.effort_is_across == (*co_energy == Variable::Effort))
         };
         let found: Vec<_> = element.ports.clone().map(dimension).collect();
         found.into_iter().map(|each| self.dims.optional(each)).collect()

@@ -11,6 +11,7 @@ use crate::context::{index_text, layer};
 use crate::evaluate::Evaluator;
 use crate::expand::Expanded;
 use lgm_algebra::expr::{Node, SymbolId};
+use lgm_model::SiUnit;
 use lgm_model::{Measure, Output, Variable};
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -102,17 +103,13 @@ impl<'a> Results<'_, 'a> {
 
     /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
     /// of its dimension.
-    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<String> {
+    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<SiUnit> {
         let dimension = self.dims.get(entry.dim)?;
         if let Some(measure) = measure {
             let of = |domain: Option<lgm_model::DomainId>, variable: Variable| {
                 let domain = &self.graph.model.domains[domain?.index()];
                 let across = domain.effort_is_across == (variable == Variable::Effort);
-                if across {
-                    domain.across_unit.clone()
-                } else {
-                    domain.through_unit.clone()
-                }
+                domain.unit(across).cloned()
             };
             let words = match *measure {
                 Measure::PortEffort(port) => of(self.graph.model.ports[port.index()].domain, Variable::Effort),
@@ -131,6 +128,6 @@ impl<'a> Results<'_, 'a> {
                 return words;
             }
         }
-        Some(dimension.text())
+        Some(SiUnit::of(dimension))
     }
 }

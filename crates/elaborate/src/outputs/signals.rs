@@ -4,6 +4,7 @@ use crate::context::values::{DimId, Value, entry_names};
 use crate::context::{AtPlace, Place, index_text};
 use crate::outputs::Results;
 use lgm_algebra::expr::{ExprId, Function, Node};
+use lgm_model::SiUnit;
 use lgm_model::{Signal, StartCondition};
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -48,12 +49,11 @@ impl<'a> Results<'_, 'a> {
             if matches!(self.arena.exprs.node(entry.expr), Node::Number(_) | Node::Symbol(_)) {
                 continue;
             }
-            let dimension = self.dims.get(entry.dim);
+            let unit = self.dims.get(entry.dim).map(SiUnit::of);
             self.graph.model.signals.push(Signal {
                 name: name.into(),
                 value: entry.expr,
-                unit: dimension.map(|dimension| dimension.text()),
-                dimension,
+                unit,
                 span,
             });
         }

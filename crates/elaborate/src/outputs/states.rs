@@ -4,6 +4,7 @@ use crate::context::values::DimId;
 use crate::context::{Place, is_measure};
 use crate::outputs::Results;
 use lgm_algebra::expr::{ExprId, Node, SymbolKind};
+use lgm_model::SiUnit;
 use lgm_model::{Integral, PathId};
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -76,7 +77,7 @@ impl<'a> Results<'_, 'a> {
                 let of_entry =
                     |list: &Option<Vec<Option<ExprId>>>| list.as_ref().and_then(|list| list.get(k).copied().flatten());
                 let (start, nominal) = (of_entry(&start), of_entry(&nominal));
-                let unit = self.dims.get(dim).map(|dimension| dimension.text());
+                let unit = self.dims.get(dim).map(SiUnit::of);
                 self.graph.model.integrals.push(Integral {
                     path,
                     symbol,

@@ -9,6 +9,7 @@ use lgm_algebra::expr::{ExprId, print, to_f64};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
+use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use lgm_simulate::{Plan, state_scales, trial_sizes};
 use std::fmt::Write;
@@ -48,7 +49,7 @@ pub(crate) struct ParameterEntry {
 /// One parameter.
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    pub(crate) unit: Option<String>,
+    pub(crate) unit: Option<SiUnit>,
     pub(crate) shape: Vec<usize>,
     pub(crate) entries: Vec<ParameterEntry>,
     /// Where its first entry is among all.
@@ -58,7 +59,7 @@ pub(crate) struct Parameter {
 /// A state, an input or an output.
 pub(crate) struct Named {
     pub(crate) name: String,
-    pub(crate) unit: Option<String>,
+    pub(crate) unit: Option<SiUnit>,
 }
 
 /// A system with all its functions.
@@ -302,8 +303,8 @@ fn corners_with_looks(
     }
 }
 
-fn named<'n>(list: impl Iterator<Item = (&'n str, &'n Option<String>)>) -> Vec<Named> {
-    let own = |(name, unit): (&str, &Option<String>)| Named {
+fn named<'n>(list: impl Iterator<Item = (&'n str, &'n Option<SiUnit>)>) -> Vec<Named> {
+    let own = |(name, unit): (&str, &Option<SiUnit>)| Named {
         name: name.to_string(),
         unit: unit.clone(),
     };
@@ -365,7 +366,7 @@ pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, rese
 }
 
 /// `[kg]`, or nothing where the unit is unknown.
-pub(crate) fn bracketed(unit: &Option<String>) -> String {
+pub(crate) fn bracketed(unit: &Option<SiUnit>) -> String {
     unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
 }
 

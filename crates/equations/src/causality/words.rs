@@ -25,14 +25,11 @@ const QUANTITIES: [([i16; 7], bool, &str); 12] = [
 
 /// What a domain's across or through variable is called: "voltage", or "across variable x" where nobody has a word.
 pub(crate) fn quantity(domain: &Domain, across: bool) -> String {
-    let (symbol, dimension) = match across {
-        true => (&domain.across, &domain.across_dimension),
-        false => (&domain.through, &domain.through_dimension),
-    };
-    let known = dimension.as_ref().and_then(|dimension| {
+    let symbol = if across { &domain.across } else { &domain.through };
+    let known = domain.dimension(across).and_then(|dimension| {
         QUANTITIES
             .iter()
-            .find(|entry| entry.1 == across && lgm_algebra::units::Dimension::integers(entry.0) == *dimension)
+            .find(|entry| entry.1 == across && lgm_algebra::units::Dimension::integers(entry.0) == dimension)
     });
     match known {
         Some((_, _, word)) => (*word).to_string(),

@@ -4,9 +4,9 @@ use super::super::subject::Subject;
 use super::Version;
 use super::variables::{Causality, Variable, Variables};
 use crate::shortest;
-use lgm_elaborate::dimension_of_text;
+use lgm_algebra::units::Dimension;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What the description says besides its variables.
@@ -108,21 +108,22 @@ fn interfaces(version: Version, facts: &Facts<'_>, text: &mut String) {
 
 /// Every unit with its exponents of SI base units, where they are whole.
 fn units(variables: &Variables, text: &mut String) {
-    let used: BTreeSet<&str> = variables
+    let used: BTreeMap<&str, Dimension> = variables
         .list
         .iter()
-        .filter_map(|variable| variable.unit.as_deref())
+        .filter_map(|variable| variable.unit.as_ref())
+        .map(|unit| (&**unit, unit.dimension))
         .collect();
     if used.is_empty() {
         return;
     }
     text.push_str("  <UnitDefinitions>\n");
-    for unit in used {
+    for (unit, dimension) in used {
         let _ = write!(text, "    <Unit{}", attribute("name", unit));
-        let exponents = dimension_of_text(unit).map(|dimension| dimension.exponents);
-        match exponents.filter(|list| list.iter().all(|exponent| exponent.1 == 1)) {
-            None => text.push_str("/>\n"),
-            Some(list) => {
+        let list = dimension.exponents;
+        match list.iter().all(|exponent| exponent.1 == 1) {
+            false => text.push_str("/>\n"),
+            true => {
                 text.push_str("><BaseUnit");
                 let names = ["m", "kg", "s", "A", "K", "mol", "cd"];
                 let angle = (radians(unit), 1);

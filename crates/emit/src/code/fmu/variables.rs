@@ -3,6 +3,7 @@
 use super::super::subject::{Named, Subject};
 use lgm_algebra::expr::print;
 use lgm_kernels::{Arguments, Sensitivities, SparseKernel};
+use lgm_model::SiUnit;
 use lgm_model::system::{State, StateVariable};
 use lgm_simulate::LEAST;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,7 +29,7 @@ pub(super) struct Variable {
     pub(super) name: String,
     pub(super) reference: usize,
     pub(super) causality: Causality,
-    pub(super) unit: Option<String>,
+    pub(super) unit: Option<SiUnit>,
     pub(super) description: String,
     /// The value that it begins with; none where that is computed.
     pub(super) start: Option<f64>,
@@ -193,7 +194,7 @@ impl Variables {
                 names.name("time", "independent"),
                 0,
                 Causality::Independent,
-                Some("s".into()),
+                Some(SiUnit::second()),
             )],
             rates: Vec::new(),
             outputs: Vec::new(),
@@ -359,7 +360,7 @@ impl Variables {
     }
 }
 
-fn variable(name: String, reference: usize, causality: Causality, unit: Option<String>) -> Variable {
+fn variable(name: String, reference: usize, causality: Causality, unit: Option<SiUnit>) -> Variable {
     Variable {
         name,
         reference,
@@ -422,9 +423,7 @@ fn state_variable(
 }
 
 /// The unit of a rate: `m/s` of `m`, where that is known.
-fn rate_unit(unit: &Option<String>) -> Option<String> {
+fn rate_unit(unit: &Option<SiUnit>) -> Option<SiUnit> {
     use lgm_algebra::units::Dimension;
-    use lgm_elaborate::dimension_of_text;
-    let own = dimension_of_text(unit.as_deref()?)?;
-    Some(own.over(&Dimension::TIME)?.text())
+    unit.as_ref()?.dimension.over(&Dimension::TIME).map(SiUnit::of)
 }

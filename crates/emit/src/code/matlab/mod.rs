@@ -11,6 +11,7 @@ use super::subject::{Named, Parameter, Subject, parameter_remark, readme_values_
 use super::template::{Values, fill};
 use crate::rows::csv_field;
 use dialect::{Matlab, RULES, helpers, literal, string};
+use lgm_model::SiUnit;
 use std::fmt::Write;
 
 /// The language tells names apart by their first 63 letters; endings and numbers take some of them.
@@ -97,11 +98,11 @@ fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
 }
 
 /// Names and units.
-fn pairs<'n>(list: impl ExactSizeIterator<Item = (&'n str, &'n Option<String>)>) -> String {
+fn pairs<'n>(list: impl ExactSizeIterator<Item = (&'n str, &'n Option<SiUnit>)>) -> String {
     if list.len() == 0 {
         return "cell(0, 2)".to_string();
     }
-    let line = |(name, unit): (&str, &Option<String>)| {
+    let line = |(name, unit): (&str, &Option<SiUnit>)| {
         let unit = unit.as_deref().unwrap_or("");
         format!("        {}, {}\n", string(name), string(unit))
     };
@@ -119,7 +120,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
             .iter()
             .map(|entry| (entry.name.as_str(), &parameter.unit))
     });
-    let entries: Vec<(&str, &Option<String>)> = entries.collect();
+    let entries: Vec<(&str, &Option<SiUnit>)> = entries.collect();
     let table = subject.columns.table();
     let fields: Vec<String> = table.iter().map(|column| csv_field(&column.name)).collect();
     let given = system.states.iter().map(|state| usize::from(state.start_given));

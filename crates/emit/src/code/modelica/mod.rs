@@ -13,6 +13,7 @@ use lgm_algebra::expr::{ExprId, Gradient};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::{Index, Instruction, Loop, Program, Store};
 use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
+use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use std::fmt::Write;
 
@@ -229,7 +230,7 @@ impl Sections {
 }
 
 /// `unit="N.m/rad"`, in the way that Modelica writes units.
-fn unit(unit: &Option<String>) -> Option<String> {
+fn unit(unit: &Option<SiUnit>) -> Option<String> {
     let unit = unit.as_deref().filter(|unit| !unit.contains("^("))?;
     let factors = unit.replace('^', "");
     // Only a whole factor is the unit of resistance.

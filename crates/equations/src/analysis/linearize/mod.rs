@@ -16,6 +16,7 @@ use crate::analysis::linearize::linearization::{Fault, Linearization, Roots};
 use crate::{is_large, lowest_terms};
 use corners::{Ties, decimal};
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, brief, text};
+use lgm_model::SiUnit;
 use lgm_model::system::{OperatingPoint, PointValue, StateSystem};
 use lgm_model::{Model, Parameter, ParameterEntry};
 use lgm_source::codes::Code;
@@ -133,7 +134,7 @@ impl Linearization<'_> {
     }
 
     /// A parameter that stands for a value of the point which has no expression.
-    fn new_parameter(&mut self, of: SymbolId, name: &str, unit: Option<String>, value: f64) {
+    fn new_parameter(&mut self, of: SymbolId, name: &str, unit: Option<SiUnit>, value: f64) {
         let mut fresh = format!("{name}_0");
         while self.system.parameters.iter().any(|parameter| *parameter.name == *fresh) {
             fresh.push('0');
@@ -151,7 +152,6 @@ impl Linearization<'_> {
                 derived: None,
                 value: crate::shortest_decimal(value),
             }],
-            dimension: None,
             unit,
             scale: 1.0,
             span: self.model.span,
@@ -254,7 +254,7 @@ impl Linearization<'_> {
             false => values[..counts.0].to_vec(),
         };
         matrices::set_offsets(self, &offsets);
-        let entry = |name: &Arc<str>, unit: &Option<String>, value: f64, expression: ExprId| PointValue {
+        let entry = |name: &Arc<str>, unit: &Option<SiUnit>, value: f64, expression: ExprId| PointValue {
             name: name.clone(),
             unit: unit.clone(),
             value,

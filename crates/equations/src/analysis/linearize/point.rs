@@ -3,7 +3,7 @@
 use super::corners::decimal;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
-use lgm_elaborate::dimension_of_text;
+use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use lgm_model::{Given, Model};
 use lgm_source::codes::Code;
@@ -40,7 +40,7 @@ impl Point {
             match symbol_of(system, &entry.name) {
                 None => diagnostics.push(unknown(system, entry)),
                 Some((symbol, unit)) => {
-                    let wanted = unit.as_deref().and_then(dimension_of_text);
+                    let wanted = unit.map(|unit| unit.dimension);
                     if let (Some(wanted), Some(dimension)) = (wanted, entry.dimension)
                         && wanted != dimension
                     {
@@ -109,9 +109,9 @@ fn is_steady(system: &StateSystem, id: ExprId) -> bool {
 }
 
 /// The symbol of a state, an input or time, and its unit.
-fn symbol_of(system: &StateSystem, name: &str) -> Option<(SymbolId, Option<String>)> {
+fn symbol_of(system: &StateSystem, name: &str) -> Option<(SymbolId, Option<SiUnit>)> {
     if name == "time" {
-        return Some((system.time, Some("s".to_string())));
+        return Some((system.time, Some(SiUnit::second())));
     }
     let state = system.states.iter().find(|state| &*state.name == name);
     let input = system.declared_inputs().find(|input| &*input.name == name);
