@@ -255,7 +255,7 @@ fn every_name_of_a_whole_model_is_known() {
         .collect();
     assert_eq!(names.iter().filter(|name| **name == "mass").count(), 2);
     assert!(names.contains(&"Mass") && names.contains(&"translational"));
-    assert!(found.system().expect("equations").states[0].name == *"mass.v");
+    assert_eq!(&*found.system().expect("equations").states[0].name, "mass.v");
 }
 
 #[test]
