@@ -1,7 +1,7 @@
 //! The block triangular form of a sparse square matrix: a pivot for each row by matching, then the strongly connected
 //! parts in the order in which their unknowns can be found. All without recursion, in nearly linear time.
 
-use super::solve::{Row, Singular};
+use crate::row::{Row, Singular};
 
 /// Rows and columns of one diagonal block, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Linear systems whose every equation belongs to an unknown of its own.
 
 use super::Field;
-use super::solve::Row;
 use super::sparse::{divide_row, subtract_all};
+use crate::row::Row;
 
 /// Solves `A X = B` with pivots on the diagonal alone, those of the shortest rows first; none where a diagonal entry that is needed
 /// vanishes.

@@ -1,11 +1,12 @@
 //! From rational functions back to expressions, in the form that a person would write.
 
-use super::convert::{Kernels, Meaning};
 use super::gcd::{Budget, gcd, gcd_list};
 use super::integer::Integer;
 use super::polynomial::{Polynomial, Variable};
-use super::rational_function::{RationalFunction, RationalFunctions};
+use super::rational_function::RationalFunction;
 use crate::expr::{ExprId, Exprs, Function};
+use crate::kernels::{Kernels, Meaning};
+use crate::rational_functions::RationalFunctions;
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;

@@ -1,8 +1,7 @@
 //! The arithmetic that reduction is written over, once for all number systems.
 
-use super::integer::modulo_prime;
-use super::solve::{Row, Singular};
-use super::sparse::{Sharing, eliminate};
+use super::integer::{PRIME, modulo_prime};
+use crate::row::{Row, Singular};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -50,21 +49,23 @@ pub trait Field {
         false
     }
     /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`super::solve()`]
-    /// is what to call; a field may know a better way than its own operations, and overrides this.
-    fn solve_block(
-        &mut self,
-        matrix: Vec<Row<Self::Element>>,
-        right: Vec<Row<Self::Element>>,
-    ) -> Result<Vec<Row<Self::Element>>, Singular>
-    where
-        Self: Sized,
-    {
-        eliminate(self, matrix, right, &mut Sharing::nothing())
+    /// is what to call; a field that knows a better way than elimination by its own operations overrides this.
+    fn solve_block(&mut self, matrix: Vec<Row<Self::Element>>, right: Vec<Row<Self::Element>>) -> Block<Self::Element> {
+        Block::ByElimination(matrix, right)
     }
     /// Whether a size limit was passed; results are then worthless.
     fn exhausted(&self) -> bool {
         false
     }
+}
+
+/// One block of equations `A X = B`, after a field was asked to solve it.
+#[derive(Clone, Debug)]
+pub enum Block<E> {
+    /// The field's own solution, or why there is none.
+    Solved(Result<Vec<Row<E>>, Singular>),
+    /// The block as it was, matrix and right sides: the field knows no better way than elimination.
+    ByElimination(Vec<Row<E>>, Vec<Row<E>>),
 }
 
 /// Double precision.
@@ -156,7 +157,7 @@ pub struct PrimeField;
 
 impl PrimeField {
     /// The modulus.
-    pub const MODULUS: u64 = (1 << 61) - 1;
+    pub const MODULUS: u64 = PRIME;
 
     /// A rational number modulo the prime; where this divides the denominator, it counts as sampled.
     pub fn reduce(self, value: &BigRational) -> u64 {

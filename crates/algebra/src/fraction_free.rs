@@ -2,9 +2,11 @@
 
 use super::gcd::{gcd, gcd_list};
 use super::polynomial::Polynomial;
-use super::rational_function::{RationalFunction, RationalFunctions};
-use super::solve::{Row, Rows, Singular, augmented, eliminate_rows, entry};
+use super::rational_function::RationalFunction;
+use super::solve::{Rows, augmented, eliminate_rows, entry};
 use super::sparse::{Sharing, eliminate};
+use crate::rational_functions::RationalFunctions;
+use crate::row::{Row, Singular};
 use std::collections::BTreeSet;
 
 /// Solves one block `A X = B` over rational functions. Rows are cleared of denominators first; elimination then is

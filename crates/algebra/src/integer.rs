@@ -1,9 +1,11 @@
 //! Integers that stay in a machine word while they fit, which nearly all coefficients here do.
 
-use super::PrimeField;
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{Signed, ToPrimitive, Zero};
+
+/// The Mersenne prime 2^61 - 1, the modulus of [`PrimeField`](super::PrimeField).
+pub(super) const PRIME: u64 = (1 << 61) - 1;
 
 /// An integer; `Big` only where `Small` does not hold it, so that equality is structural.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,19 +117,19 @@ impl Integer {
         }
     }
 
-    /// The remainder modulo the prime of [`PrimeField`].
+    /// The remainder modulo [`PRIME`].
     pub(super) fn modulo_prime(&self) -> u64 {
         match self {
-            Integer::Small(small) => small.rem_euclid(PrimeField::MODULUS as i64) as u64,
+            Integer::Small(small) => small.rem_euclid(PRIME as i64) as u64,
             Integer::Big(big) => modulo_prime(big),
         }
     }
 }
 
-/// The remainder of an integer modulo the prime of [`PrimeField`].
+/// The remainder of an integer modulo [`PRIME`].
 pub(super) fn modulo_prime(value: &BigInt) -> u64 {
     value
-        .mod_floor(&BigInt::from(PrimeField::MODULUS))
+        .mod_floor(&BigInt::from(PRIME))
         .to_u64()
         .expect("invariant: a remainder is below the modulus, which fits 64 bits")
 }
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(square.add(&Integer::ONE).divide_exact(&edge), None);
         assert_eq!(square.gcd(&edge), edge);
         assert_eq!(Integer::Small(i64::MIN).neg().neg(), Integer::Small(i64::MIN));
-        assert_eq!(Integer::Small(-1).modulo_prime(), PrimeField::MODULUS - 1);
+        assert_eq!(Integer::Small(-1).modulo_prime(), PRIME - 1);
         assert_eq!(
             square.neg().modulo_prime(),
             modulo_prime(&-(BigInt::from(i64::MAX) * i64::MAX))

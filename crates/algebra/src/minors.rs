@@ -5,8 +5,9 @@
 //! divides by the determinant of each block alone, and where that is zero, there is no solution to be had.
 
 use super::Field;
-use super::solve::{Row, Singular, entry, solve};
+use super::solve::{entry, solve};
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
+use crate::row::{Row, Singular};
 
 /// The largest block that is solved by its minors, of which there are two to the power of its size.
 const LARGEST: usize = 6;

@@ -1,21 +1,10 @@
 //! Sparse linear systems over any field, block by block, with pivots chosen for little fill.
 
-use super::Field;
 use super::blocks::blocks;
+use super::field::{Block, Field};
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
+use crate::row::{Row, Singular};
 use std::collections::BTreeSet;
-
-/// A sparse row: columns ascending with their entries.
-pub type Row<E> = Vec<(u32, E)>;
-
-/// A matrix is singular: a row and a column that are left without a pivot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Singular {
-    /// The row, from 0.
-    pub row: u32,
-    /// The column, from 0.
-    pub column: u32,
-}
 
 /// Solves `A X = B` for a square sparse A; the rows of X belong to the columns of A.
 ///
@@ -91,7 +80,11 @@ fn blockwise<F: Field>(
         } else if let Some(sharing) = &mut sharing {
             eliminate(field, inner, sides, sharing).map_err(singular)?
         } else {
-            field.solve_block(inner, sides).map_err(singular)?
+            let solution = match field.solve_block(inner, sides) {
+                Block::Solved(solution) => solution,
+                Block::ByElimination(inner, sides) => eliminate(field, inner, sides, &mut Sharing::nothing()),
+            };
+            solution.map_err(singular)?
         };
         for (column, values) in block.columns.iter().zip(found) {
             solution[*column as usize] = values;

@@ -5,7 +5,7 @@
 //! proportion to the entries that arise, times a logarithm.
 
 use super::Field;
-use super::solve::{Row, Singular};
+use crate::row::{Row, Singular};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 

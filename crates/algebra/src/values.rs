@@ -3,7 +3,8 @@
 use super::convert::{FromExpression, Sampled};
 use super::minors::solve_away_from_zero;
 use super::ranges::Ranges;
-use super::{Doubles, Field, PrimeField, Rationals, Row, Sharing, Singular, eliminate};
+use super::{Doubles, Field, PrimeField, Rationals, Row};
+use crate::Block;
 use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -336,11 +337,11 @@ impl Field for SharedExpressions {
     fn may_vanish(&self, a: &Shared) -> bool {
         self.passing.contains(&a.expression)
     }
-    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Result<Vec<Row<Shared>>, Singular> {
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Block<Shared> {
         let mut entries = matrix.iter().flatten();
         match entries.any(|entry| self.changing.contains(&entry.1.expression)) {
-            true => solve_away_from_zero(self, matrix, right),
-            false => eliminate(self, matrix, right, &mut Sharing::nothing()),
+            true => Block::Solved(solve_away_from_zero(self, matrix, right)),
+            false => Block::ByElimination(matrix, right),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The equations in blocks, as data: vectors of variables whose names differ in their indices alone, and the matrices between
 //! them.
 
-use crate::system::SparseMatrix;
+use crate::sparse::SparseMatrix;
 use lgm_algebra::expr::ExprId;
 
 /// The equations of a system in blocks.

@@ -1,6 +1,7 @@
 //! Expressions as affine functions of chosen atoms; copies between arenas.
 
-use super::{ExprId, Exprs, Node};
+use super::Exprs;
+use crate::expr::{ExprId, Node};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 

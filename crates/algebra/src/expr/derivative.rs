@@ -3,7 +3,8 @@
 //! Derivatives of `abs`, `sign`, `min`, `max`, `floor`, `if`, relations and steps are those of the branch in force; what
 //! happens at the instant of a change is the business of whoever finds that instant.
 
-use super::{ExprId, Exprs, Function, Node, SymbolId};
+use super::Exprs;
+use crate::expr::{ExprId, Function, Node, SymbolId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

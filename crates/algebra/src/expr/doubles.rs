@@ -1,7 +1,7 @@
 //! What operations mean on doubles. Every evaluator follows these functions, down to the sign of a zero: `evaluate_f64`,
 //! kernels (interpreted or as machine code), forward differentiation.
 
-use super::{Function, Relation};
+use crate::expr::{Function, Relation};
 
 /// -1, 0 or 1; NaN of NaN.
 #[inline]

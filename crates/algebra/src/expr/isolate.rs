@@ -4,7 +4,8 @@
 //! other way round and never one branch of several: affine functions, odd powers, exponentials and their kin, `x*abs(x)`, and
 //! compositions of these.
 
-use super::{ExprId, Exprs, Function, Node, SymbolId};
+use super::Exprs;
+use crate::expr::{ExprId, Function, Node, SymbolId};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;

@@ -9,8 +9,10 @@
 mod affine;
 mod derivative;
 pub mod doubles;
+mod exact;
 mod fold;
 mod isolate;
+mod node;
 pub mod print;
 mod print_latex;
 
@@ -23,183 +25,10 @@ use std::sync::Arc;
 
 pub use affine::Affine;
 pub use derivative::{Gradient, GradientRow, NoDerivative};
-pub use fold::{Evaluated, to_f64};
+pub use exact::to_f64;
+pub use fold::Evaluated;
+pub use node::{ExprId, Function, Node, Relation, Symbol, SymbolId, SymbolKind};
 pub use print::{brief, text};
-
-/// An expression in an [`Exprs`] arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ExprId(pub u32);
-
-/// A named quantity in an [`Exprs`] arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SymbolId(pub u32);
-
-/// What a symbol stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SymbolKind {
-    /// A `param`, or one entry of a vector or matrix `param`.
-    Parameter,
-    /// An `input`, or one entry of a vector `input`.
-    Input,
-    /// The time derivative of an input.
-    InputRate,
-    /// A state of the equations.
-    State,
-    /// A variable of the flat graph that a measure or an equation refers to.
-    Measure,
-    /// A shared subexpression, assigned before it is used.
-    Assignment,
-    /// `time`
-    Time,
-}
-
-/// A symbol's name and kind.
-#[derive(Clone, Debug)]
-pub struct Symbol {
-    /// The user's name, `K[1, 2]` for an entry.
-    pub name: Arc<str>,
-    /// What it stands for.
-    pub kind: SymbolKind,
-}
-
-/// Functions of the language that stay in expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Function {
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Atan2,
-    Sinh,
-    Cosh,
-    Tanh,
-    Exp,
-    Log,
-    Sqrt,
-    Abs,
-    Sign,
-    Min,
-    Max,
-    Floor,
-    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this and of the two that follow is the time, which nobody
-    /// writes: what depends on it is seen to do so.
-    Step,
-    /// `pulse(t0, width)`
-    Pulse,
-    /// `ramp(t0)`: 0 before t0, time - t0 after.
-    Ramp,
-    /// `int(e)` of a measure expression.
-    Int,
-    /// `der(e)` of a measure expression.
-    Der,
-}
-
-impl Function {
-    /// All of them with their names in the language and the numbers of arguments that are written (`None`: one or more).
-    pub const ALL: [(Function, &'static str, Option<usize>); 23] = [
-        (Function::Sin, "sin", Some(1)),
-        (Function::Cos, "cos", Some(1)),
-        (Function::Tan, "tan", Some(1)),
-        (Function::Asin, "asin", Some(1)),
-        (Function::Acos, "acos", Some(1)),
-        (Function::Atan, "atan", Some(1)),
-        (Function::Atan2, "atan2", Some(2)),
-        (Function::Sinh, "sinh", Some(1)),
-        (Function::Cosh, "cosh", Some(1)),
-        (Function::Tanh, "tanh", Some(1)),
-        (Function::Exp, "exp", Some(1)),
-        (Function::Log, "log", Some(1)),
-        (Function::Sqrt, "sqrt", Some(1)),
-        (Function::Abs, "abs", Some(1)),
-        (Function::Sign, "sign", Some(1)),
-        (Function::Min, "min", None),
-        (Function::Max, "max", None),
-        (Function::Floor, "floor", Some(1)),
-        (Function::Step, "step", Some(1)),
-        (Function::Pulse, "pulse", Some(2)),
-        (Function::Ramp, "ramp", Some(1)),
-        (Function::Int, "int", Some(1)),
-        (Function::Der, "der", Some(1)),
-    ];
-
-    /// Whether the time is its last argument, which is not written.
-    pub fn is_of_time(self) -> bool {
-        matches!(self, Function::Step | Function::Pulse | Function::Ramp)
-    }
-
-    /// Those of its arguments that are written.
-    pub fn written(self, arguments: &[ExprId]) -> &[ExprId] {
-        match self.is_of_time() {
-            true => &arguments[..arguments.len() - 1],
-            false => arguments,
-        }
-    }
-
-    /// Its name in the language.
-    pub fn name(self) -> &'static str {
-        Function::ALL
-            .iter()
-            .find(|entry| entry.0 == self)
-            .map(|entry| entry.1)
-            .expect("invariant: Function::ALL lists every function")
-    }
-}
-
-/// A comparison or a logical operation, with values 0 and 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Relation {
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-}
-
-/// One node of an expression.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
-    /// An exact number.
-    Number(Arc<BigRational>),
-    /// `pi`
-    Pi,
-    /// A named quantity.
-    Symbol(SymbolId),
-    /// A sum of at least two terms; none is itself a sum; at most one number, last.
-    Sum(Box<[ExprId]>),
-    /// A product of at least two factors; none is itself a product; at most one number, first.
-    Product(Box<[ExprId]>),
-    /// A power; division is the power -1.
-    Power(ExprId, ExprId),
-    /// A function of the language.
-    Call(Function, Box<[ExprId]>),
-    /// A relation of two values.
-    Relation(Relation, ExprId, ExprId),
-    /// Logical negation.
-    Not(ExprId),
-    /// `if c then a else b`
-    If(ExprId, ExprId, ExprId),
-}
-
-impl Node {
-    /// The ids of the node's children.
-    pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
-        let (slice, fixed): (&[ExprId], [Option<ExprId>; 3]) = match self {
-            Node::Number(_) | Node::Pi | Node::Symbol(_) => (&[], [None; 3]),
-            Node::Sum(list) | Node::Product(list) | Node::Call(_, list) => (list, [None; 3]),
-            Node::Power(a, b) | Node::Relation(_, a, b) => (&[], [Some(*a), Some(*b), None]),
-            Node::Not(a) => (&[], [Some(*a), None, None]),
-            Node::If(c, a, b) => (&[], [Some(*c), Some(*a), Some(*b)]),
-        };
-        slice.iter().copied().chain(fixed.into_iter().flatten())
-    }
-}
 
 /// The numbers among terms or factors.
 enum Numbers {
@@ -382,8 +211,8 @@ impl Exprs {
         }
         let values = numbers.iter().filter_map(|id| self.as_number(*id));
         let together = match is_sum {
-            true => fold::exact_sum(values, fold::LONGEST_FOLDED),
-            false => fold::exact_product(values, fold::LONGEST_FOLDED),
+            true => crate::expr::exact::exact_sum(values, crate::expr::exact::LONGEST_FOLDED),
+            false => crate::expr::exact::exact_product(values, crate::expr::exact::LONGEST_FOLDED),
         };
         match together {
             Some(number) => (flat, Numbers::Many(number)),
@@ -464,7 +293,8 @@ impl Exprs {
                 if let (Some(value), Some(small)) = (self.as_number(base), power.to_i32())
                     && small.abs() <= 4096
                     && !(value.is_zero() && small < 0)
-                    && fold::length(value) * u64::from(small.unsigned_abs()) <= fold::LONGEST_FOLDED
+                    && crate::expr::exact::length(value) * u64::from(small.unsigned_abs())
+                        <= crate::expr::exact::LONGEST_FOLDED
                 {
                     let value = value.pow(small);
                     return self.number(value);

@@ -3,7 +3,8 @@
 //! Writing uses a stack of pending pieces instead of recursion, so that depth costs no stack, and appends to one
 //! string, so that time is proportional to the length of the text.
 
-use super::{ExprId, Exprs, Node, Relation};
+use super::Exprs;
+use crate::expr::{ExprId, Node, Relation};
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;

@@ -1,7 +1,8 @@
 //! Expressions as LaTeX, for `amsmath`.
 
+use super::Exprs;
 use super::print::{Factor, Fraction, Level, decimal, is_negative, level, written_terms};
-use super::{ExprId, Exprs, Function, Node, Relation};
+use crate::expr::{ExprId, Function, Node, Relation};
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 

@@ -1,6 +1,6 @@
 //! The units that the language knows, and their prefixes.
 
-use super::Dimension;
+use crate::units::Dimension;
 use lgm_source::Span;
 use num_bigint::BigInt;
 use num_rational::BigRational;
