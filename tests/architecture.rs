@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "source",
     "syntax",
     "algebra",
+    "numerics",
     "model",
     "elaborate",
     "equations",

@@ -3,7 +3,6 @@
 #[cfg(feature = "symbolica")]
 mod atoms;
 mod blocks;
-pub mod conserved;
 mod convert;
 mod diagonal;
 mod division;
@@ -16,7 +15,6 @@ mod images;
 mod integer;
 mod kernels;
 mod minors;
-pub mod newton;
 mod normal_form;
 mod parts;
 mod polynomial;
@@ -25,7 +23,6 @@ mod rational_field;
 mod rational_function;
 mod rational_functions;
 mod row;
-pub mod search;
 mod solve;
 mod sparse;
 pub mod units;

@@ -1,7 +1,7 @@
 //! Shared expressions with an arena of their own, beside the arena of the equations.
 
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, SymbolId};
-use lgm_algebra::{Field, FromExpression, NormalForms, Row, Shared, SharedExpressions, Singular};
+use lgm_algebra::{Block, Field, FromExpression, NormalForms, Row, Shared, SharedExpressions};
 use rustc_hash::FxHashMap;
 
 /// [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
@@ -85,7 +85,7 @@ impl Field for SharedArena {
     fn may_vanish(&self, a: &Shared) -> bool {
         self.field.may_vanish(a)
     }
-    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Result<Vec<Row<Shared>>, Singular> {
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Block<Shared> {
         self.field.solve_block(matrix, right)
     }
 }

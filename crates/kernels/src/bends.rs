@@ -10,7 +10,7 @@ use super::lower::{Layout, Lowering};
 use super::operation::Space;
 use super::{Arguments, Condition, Kernel, KernelOptions, reroll};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation};
-use lgm_algebra::search::scattered;
+use lgm_numerics::search::scattered;
 use rustc_hash::FxHashSet;
 
 /// Expressions times conditions that are looked at; of larger systems every condition is watched.

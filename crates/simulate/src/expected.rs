@@ -8,9 +8,9 @@ use super::plan::Plan;
 use super::scales::{LEAST, UNSEEN, nominal_sizes};
 use super::signals::{Corner, Side, Signals};
 use super::simulator::own_corners;
-use lgm_algebra::search::scattered;
 use lgm_kernels::{Arguments, Kernels};
 use lgm_model::system::StateSystem;
+use lgm_numerics::search::scattered;
 
 /// Samples of the inputs over the run.
 const SAMPLES: usize = 256;

@@ -2,8 +2,8 @@
 
 use super::linear::{Factor, Singular};
 use super::motion::pattern;
-use lgm_algebra::newton::LEAP;
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
+use lgm_numerics::newton::LEAP;
 
 /// The most iterations on a loop.
 const ITERATIONS: usize = 50;

@@ -2,8 +2,8 @@
 //! run begins with.
 
 use super::motion::Motion;
-use lgm_algebra::newton::Linearised;
-use lgm_algebra::search::{TRIES, closest, is_same, scattered, zeros};
+use lgm_numerics::newton::Linearised;
+use lgm_numerics::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use nalgebra::DMatrix;

@@ -3,11 +3,11 @@
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Mass, Motion, pattern};
 use super::steady;
-use lgm_algebra::conserved::{conserved, not_kept};
-use lgm_algebra::newton::find_zero;
-use lgm_algebra::search::scattered;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
+use lgm_numerics::conserved::{conserved, not_kept};
+use lgm_numerics::newton::find_zero;
+use lgm_numerics::search::scattered;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;

@@ -7,10 +7,10 @@
 
 use lgm_algebra::PrimeField;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
-use lgm_algebra::newton::{LEAP, Linearised, Stuck, find_zero_within, undetermined};
-use lgm_algebra::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_model::system::{AlgebraicLoop, State, StateSystem};
 use lgm_model::{Integral, Model};
+use lgm_numerics::newton::{LEAP, Linearised, Stuck, find_zero_within, undetermined};
+use lgm_numerics::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};

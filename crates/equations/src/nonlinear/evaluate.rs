@@ -4,8 +4,8 @@ use super::dual::{Point, duals};
 use crate::instants::Instant;
 use lgm_algebra::PrimeField;
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
-use lgm_algebra::newton::{Linearised, find_zero};
 use lgm_model::system::StateSystem;
+use lgm_numerics::newton::{Linearised, find_zero};
 use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 

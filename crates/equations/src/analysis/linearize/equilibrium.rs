@@ -1,10 +1,10 @@
 //! Points that equations determine: solutions of algebraic loops, and equilibria by Newton's method.
 
 use crate::analysis::linearize::linearization::{Fault, Linearization};
-use lgm_algebra::conserved::conserved;
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
-use lgm_algebra::newton::{Linearised, Stuck, find_zero};
-use lgm_algebra::search::scattered;
+use lgm_numerics::conserved::conserved;
+use lgm_numerics::newton::{Linearised, Stuck, find_zero};
+use lgm_numerics::search::scattered;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
@@ -170,7 +170,7 @@ impl Linearization<'_> {
     /// What is reported where equilibria are there, but the starts lead to none of them.
     fn not_kept(&self, kept: &[Vec<f64>], starts: &[f64], at: &[f64]) -> Option<Fault> {
         let names = || self.system.states.iter().map(|state| &*state.name);
-        let words = lgm_algebra::conserved::not_kept(kept, starts, at, names)?;
+        let words = lgm_numerics::conserved::not_kept(kept, starts, at, names)?;
         Some(Box::new(
             Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the starts")
                 .label(self.model.span, "in this model")

@@ -1,8 +1,8 @@
 //! A second look where Newton's iteration ends without a zero, or may have found one of several: other zeros from scattered guesses,
 //! and the point at which the equations come closest to being satisfied.
 
-use super::PrimeField;
-use super::newton::{Linearised, find_zero_within, undetermined};
+use crate::newton::{Linearised, find_zero_within, undetermined};
+use lgm_algebra::PrimeField;
 use nalgebra::{DMatrix, DVector};
 
 /// How many scattered guesses are tried.
