@@ -6,9 +6,10 @@
 //! parameters scattered too, and the values that it chooses between are compared.
 
 use super::graph::ValueId;
-use super::lower::{Layout, Lowering};
+use super::lower::Lowering;
 use super::operation::Space;
 use super::{Arguments, Condition, Kernel, KernelOptions, reroll};
+use crate::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation};
 use lgm_numerics::search::scattered;
 use rustc_hash::FxHashSet;

@@ -1,12 +1,13 @@
 //! Where expressions step or bend: instants that are known beforehand, and conditions to be watched.
 
-use super::bends;
 use super::graph::{Graph, ValueId};
 use super::looks::Looks;
-use super::lower::{Layout, Lowering};
+use super::lower::Lowering;
 use super::operation::{Binary, Space, Unary};
 use super::walk::{ById, Walk};
-use super::{Arguments, Kernel, KernelOptions, reroll};
+use super::{Arguments, Kernel, KernelOptions, bends, reroll};
+use crate::condition::Condition;
+use crate::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation};
 use std::f64::consts::{FRAC_PI_4, PI};
 
@@ -35,17 +36,6 @@ pub fn longest_step(fastest: f64) -> f64 {
 
 /// Instants looked at inside each piece between two corners: a condition may change within every period of another.
 const SAMPLES_OF_PIECE: usize = 8;
-
-/// A condition that depends on states, inputs or loop unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// The relation or the call that changes.
-    pub expression: ExprId,
-    /// Whether a value may jump there; otherwise it bends only, as where the two sides of a law in pieces meet.
-    pub jumps: bool,
-    /// Whether it is a relation or a sign, between whose sides anything may lie: what bends there may bend sharply.
-    pub is_sharp: bool,
-}
 
 /// Everything in some expressions that is not smooth.
 #[derive(Clone, Debug)]

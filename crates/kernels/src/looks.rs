@@ -5,9 +5,9 @@
 //! may, the interval is halved until the pulse is met or ruled out. Nothing is guessed by samples.
 
 use super::interval::{self, Bounds, Interval};
-use super::lower::Layout;
 use super::operation::Space;
 use super::walk::{ById, Walk};
+use crate::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, to_f64};
 use std::collections::VecDeque;
 

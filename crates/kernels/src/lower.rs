@@ -3,8 +3,8 @@
 use super::graph::{Graph, ValueId};
 use super::operation::{Binary, Space, Unary};
 use super::walk::{ById, Walk};
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, to_f64};
-use lgm_model::system::StateSystem;
+use crate::layout::Layout;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, to_f64};
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
@@ -13,89 +13,6 @@ const LARGEST_UNROLLED_POWER: u32 = 16;
 
 /// Sums of more terms are split.
 const LONGEST_SUM: usize = 16;
-
-/// Where the numbers of symbols are found in [`Arguments`](super::Arguments).
-#[derive(Clone, Debug, Default)]
-pub struct Layout {
-    /// By the number of the symbol.
-    meanings: Vec<Meaning>,
-}
-
-/// What a symbol is to a kernel.
-#[derive(Clone, Copy, Debug, Default)]
-enum Meaning {
-    /// A symbol of another system.
-    #[default]
-    Unknown,
-    /// A number of an argument.
-    Place(Space, u32),
-    /// An expression that it stands for.
-    Value(ExprId),
-}
-
-impl Layout {
-    /// The layout that all kernels of a system have.
-    pub fn new(system: &StateSystem) -> Layout {
-        let mut layout = Layout {
-            meanings: vec![Meaning::Unknown; system.exprs.symbol_count()],
-        };
-        layout.place(Space::Time, std::iter::once(system.time));
-        let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
-        layout.place(Space::Parameters, entries.map(|entry| entry.symbol));
-        layout.place(Space::States, system.states.iter().map(|state| state.symbol));
-        layout.place(Space::Inputs, system.inputs.iter().map(|input| input.symbol));
-        layout.place(Space::Rates, system.input_rates.iter().copied());
-        let unknowns = system.loops.iter().flat_map(|entry| &entry.unknowns);
-        layout.place(Space::Unknowns, unknowns.copied());
-        for assignment in &system.assignments {
-            layout.set(assignment.symbol, Meaning::Value(assignment.value));
-        }
-        layout
-    }
-
-    fn place(&mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) {
-        for (index, symbol) in symbols.enumerate() {
-            self.set(symbol, Meaning::Place(space, index as u32));
-        }
-    }
-
-    fn set(&mut self, symbol: SymbolId, meaning: Meaning) {
-        let at = symbol.0 as usize;
-        if at >= self.meanings.len() {
-            self.meanings.resize(at + 1, Meaning::Unknown);
-        }
-        self.meanings[at] = meaning;
-    }
-
-    fn meaning(&self, symbol: SymbolId) -> Meaning {
-        self.meanings.get(symbol.0 as usize).copied().unwrap_or_default()
-    }
-
-    /// Where a symbol's number is; none for assignments and for symbols of other systems.
-    pub fn place_of(&self, symbol: SymbolId) -> Option<(Space, u32)> {
-        match self.meaning(symbol) {
-            Meaning::Place(space, index) => Some((space, index)),
-            _ => None,
-        }
-    }
-
-    /// How many entries of parameters there are.
-    pub(crate) fn parameters(&self) -> usize {
-        let last = self.meanings.iter().filter_map(|meaning| match meaning {
-            Meaning::Place(Space::Parameters, index) => Some(*index as usize + 1),
-            _ => None,
-        });
-        last.max().unwrap_or(0)
-    }
-
-    /// The expression that a symbol stands for, where it is assigned.
-    pub fn value_of(&self, symbol: SymbolId) -> Option<ExprId> {
-        match self.meaning(symbol) {
-            Meaning::Value(value) => Some(value),
-            _ => None,
-        }
-    }
-}
 
 /// Lowers roots to values of one graph.
 pub(crate) fn lower(exprs: &Exprs, layout: &Layout, roots: &[ExprId]) -> (Graph, Vec<ValueId>) {

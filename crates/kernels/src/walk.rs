@@ -1,6 +1,6 @@
 //! Ways through expressions, each after its parts.
 
-use super::lower::Layout;
+use crate::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Node};
 use rustc_hash::FxHashMap;
 

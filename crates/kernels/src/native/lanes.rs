@@ -2,7 +2,7 @@
 
 use super::super::operation::Space;
 use super::super::program::{Index, Instruction, Loop, Register, Store, Target};
-use super::emit::{Emitter, Place, Values, has_vector_form};
+use crate::native::emitter::{Emitter, Place, Values, has_vector_form};
 use cranelift_codegen::ir::immediates::Uimm8;
 use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 

@@ -5,18 +5,20 @@
 
 mod code;
 mod emit;
+mod emitter;
 mod lanes;
+mod library;
 
 pub(crate) use code::{Code, Pointers};
 
 use super::operation::{Binary, Unary};
 use super::program::{Loop, Program};
-use cranelift_codegen::ir::{AbiParam, Signature, types};
+use crate::native::library::Library;
+use cranelift_codegen::ir::AbiParam;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use rustc_hash::FxHashMap;
+use cranelift_module::{FuncId, Module, default_libcall_names};
 
 /// A function is closed when it holds so many instructions.
 const FUNCTION_SIZE: usize = 400;
@@ -86,42 +88,4 @@ fn chunks(loops: &[Loop]) -> Vec<&[Loop]> {
         chunks.push(&loops[start..]);
     }
     chunks
-}
-
-/// Functions of the mathematical library that a program calls.
-#[derive(Default)]
-struct Library {
-    unary: FxHashMap<Unary, FuncId>,
-    binary: FxHashMap<Binary, FuncId>,
-}
-
-impl Library {
-    fn declare(module: &mut JITModule, program: &Program) -> Option<Library> {
-        use super::program::Instruction;
-        let mut library = Library::default();
-        let signature = |module: &JITModule, operands: usize| -> Signature {
-            let mut signature = module.make_signature();
-            signature.params.resize(operands, AbiParam::new(types::F64));
-            signature.returns.push(AbiParam::new(types::F64));
-            signature
-        };
-        let import = |module: &mut JITModule, name: String, operands: usize| {
-            let signature = signature(module, operands);
-            module.declare_function(&name, Linkage::Import, &signature).ok()
-        };
-        for instruction in program.loops.iter().flat_map(|entry| &entry.body) {
-            match instruction {
-                Instruction::Unary(operation, _) if operation.is_library_function() => {
-                    let id = import(module, format!("{operation:?}"), 1)?;
-                    library.unary.insert(*operation, id);
-                }
-                Instruction::Binary(operation, ..) if operation.is_library_function() => {
-                    let id = import(module, format!("{operation:?}"), 2)?;
-                    library.binary.insert(*operation, id);
-                }
-                _ => {}
-            }
-        }
-        Some(library)
-    }
 }

@@ -1,0 +1,18 @@
+//! What kernels are called with.
+
+/// The arguments of every kernel; parts that a kernel does not read may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arguments<'a> {
+    /// The time in seconds. Steps have their new value at the instant itself.
+    pub time: f64,
+    /// Every entry of every parameter in declaration order, derived ones included (see [`Kernels::parameters`]).
+    pub parameters: &'a [f64],
+    /// States in order.
+    pub states: &'a [f64],
+    /// Inputs in order.
+    pub inputs: &'a [f64],
+    /// Time derivatives of the inputs.
+    pub rates: &'a [f64],
+    /// Unknowns of all algebraic loops, in order.
+    pub unknowns: &'a [f64],
+}
