@@ -1,7 +1,7 @@
 //! The equations in blocks, as text and as LaTeX: vectors of states, and the matrices between them in brackets.
 
-use super::text::{TextOptions, section, whole_matrix};
 use super::{MatrixOptions, double, expression, significant};
+use crate::text_tables::{TextOptions, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node, print};
 use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, BlockVector};
 use lgm_model::system::StateSystem;
@@ -304,7 +304,7 @@ pub(super) struct Tex<'a> {
 impl Tex<'_> {
     pub fn value(&self, id: ExprId) -> String {
         match self.system.exprs.as_number(id).filter(|_| self.options.numeric) {
-            Some(value) => super::latex::number(double(value)),
+            Some(value) => crate::latex_words::number(double(value)),
             None if is_long(self.system, id) => "(\\ldots)".to_string(),
             None => print::latex(&self.system.exprs, id),
         }
@@ -315,7 +315,7 @@ impl Notation for Tex<'_> {
     fn vector(&self, vector: &BlockVector) -> String {
         let name = match vector.is_variable || vector.entries.len() > 1 {
             true => print::latex_name(&vector.name),
-            false => format!("\\mathtt{{{}}}", super::latex::escaped(&vector.name)),
+            false => format!("\\mathtt{{{}}}", crate::latex_words::escaped(&vector.name)),
         };
         match vector.entries.len() {
             1 => name,

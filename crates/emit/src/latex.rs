@@ -2,7 +2,8 @@
 
 use super::blocks::{Notation, Tex, sides, some, told};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
-use super::{Matrices, MatrixOptions, double, members, significant};
+use super::{Matrices, MatrixOptions, double, members};
+use crate::latex_words::{escaped, number};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, print};
 use lgm_model::ParameterEntry;
 use lgm_model::blocks::{BlockEquation, BlockForm};
@@ -402,36 +403,6 @@ fn derived(exprs: &Exprs, entry: &ParameterEntry) -> String {
         .derived
         .map(|id| format!("{} = ", print::latex(exprs, id)))
         .unwrap_or_default()
-}
-
-/// A number with a power of ten instead of an `e`.
-pub(super) fn number(value: f64) -> String {
-    if value.is_infinite() {
-        return if value > 0.0 { "\\infty" } else { "-\\infty" }.to_string();
-    }
-    let text = significant(value, 6);
-    match text.split_once('e') {
-        Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
-        None => text,
-    }
-}
-
-/// Plain text, with TeX's own characters made harmless.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for letter in text.chars() {
-        match letter {
-            '_' | '&' | '%' | '#' | '$' | '{' | '}' => {
-                out.push('\\');
-                out.push(letter);
-            }
-            '\\' => out.push_str("\\textbackslash{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            _ => out.push(letter),
-        }
-    }
-    out
 }
 
 /// A unit such as `N.s/m` or `m^3/s`, upright, after a thin space.

@@ -4,20 +4,24 @@
 
 mod blocks;
 pub mod code;
+mod columns;
 mod html;
 mod json;
 mod latex;
 mod latex_lines;
+mod latex_words;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 pub mod plot;
 pub mod rows;
 mod text;
+mod text_tables;
 
 pub use html::{html, html_body};
 pub use json::{json, write_json_number, write_json_string};
 pub use latex::latex;
-pub use text::{TextOptions, text};
+pub use text::text;
+pub use text_tables::TextOptions;
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};

@@ -5,7 +5,7 @@
 //! the names that the JSON form has: `schema`, `model`, `columns` (the JSON text of a list of names, units and kinds) and
 //! `status`; besides, `unit:NAME` for every column with a unit.
 
-use super::rows::{Column, Field};
+use super::columns::{Column, Field};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};

@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 use super::parquet_rows::ParquetWriter;
 use super::{shortest, write_json_number, write_json_string};
+pub use crate::columns::{Column, Field};
 use lgm_algebra::expr::Node;
 use lgm_model::SiUnit;
 use lgm_model::system::{Quantity, StateSystem};
@@ -80,28 +81,6 @@ pub enum TableFormat {
     /// Parquet, in groups of rows; model, columns with their units, and status are metadata of the file.
     #[cfg(feature = "parquet")]
     Parquet,
-}
-
-/// One column of a table.
-#[derive(Clone, Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// The SI unit.
-    pub unit: Option<SiUnit>,
-    /// What it is: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
-    pub kind: &'static str,
-}
-
-/// One field of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Field<'t> {
-    /// A number, in as many digits, at most 17, as it takes to read the same double back.
-    Number(f64),
-    /// Words.
-    Text(&'t str),
-    /// Nothing.
-    Empty,
 }
 
 /// Writes a table row by row; of CSV and JSON nothing is kept, of Parquet the rows of a group.

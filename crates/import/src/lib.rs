@@ -3,6 +3,7 @@
 //! AFTER THIS POINT there is ordinary source text, to be parsed and compiled like any other; nothing of
 //! the foreign notation is left but the names that it gives to things.
 
+mod elements;
 mod lg2ss;
 mod matrix;
 mod print;

@@ -1,6 +1,6 @@
 //! Writes an LG2ss graph as a model, with the symbols that LG2ss gives to its elements.
 
-use super::lg2ss::{Branch, Element, ElementType, GROUND, Output, OutputType};
+use crate::elements::{Branch, Element, ElementType, GROUND, Output, OutputType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt::Write;

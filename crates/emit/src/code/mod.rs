@@ -12,6 +12,7 @@ mod mass;
 mod matlab;
 mod modelica;
 mod names;
+mod package;
 mod program;
 mod python;
 mod rust;
@@ -25,6 +26,7 @@ pub use subject::Origin;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+pub use package::{CodeFile, CodeOptions, Package, SharedLibrary};
 use subject::Subject;
 
 /// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand: eight megabytes.
@@ -72,69 +74,6 @@ impl Target {
         (Target::Latex, "latex"),
         (Target::Json, "json"),
     ];
-}
-
-/// What is asked of the code.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CodeOptions {
-    /// Single precision.
-    pub float: bool,
-    /// Also a run in steps of this length in seconds, as real-time loops need it.
-    pub fixed_step: Option<f64>,
-    /// Newton's iterations on the algebraic loops at most, in each evaluation.
-    pub loop_iterations: Option<u64>,
-}
-
-impl CodeOptions {
-    /// Newton's iterations on the algebraic loops at most: 50 unless it is said.
-    pub fn iterations(&self) -> u64 {
-        self.loop_iterations.unwrap_or(50)
-    }
-}
-
-/// One file of a package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeFile {
-    /// Its path inside the package, with slashes.
-    pub path: String,
-    /// What it holds.
-    pub contents: Vec<u8>,
-}
-
-/// The files of one target.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Package {
-    /// In order of their paths.
-    pub files: Vec<CodeFile>,
-    /// What is reported to the user about them.
-    pub remarks: Vec<String>,
-    /// What a user is warned of.
-    pub warnings: Vec<Diagnostic>,
-    /// What a C compiler is to build of them; none where the files are all there is.
-    pub library: Option<SharedLibrary>,
-}
-
-/// A shared library built from files of a package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedLibrary {
-    /// The files to be compiled, in the folder `sources` of the package.
-    pub sources: Vec<String>,
-    /// Where the library belongs in the package.
-    pub path: String,
-}
-
-impl Package {
-    /// Puts the files into the order of their paths.
-    pub fn sort(&mut self) {
-        self.files.sort_by(|a, b| a.path.cmp(&b.path));
-    }
-
-    fn add(&mut self, path: impl Into<String>, contents: impl Into<Vec<u8>>) {
-        self.files.push(CodeFile {
-            path: path.into(),
-            contents: contents.into(),
-        });
-    }
 }
 
 /// The warning that a program does not see where a solution of a loop ends.

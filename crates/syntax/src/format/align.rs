@@ -5,9 +5,9 @@
 //! they happen to be of one width. A row that is much wider than the others stays out. The result reads the same way, so that formatting
 //! it again changes nothing.
 
-use super::COLUMNS;
 use super::rows::{Class, Keyword, Row, further_statements};
 use super::words::{Kind, Stop, Word};
+use crate::format::limits::COLUMNS;
 use rustc_hash::FxHashMap;
 
 /// When and how to line up.

@@ -9,6 +9,7 @@
 //! these is read from the text in a way that reads the same from the result, so that formatting twice changes nothing.
 
 mod align;
+mod limits;
 mod rows;
 mod spacing;
 mod words;
@@ -16,12 +17,6 @@ mod write;
 
 use lgm_source::SourceId;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
-
-/// Lines are broken, and blocks opened, beyond this many columns.
-const COLUMNS: usize = 100;
-
-/// Blanks in front of each line of a block, more than the block itself has.
-const INDENT: usize = 2;
 
 /// Lays out a text. One with errors is left alone: its diagnostics are returned.
 ///

@@ -3,7 +3,7 @@
 
 use super::super::token::Token;
 use super::words::{Kind, Matrix, Word};
-use super::{COLUMNS, INDENT};
+use crate::format::limits::{COLUMNS, INDENT};
 
 /// Consecutive words that are written as one line if they fit, and the comments at the end of that line.
 pub(super) struct Row {

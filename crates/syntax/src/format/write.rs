@@ -3,7 +3,7 @@
 
 use super::rows::Row;
 use super::words::{Kind, Matrix, Word};
-use super::{COLUMNS, INDENT};
+use crate::format::limits::{COLUMNS, INDENT};
 
 /// What a broken row continues under the column behind a bracket, if that is not further right than this.
 const DEEPEST_BRACKET: usize = 50;

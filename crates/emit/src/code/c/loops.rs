@@ -1,8 +1,12 @@
 //! Algebraic loops in C: residuals, their matrix, and how they enter the rates.
 
 use super::dialect::C;
-use super::{CodeOptions, Functions, Subject, Values, integers, list, move_call};
+use crate::code::c::text::{integers, list, move_call};
+use crate::code::functions::Functions;
+use crate::code::package::CodeOptions;
 use crate::code::program::{Array, Dialect};
+use crate::code::subject::Subject;
+use crate::code::template::Values;
 use lgm_kernels::SparseKernel;
 use lgm_simulate::OVER_BENDS;
 

@@ -3,13 +3,14 @@
 mod dialect;
 mod loops;
 mod stability;
+mod text;
 
-use super::functions::{self, Functions, wrapped};
-use super::names::one_line;
-use super::program::{Array, Dialect};
-use super::subject::{Named, Parameter, Subject, bracketed, labels, names, parameter_remark, readme_values};
+use super::functions::{self, Functions};
+use super::program::Dialect;
+use super::subject::{Named, Parameter, Subject, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
+use crate::code::c::text::{comment, indented, indices, integers, list, move_call};
 use crate::shortest;
 use dialect::{C, RULES, string};
 use lgm_kernels::program::Program;
@@ -229,46 +230,6 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     values
 }
 
-/// A text that ends no comment.
-fn comment(text: &str) -> String {
-    one_line(text)
-        .replace("*/", "* /")
-        .replace("/*", "/ *")
-        .replace("??", "? ?")
-}
-
-/// Entries of an array, or one where there is none.
-fn list(entries: impl Iterator<Item = String>, or: String) -> String {
-    let entries: Vec<String> = entries.collect();
-    if entries.is_empty() {
-        return or;
-    }
-    wrapped(&entries)
-}
-
-fn integers(entries: &[usize]) -> String {
-    list(entries.iter().map(usize::to_string), "0".to_string())
-}
-
-/// An enumeration of places in an array.
-fn indices(name: &str, letter: &str, users: &[Named]) -> String {
-    if users.is_empty() {
-        return "/* There is none. */".to_string();
-    }
-    let legal = names(users.iter().map(|entry| entry.name.as_str()), RULES, &[]);
-    let mut text = "enum {\n".to_string();
-    for (at, (entry, legal)) in users.iter().zip(&legal).enumerate() {
-        let comma = if at + 1 < users.len() { "," } else { "" };
-        let remark = format!("{} {}", entry.name, bracketed(&entry.unit));
-        let _ = writeln!(
-            text,
-            "    {name}_{letter}_{legal} = {at}{comma} /* {} */",
-            comment(remark.trim())
-        );
-    }
-    text + "};"
-}
-
 /// The members of the parameter struct with their names.
 fn members(subject: &Subject<'_>) -> Vec<String> {
     let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
@@ -419,29 +380,6 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
     values.set("helpers", c.helpers(&text));
     values.set("programs", text);
     values
-}
-
-/// The arguments of a call within the model's functions.
-fn move_call(out: &str) -> impl Fn(Array) -> String + use<> {
-    let out = out.to_string();
-    move |array| {
-        match array {
-            Array::Time => "t",
-            Array::Parameters => "model->p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "model->w",
-            Array::Numbers => unreachable!("invariant: tables of numbers are constants"),
-            Array::Temporaries => "model->s",
-            Array::Output => &out,
-        }
-        .to_string()
-    }
-}
-
-fn indented(text: &str) -> String {
-    format!("    {text}\n")
 }
 
 fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {

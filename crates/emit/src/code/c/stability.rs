@@ -1,6 +1,6 @@
 //! Whether steps of fixed length are short enough for the poles of a model.
 
-use super::Subject;
+use crate::code::subject::Subject;
 use lgm_equations::analysis::poles;
 use lgm_kernels::Arguments;
 use lgm_model::system::SparseMatrix;

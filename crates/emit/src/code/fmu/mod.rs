@@ -3,6 +3,7 @@
 mod archive;
 mod description;
 mod variables;
+mod version;
 
 pub use archive::archive;
 
@@ -13,68 +14,7 @@ use super::{Package, SharedLibrary, c};
 use description::{Facts, build_description, description, escaped, table};
 use sha2::{Digest, Sha256};
 use variables::Variables;
-
-/// The version of the standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    Two,
-    Three,
-}
-
-impl Version {
-    fn number(self) -> &'static str {
-        match self {
-            Version::Two => "2.0",
-            Version::Three => "3.0",
-        }
-    }
-
-    fn token_attribute(self) -> &'static str {
-        match self {
-            Version::Two => "guid",
-            Version::Three => "instantiationToken",
-        }
-    }
-
-    /// The file of the standard's functions.
-    fn functions(self) -> (&'static str, &'static str) {
-        match self {
-            Version::Two => ("fmi2.c", include_str!("fmi2.c")),
-            Version::Three => ("fmi3.c", include_str!("fmi3.c")),
-        }
-    }
-
-    /// The standard's own headers.
-    fn headers(self) -> [(&'static str, &'static str); 3] {
-        match self {
-            Version::Two => [
-                ("fmi2FunctionTypes.h", include_str!("headers/fmi2FunctionTypes.h")),
-                ("fmi2Functions.h", include_str!("headers/fmi2Functions.h")),
-                ("fmi2TypesPlatform.h", include_str!("headers/fmi2TypesPlatform.h")),
-            ],
-            Version::Three => [
-                ("fmi3FunctionTypes.h", include_str!("headers/fmi3FunctionTypes.h")),
-                ("fmi3Functions.h", include_str!("headers/fmi3Functions.h")),
-                ("fmi3PlatformTypes.h", include_str!("headers/fmi3PlatformTypes.h")),
-            ],
-        }
-    }
-
-    /// The folder of a machine's binaries.
-    fn platform(self) -> String {
-        use std::env::consts::{ARCH, OS};
-        let system = if OS == "macos" { "darwin" } else { OS };
-        match (self, system, ARCH) {
-            (Version::Two, "linux", "x86_64") => "linux64".into(),
-            (Version::Two, "linux", "x86") => "linux32".into(),
-            (Version::Two, "darwin", "x86_64") => "darwin64".into(),
-            (Version::Two, "windows", "x86_64") => "win64".into(),
-            (Version::Two, "windows", "x86") => "win32".into(),
-            // Version 2 names no others; tools take those of version 3.
-            (_, system, machine) => format!("{machine}-{system}"),
-        }
-    }
-}
+pub(super) use version::Version;
 
 /// Seconds that corners are looked for ahead, where nobody says when a run ends.
 const LOOK_AHEAD: f64 = 10.0;
