@@ -1,9 +1,10 @@
 //! `lgm check`
 
 use super::disk::write_result;
+use super::report;
 use super::request::ModelArguments;
-use super::{Outcome, report};
 use crate::Request;
+use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_equations::Options;
 use lgm_model::counts::{Count, Counts};

@@ -1,8 +1,9 @@
 //! `lgm completions`
 
 use super::disk::write_result;
-use super::{Outcome, report};
-use clap::CommandFactory;
+use super::report;
+use crate::cli::outcome::Outcome;
+use clap::Command;
 use clap_complete::Shell;
 use lgm_source::SourceMap;
 
@@ -20,11 +21,11 @@ pub(super) struct Arguments {
     shell: Shell,
 }
 
-/// Runs the command.
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+/// Runs the command; `all` is the whole command line.
+pub(super) fn run(arguments: &Arguments, mut all: Command) -> Outcome {
     // Into memory first: the library panics if a stream refuses what it writes.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "lgm", &mut script);
+    clap_complete::generate(arguments.shell, &mut all, "lgm", &mut script);
     let written = write_result(None, &mut |stream| stream.write_all(&script));
     report::after_writing(&SourceMap::default(), written)
 }

@@ -234,3 +234,8 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
         }
     }
 }
+
+/// Writes a text to a file.
+pub(super) fn write_text(path: &Path, text: &str) -> Result<(), WriteFault> {
+    write_result(Some(path), &mut |stream| stream.write_all(text.as_bytes()))
+}

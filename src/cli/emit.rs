@@ -2,10 +2,10 @@
 
 use super::folder::{write_archive, write_folder};
 use super::library::add_library;
+use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, report};
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use crate::cli::outcome::Outcome;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lgm_emit::code::{self, CodeOptions, Origin, Target};
 use lgm_equations::Options;
 use lgm_source::SourceMap;

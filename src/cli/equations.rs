@@ -1,8 +1,9 @@
 //! `lgm equations`
 
 use super::disk::write_result;
+use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, report};
+use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_emit::{self, MatrixOptions, TextOptions};
 use lgm_equations::{Options, with_numbers};

@@ -1,10 +1,10 @@
 //! `lgm explain`
 
 use super::disk::write_result;
-use super::{Outcome, report};
+use super::report;
+use crate::cli::outcome::Outcome;
 use lgm_source::SourceMap;
-use lgm_source::codes::Code;
-use lgm_source::codes::{self, PAGES};
+use lgm_source::codes::{self, Code, PAGES};
 use lgm_source::diagnostic::Diagnostic;
 use std::io::{self, IsTerminal, Write};
 

@@ -1,7 +1,8 @@
 //! `lgm fmt`
 
 use super::disk::{read_root, write_result};
-use super::{Outcome, report};
+use super::report;
+use crate::cli::outcome::Outcome;
 use lgm_source::SourceMap;
 use lgm_syntax;
 use std::path::{Path, PathBuf};

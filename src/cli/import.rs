@@ -1,7 +1,8 @@
 //! `lgm import`
 
 use super::disk::write_result;
-use super::{Outcome, report};
+use super::report;
+use crate::cli::outcome::Outcome;
 use lgm_import;
 use lgm_source::SourceMap;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! `lgm lsp`
 
-use super::{Outcome, simulate};
+use super::simulate;
+use crate::cli::outcome::Outcome;
 
 /// Serves an editor: the Language Server Protocol over standard input and output.
 #[derive(Debug, clap::Args)]

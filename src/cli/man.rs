@@ -1,15 +1,15 @@
 //! `lgm man`
 
 use super::disk::{WriteFault, sentence, write_result};
-use super::{Outcome, report};
-use clap::{Command, CommandFactory};
+use super::report;
+use crate::cli::outcome::Outcome;
+use clap::Command;
 use clap_mangen::Man;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Writes manual pages into a folder: `lgm.1`, and one page for each command.
 #[derive(Debug, clap::Args)]
@@ -21,10 +21,10 @@ pub(super) struct Arguments {
     folder: PathBuf,
 }
 
-/// Runs the command.
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+/// Runs the command; `all` is the whole command line.
+pub(super) fn run(arguments: &Arguments, all: Command) -> Outcome {
     let written = make_folder(&arguments.folder)
-        .and_then(|()| pages())
+        .and_then(|()| pages(all))
         .map_err(|error| unwritten(&arguments.folder, &error))
         .and_then(|pages| {
             pages
@@ -51,9 +51,9 @@ fn unwritten(folder: &Path, error: &io::Error) -> WriteFault {
 }
 
 /// Every page with the name of its file.
-fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+fn pages(all: Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     // The command `help` has nothing to say that `lgm` does not.
-    let mut root = super::Arguments::command().disable_help_subcommand(true);
+    let mut root = all.disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
     let mut open = vec![root];

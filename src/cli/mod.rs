@@ -18,12 +18,14 @@ mod lsp;
 mod man;
 mod modes;
 mod new;
+mod outcome;
 mod report;
 mod request;
 mod response;
 mod simulate;
 
-use clap::{Parser, Subcommand};
+use crate::cli::outcome::Outcome;
+use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;
 use std::process::ExitCode;
 
@@ -53,19 +55,6 @@ enum Command {
     Lsp(lsp::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// All is well, or nearly.
-    Success,
-    /// The model or the run has an error.
-    Failure,
-    /// The command line has.
-    Misuse,
-    /// Ctrl-C ended the run; what there was is written.
-    Interrupted,
 }
 
 impl From<Outcome> for ExitCode {
@@ -102,8 +91,8 @@ pub fn main() -> ExitCode {
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Lsp(arguments) => lsp::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+        Command::Man(arguments) => man::run(&arguments, Arguments::command()),
     });
     outcome.into()
 }
@@ -111,7 +100,6 @@ pub fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent_and_each_command_has_an_example() {

@@ -1,8 +1,9 @@
 //! `lgm modes`
 
 use super::disk::write_result;
+use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, report};
+use crate::cli::outcome::Outcome;
 use lgm_emit::significant;
 use lgm_equations::analysis::{ResponseRequest, poles, response};
 use lgm_equations::{Options, StateSystem};

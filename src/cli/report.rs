@@ -1,8 +1,9 @@
 //! Diagnostics on standard error or as JSON, and the exit code that follows from them.
 
-use super::Outcome;
 use super::disk::WriteFault;
+use super::outcome::Outcome;
 use crate::rendering::render;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Severity, has_errors};
 use lgm_source::{SourceMap, Span};
 use serde_json::{Value, json};
@@ -127,4 +128,9 @@ mod tests {
             Some("For more: lgm explain LGM0301\n")
         );
     }
+}
+
+/// A diagnostic of the command line as a whole.
+pub(super) fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
+    Diagnostic::error(code, message).help(help)
 }

@@ -1,7 +1,8 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
 use super::disk::{Disk, read_root};
-use super::{Outcome, report};
+use super::report;
+use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
 use lgm_elaborate::Settings;

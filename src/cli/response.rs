@@ -1,13 +1,13 @@
 //! `lgm response`
 
 use super::disk::write_result;
+use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, report};
+use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_emit::{significant, write_json_number, write_json_string};
-use lgm_equations::Options;
-use lgm_equations::StateSystem;
 use lgm_equations::analysis::{Response, ResponseRequest, response};
+use lgm_equations::{Options, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;

@@ -7,7 +7,7 @@ use lgm_model::SiUnit;
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The SI unit as text.
+    /// The SI unit.
     pub unit: Option<SiUnit>,
     /// What it is: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
     pub kind: &'static str,

@@ -1,7 +1,8 @@
 //! `lgm new`
 
 use super::disk::{WriteFault, write_result};
-use super::{Outcome, report};
+use super::report;
+use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;

@@ -1,166 +1,44 @@
 //! `lgm simulate`
 
+mod arguments;
 mod batch;
+mod batch_arguments;
 mod columns;
 mod failures;
 mod inputs;
 mod plan;
 mod plots;
 mod preview;
+mod ready;
 mod rows;
+mod runs;
 mod vary;
 mod watch;
 
-use super::disk::{WriteFault, write_result};
-use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::{Outcome, interrupt, report};
+pub(super) use arguments::Arguments;
+
+use super::disk::write_result;
+use super::request::LinearizeArguments;
+use super::{interrupt, report};
 use crate::Whole;
-use clap::ValueEnum;
+use crate::cli::outcome::Outcome;
+use crate::cli::report::misuse;
+use crate::cli::simulate::ready::{Ready, is_interruption};
 use columns::{Curve, Written};
 use inputs::InputOptions;
-use lgm_emit::rows::TableFormat;
 use lgm_equations::bond::BondGraph;
-use lgm_equations::{FlatGraph, Options, StateSystem};
+use lgm_equations::{FlatGraph, Options};
 use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::{ElementId, Model};
-use lgm_simulate::{Failure, FailureKind, Inputs, Plan, Report, Stop, Summary, Verifier, simulate};
+use lgm_simulate::{Failure, FailureKind, Inputs, Report, Summary, Verifier, simulate};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, has_errors};
+use lgm_source::diagnostic::has_errors;
 use plots::Plotter;
 pub(super) use preview::picture;
 use rows::Recorder;
 use std::io;
-use std::path::{Path, PathBuf};
 use watch::Watch;
-
-/// Runs a model over time.
-///
-/// Rows go to standard output as CSV unless --output, --plot or --html says otherwise: `time`, the outputs, the states. A file
-/// appears under its name when it is complete. Ctrl-C ends the run with the rows so far in a valid file, and exit code 130.
-///
-/// What the model's `experiment` says holds unless an option says otherwise.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  lgm simulate examples/oscillator.lgm --stop 5 --points 501 -o run.csv
-  lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
-  lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
-  lgm simulate examples/oscillator.lgm --input F=1 --verify -o run.csv
-  lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log -o runs.csv
-  lgm simulate examples/oscillator.lgm --monte-carlo 1000 --seed 7 --vary \"k=normal(50, 2)\" -o runs.csv")]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    states: StateArguments,
-    #[command(flatten)]
-    plan: plan::PlanArguments,
-    /// The signal of an input: an expression of time and parameters, or a column of a CSV table as FILE.csv:COLUMN (straight
-    /// lines between rows) or FILE.csv:COLUMN,held; its times are the column `time`, and its first and last values hold
-    /// beyond its ends
-    #[arg(long, value_name = "INPUT=SIGNAL", allow_hyphen_values = true)]
-    input: Vec<String>,
-    /// Write the rows to this file; `-` is standard output
-    #[arg(short, long, value_name = "FILE", alias = "out")]
-    output: Option<PathBuf>,
-    /// How to write the rows; else as the ending of --output says (`.json`, `.parquet` in a build with that feature), else
-    /// CSV. Numbers are in SI units and have as many digits, at most 17, as it takes to read the very same double back
-    #[arg(long, value_enum)]
-    format: Option<Format>,
-    /// What to write: outputs, states or inputs, in this order; else all outputs and, of a single run, all states
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    columns: Vec<String>,
-    /// Draw the curves to this SVG file
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Draw the curves to this HTML file, which zooms and shows values
-    #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
-    /// What to draw: outputs, states or inputs; else what the experiment says, else all outputs
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    show: Vec<String>,
-    /// Keep the rows so far of a run that fails
-    #[arg(long)]
-    keep: bool,
-    /// Say on standard error which method made how many steps
-    #[arg(long)]
-    stats: bool,
-    /// Compare the run with the laws of the flat graph: at every row and on both sides of every event; go from row to row with a
-    /// second integrator, and add up energy. What was verified is written to standard error; a failure ends in exit code 1
-    #[arg(long)]
-    verify: bool,
-    #[command(flatten)]
-    batch: batch::BatchArguments,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Csv,
-    Json,
-    #[cfg(feature = "parquet")]
-    Parquet,
-}
-
-/// Endings that promise a form which rows cannot be written in: a file of numbers under such a name would be a trap.
-const FOREIGN: [&str; 12] = [
-    "parquet", "arrow", "feather", "h5", "hdf5", "mat", "nc", "npy", "npz", "ods", "xls", "xlsx",
-];
-
-impl Arguments {
-    /// The ending of the file of rows, in lower case.
-    fn ending(&self) -> Option<String> {
-        let ending = self.output.as_deref().and_then(Path::extension)?;
-        Some(ending.to_str()?.to_ascii_lowercase())
-    }
-
-    /// The form of the rows.
-    fn table_format(&self) -> TableFormat {
-        match (self.format, self.ending().as_deref()) {
-            (Some(Format::Csv), _) => TableFormat::Csv,
-            (Some(Format::Json), _) | (None, Some("json")) => TableFormat::Json,
-            #[cfg(feature = "parquet")]
-            (Some(Format::Parquet), _) | (None, Some("parquet")) => TableFormat::Parquet,
-            _ => TableFormat::Csv,
-        }
-    }
-
-    /// What is wrong with an ending that promises a form which there is not.
-    fn foreign_ending(&self) -> Option<Diagnostic> {
-        let ending = self.ending()?;
-        let is_known = cfg!(feature = "parquet") && ending == "parquet";
-        if self.format.is_some() || is_known || !FOREIGN.contains(&&*ending) {
-            return None;
-        }
-        let help = match &*ending {
-            "parquet" => "build the program with `--features parquet`, or name a file that ends in `.csv` or `.json`",
-            _ => "name a file that ends in `.csv` or `.json`, or say `--format csv`",
-        };
-        let message = format!("rows cannot be written in the form that the ending `.{ending}` promises");
-        Some(misuse(Code::LGM0932, message, help))
-    }
-
-    /// Whether a picture is wanted.
-    fn draws(&self) -> bool {
-        self.plot.is_some() || self.html.is_some()
-    }
-
-    /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
-    fn writes_rows(&self) -> bool {
-        use std::io::IsTerminal;
-        self.output.is_some() || self.format.is_some() || !self.draws() || !io::stdout().is_terminal()
-    }
-}
-
-/// A model that is ready to run.
-struct Ready {
-    map: SourceMap,
-    system: StateSystem,
-    kernels: Kernels,
-    parameters: Vec<f64>,
-    inputs: Inputs,
-    plan: Plan,
-}
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -387,10 +265,6 @@ fn tell(map: &SourceMap, found: &Report) -> Outcome {
     report::outcome(&diagnostics)
 }
 
-fn is_interruption(failure: &Failure) -> bool {
-    failure.kind == FailureKind::Stopped(Stop::Interrupted)
-}
-
 /// The word for how a run ended.
 fn status(result: &Result<Summary, Failure>) -> &'static str {
     match result {
@@ -398,14 +272,4 @@ fn status(result: &Result<Summary, Failure>) -> &'static str {
         Err(failure) if is_interruption(failure) => "interrupted",
         Err(_) => "failed",
     }
-}
-
-/// A diagnostic of the command line as a whole.
-fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
-    Diagnostic::error(code, message).help(help)
-}
-
-/// Writes a text to a file.
-fn write_text(path: &Path, text: &str) -> Result<(), WriteFault> {
-    write_result(Some(path), &mut |stream| stream.write_all(text.as_bytes()))
 }

@@ -1,6 +1,6 @@
 //! When, how often, how exactly and by which method: the model's experiment, and options in its place.
 
-use super::misuse;
+use crate::cli::report::misuse;
 use lgm_algebra::expr::ExprId;
 use lgm_equations::StateSystem;
 use lgm_equations::analysis::{LinearizeRequest, MOST_STATES, duration, linearize};

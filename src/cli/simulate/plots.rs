@@ -1,8 +1,8 @@
 //! Which curves are drawn, and their files.
 
 use super::columns::{Curve, Source, asked_for, named};
-use super::{Arguments, write_text};
-use crate::cli::disk::WriteFault;
+use crate::cli::disk::{WriteFault, write_text};
+use crate::cli::simulate::arguments::Arguments;
 use lgm_emit::plot::{Figure, Series, Trace, html, svg};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Inputs, Plan, Side, Signals};

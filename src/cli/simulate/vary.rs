@@ -1,8 +1,8 @@
 //! Which values parameters take in many runs: a grid, a table, or random numbers.
 
-use super::batch::Runs;
-use super::misuse;
 use crate::cli::disk::read_named;
+use crate::cli::report::misuse;
+use crate::cli::simulate::runs::{Runs, Target};
 use lgm_equations::StateSystem;
 use lgm_model::SiUnit;
 use lgm_simulate::read_samples;
@@ -14,19 +14,6 @@ use std::path::Path;
 
 /// No more runs than these at once.
 pub(super) const MOST: usize = 1_000_000;
-
-/// A parameter, or an entry of one, that varies.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    /// `k` or `K[1, 2]`
-    pub name: String,
-    /// Its SI unit.
-    pub unit: Option<SiUnit>,
-    /// Its place among all entries of all parameters.
-    pub position: usize,
-    /// The SI value of 1 in the unit in which it is given.
-    scale: f64,
-}
 
 /// One of several values of a parameter, or why there is none.
 type Answer<T> = Result<T, Box<Diagnostic>>;
