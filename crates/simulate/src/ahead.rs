@@ -6,8 +6,8 @@
 
 use super::failure::Failure;
 use super::piece::Piece;
-use super::run::Run;
 use super::solver::Solver;
+use crate::run::Run;
 
 /// How far ahead it is looked, as shares of the run.
 pub(super) const AHEAD: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];

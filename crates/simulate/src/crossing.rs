@@ -10,9 +10,9 @@
 use super::failure::{Failure, FailureKind};
 use super::piece::Piece;
 use super::plan::Stop;
-use super::run::Run;
 use super::singular::{ChainWatch, Position};
 use super::solver::{Solver, SolverFault};
+use crate::run::Run;
 use nalgebra::DMatrix;
 
 /// Rates lose about the third power of the share to which the matrix has shrunk; this many roundings more are left at the edge.

@@ -1,10 +1,10 @@
 //! The solvers of the library diffsol behind [`Solver`].
 
 use super::implicit::Implicit;
-use super::joint::Point;
 use super::motion::{BEYOND, Motion};
 use super::scales::Scales;
 use super::solver::{Reached, Solver, SolverFault, Work};
+use crate::implicit::Point;
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
 use diffsol::{
     ConstantOp, DiffsolError, FaerContext, FaerSparseMat, FaerVec, LinearOp, Matrix, NonLinearOp, NonLinearOpJacobian,

@@ -7,7 +7,7 @@ use super::motion::{BEYOND, Motion, symbols_behind};
 use super::plan::Plan;
 use super::scales::{LEAST, UNSEEN, nominal_sizes};
 use super::signals::{Corner, Side, Signals};
-use super::simulator::own_corners;
+use crate::corners::own_corners;
 use lgm_kernels::{Arguments, Kernels};
 use lgm_model::system::StateSystem;
 use lgm_numerics::search::scattered;

@@ -9,7 +9,8 @@
 //!                                  0 = f(x, w) - M(x) r
 //! ```
 
-use super::motion::{BEYOND, Mass, Motion};
+use super::motion::{Mass, Motion};
+use crate::motion::BEYOND;
 use lgm_kernels::SparseKernel;
 use std::cell::RefCell;
 
@@ -157,7 +158,7 @@ impl<'a> Implicit<'a> {
         match (&motion.mass, &motion.kernels.mass) {
             (Mass::Identity, _) if motion.unknowns == 0 => None,
             (Mass::Constant { values, .. }, Some(mass)) => {
-                let entries = super::motion::pattern(mass);
+                let entries = crate::linear::pattern(mass);
                 let entries = entries.entries().map(|(row, column, at)| (row, column, values[at]));
                 Some(Columns::new(size, entries.collect()))
             }
@@ -194,7 +195,7 @@ impl<'a> Implicit<'a> {
             let mut entries = self.entries.borrow_mut();
             entries.resize(mass.stored(), 0.0);
             motion.call(&mass.values, time, states, unknowns, None, &mut entries);
-            for (row, column, at) in super::motion::pattern(mass).entries() {
+            for (row, column, at) in crate::linear::pattern(mass).entries() {
                 right[row] -= entries[at] * rates[column];
             }
             first.copy_from_slice(rates);
@@ -279,5 +280,25 @@ impl<'a> Implicit<'a> {
                 to[self.rows_of[at]] += values[at] * value;
             }
         }
+    }
+}
+
+/// A point at which the right sides were evaluated.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Point {
+    pub time: f64,
+    pub y: Vec<f64>,
+    pub right: Vec<f64>,
+    /// The last y for which all right sides had a value, before this one.
+    pub good: Vec<f64>,
+}
+
+impl Point {
+    pub fn set(&mut self, time: f64, y: &[f64], right: &[f64]) {
+        self.time = time;
+        self.y.clear();
+        self.y.extend(y);
+        self.right.clear();
+        self.right.extend(right);
     }
 }

@@ -13,6 +13,7 @@ use super::implicit::Implicit;
 use super::linear::Balanced;
 use super::motion::BEYOND;
 use super::newton::{OVER_BENDS, ROUNDINGS};
+use crate::implicit::Point;
 use diffsol_la::error::LaError;
 use diffsol_la::{FaerContext, FaerSparseLU, FaerSparseMat, FaerVec, LinearOp, LinearSolver, Vector};
 use std::cell::RefCell;
@@ -35,26 +36,6 @@ const NOTHING: f64 = 1e-7;
 
 /// The most times that a change is halved.
 const HALVES: i32 = 30;
-
-/// A point at which the right sides were evaluated.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Point {
-    pub time: f64,
-    pub y: Vec<f64>,
-    pub right: Vec<f64>,
-    /// The last y for which all right sides had a value, before this one.
-    pub good: Vec<f64>,
-}
-
-impl Point {
-    pub fn set(&mut self, time: f64, y: &[f64], right: &[f64]) {
-        self.time = time;
-        self.y.clear();
-        self.y.extend(y);
-        self.right.clear();
-        self.right.extend(right);
-    }
-}
 
 /// The library's linear solver, and the equations behind it.
 #[derive(Default)]

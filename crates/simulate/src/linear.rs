@@ -2,6 +2,7 @@
 
 use faer::prelude::Solve;
 use faer::sparse::{SparseColMat, Triplet};
+use lgm_kernels::SparseKernel;
 
 /// Matrices up to this size are factorised densely.
 const DENSE: usize = 32;
@@ -223,6 +224,15 @@ fn scale_to_one(
     }
     for (factor, size) in factors.iter_mut().zip(&largest) {
         *factor *= of(*size);
+    }
+}
+
+/// The pattern of a sparse kernel.
+pub(super) fn pattern(kernel: &SparseKernel) -> Pattern<'_> {
+    Pattern {
+        size: kernel.rows,
+        row_starts: &kernel.row_starts,
+        columns_of: &kernel.columns_of,
     }
 }
 

@@ -5,13 +5,14 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::finite::all_finite;
-use super::linear::{Factor, Pattern, Singular};
+use super::linear::{Factor, Singular};
 use super::newton::{Joint, Newton};
 use super::plan::Plan;
 use super::scales::Scales;
 use super::signals::{Side, Signals};
+use crate::linear::pattern;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
-use lgm_kernels::{Arguments, Kernel, Kernels, SparseKernel};
+use lgm_kernels::{Arguments, Kernel, Kernels};
 use lgm_model::system::StateSystem;
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -93,15 +94,6 @@ struct Work {
     values: Vec<f64>,
     trial: Vec<f64>,
     step: Vec<f64>,
-}
-
-/// The pattern of a sparse kernel.
-pub(super) fn pattern(kernel: &SparseKernel) -> Pattern<'_> {
-    Pattern {
-        size: kernel.rows,
-        row_starts: &kernel.row_starts,
-        columns_of: &kernel.columns_of,
-    }
 }
 
 /// All symbols that expressions depend on, through assignments too.

@@ -1,7 +1,7 @@
 //! Newton's iteration on the algebraic loops of a run, from the last solution on.
 
 use super::linear::{Factor, Singular};
-use super::motion::pattern;
+use crate::linear::pattern;
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
 use lgm_numerics::newton::LEAP;
 

@@ -6,8 +6,8 @@ use super::failure::{Failure, FailureKind};
 use super::first_step;
 use super::motion::BEYOND;
 use super::plan::Method;
-use super::run::{Run, SHORTEST};
 use super::solver::{Reached, Solver, SolverFault};
+use crate::run::{Run, SHORTEST};
 
 /// Into so many parts a step across a jump is cut.
 const PARTS: u32 = 8;

@@ -3,8 +3,8 @@
 use super::doubt::LIMIT;
 use super::failure::{Failure, FailureKind};
 use super::plan::Stop;
-use super::run::Run;
 use super::solver::Solver;
+use crate::run::Run;
 
 /// Times that differ by this share of them are one.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;

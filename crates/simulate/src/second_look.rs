@@ -114,7 +114,7 @@ impl Motion<'_> {
             return None;
         }
         let mut jacobian = DMatrix::zeros(self.unknowns, self.unknowns);
-        for (row, column, at) in super::motion::pattern(matrix).entries() {
+        for (row, column, at) in crate::linear::pattern(matrix).entries() {
             jacobian[(row, column)] = entries[at];
         }
         Some((values, jacobian))

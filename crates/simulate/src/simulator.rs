@@ -1,6 +1,5 @@
 //! A system made ready for runs.
 
-use super::branch::Branch;
 use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
@@ -8,14 +7,15 @@ use super::headway::{self, Headway};
 use super::jump::RatesRead;
 use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
-use super::run::Run;
 use super::scales::{Scales, nominal_sizes};
 use super::signals::{Corner, Signals};
 use super::singular::Position;
 use super::solver::Work;
 use super::stiffness::Watch;
-use lgm_algebra::expr::ExprId;
-use lgm_kernels::{Corners, Kernels, Layout, longest_step};
+use crate::corners::own_corners;
+use crate::run::Run;
+use crate::solution_branch::Branch;
+use lgm_kernels::{Corners, Kernels, longest_step};
 use lgm_model::system::StateSystem;
 
 /// A system made ready for runs, which share what does not depend on parameter values.
@@ -152,26 +152,6 @@ impl<'a> Simulator<'a> {
         }
         merged
     }
-}
-
-/// What depends on time and on conditions within the equations themselves, and on time within what is shown.
-pub(super) fn own_corners(system: &StateSystem) -> Corners {
-    let mut roots: Vec<ExprId> = system.derivatives.clone();
-    roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
-    roots.extend(
-        system
-            .mass_matrix
-            .iter()
-            .flat_map(|mass| mass.rows.iter().flatten())
-            .map(|entry| entry.1),
-    );
-
-    Corners::with_shown(
-        &system.exprs,
-        (&roots, &system.output_values),
-        &Layout::new(system),
-        &[],
-    )
 }
 
 fn check(plan: &Plan) -> Result<(), Failure> {

@@ -1,8 +1,9 @@
 //! The states that a run begins with.
 
 use super::failure::{Blame, Failure, FailureKind};
-use super::motion::{Mass, Motion, pattern};
+use super::motion::{Mass, Motion};
 use super::steady;
+use crate::linear::pattern;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_numerics::conserved::{conserved, not_kept};

@@ -7,7 +7,8 @@
 
 use super::finite::all_finite;
 use super::linear::Balanced;
-use super::motion::{Mass, Motion, pattern};
+use super::motion::{Mass, Motion};
+use crate::linear::pattern;
 use lgm_kernels::SparseKernel;
 
 /// How much longer each step is than the one before. Longer ones are rounded more: what the equations keep would drift.

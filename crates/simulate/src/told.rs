@@ -3,8 +3,8 @@
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind};
 use super::plan::Method;
-use super::run::Run;
 use super::solver::{Solver, SolverFault};
+use crate::run::Run;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 

@@ -13,9 +13,9 @@ pub use report::{Fault, Report};
 use super::Plan;
 use super::motion::Motion;
 use super::plan::{Sink, Stop};
-use super::run::NEAREST;
 use super::signals::{Side, Signals};
-use super::simulator::own_corners;
+use crate::corners::own_corners;
+use crate::run::NEAREST;
 use integrate::Integrator;
 use lgm_equations::{FlatGraph, Instant, Powers, Seen};
 use lgm_model::system::StateSystem;
@@ -32,9 +32,6 @@ const FINER: f64 = 1e-2;
 
 /// No tolerance of it is below this.
 const FINEST: f64 = 1e-12;
-
-/// So many tolerances a row may be off, for each step of the run in an interval.
-const ALLOWED: f64 = 50.0;
 
 /// A row as it came.
 #[derive(Clone, Debug, Default)]

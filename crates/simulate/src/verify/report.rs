@@ -234,7 +234,7 @@ impl Worst {
     }
 
     pub(super) fn take(&mut self, at: usize, time: f64, apart: f64, carried: f64) {
-        let beyond = (apart - super::ALLOWED * carried).max(0.0);
+        let beyond = (apart - ALLOWED * carried).max(0.0);
         let found = &mut self.found[at];
         if beyond > found.0 || beyond == found.0 && apart > found.1 {
             *found = (beyond, apart, time);
@@ -252,7 +252,7 @@ impl Worst {
             report.states = report.states.max(apart / sizes[at]);
             // What the user lets a state be off near zero counts; a default knows no scale that this does not see.
             let allowed = plan.rtol * sizes[at] + plan.atol.unwrap_or(0.0);
-            if *beyond > super::ALLOWED * in_interval * allowed {
+            if *beyond > ALLOWED * in_interval * allowed {
                 let (what, span) = self.names[at].clone();
                 let words = format!(
                     "it moves to a value that is {} from what its rate adds up to since the row before, {:.1e} of its size",
@@ -264,3 +264,6 @@ impl Worst {
         }
     }
 }
+
+/// So many tolerances a row may be off, for each step of the run in an interval.
+pub(super) const ALLOWED: f64 = 50.0;

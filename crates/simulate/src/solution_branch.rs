@@ -1,0 +1,244 @@
+//! The branch of solutions of the algebraic loops that a run follows.
+//!
+//! A loop may have several solutions, as that of an amplifier which saturates to either side. A run stays with the one that goes on
+//! continuously from its last step. Trial points of a solver lie beyond where a branch ends, and Newton's iteration may find
+//! another one there; so every attempt at a step begins with the solution of the last step that was accepted, and a step
+//! that was accepted is followed from its beginning to its end. Where the branch ends in between (two solutions meet and
+//! vanish, or a limit of `min` and `max` is reached), that is an event: the run goes on with the solution that the loops come
+//! to from there.
+
+use crate::motion::Motion;
+use crate::singular::Position;
+use crate::solver::{Solver, SolverFault};
+use nalgebra::DVector;
+
+/// The solution that a run follows.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    /// The unknowns where the last step ended that was accepted.
+    pub(super) unknowns: Vec<f64>,
+    /// Those at the end of the step that was followed last.
+    pub(super) reached: Vec<f64>,
+    /// The largest value of each unknown so far.
+    pub(super) sizes: Vec<f64>,
+    /// Two points on the branch, the first one some way before the other.
+    pub(super) anchors: [Position; 2],
+}
+
+/// Where a branch ends.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// The unknowns at the last instant that was reached on it.
+    pub(super) unknowns: Vec<f64>,
+    /// The first instant that it does not reach.
+    pub(super) after: f64,
+}
+
+/// A way of the states over time.
+pub(super) type Way<'w> = dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault> + 'w;
+
+impl Branch {
+    /// None where there is no loop, or where all unknowns are displacements of closed chains, which have their own watch.
+    pub fn new(motion: &Motion<'_>) -> Option<Branch> {
+        let has_open = motion.held_unknowns().contains(&false);
+        has_open.then(|| Branch {
+            unknowns: vec![0.0; motion.unknowns],
+            reached: vec![0.0; motion.unknowns],
+            sizes: vec![0.0; motion.unknowns],
+            anchors: [Position::default(), Position::default()],
+        })
+    }
+
+    /// A solver begins here.
+    pub fn begin(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) {
+        motion.solve_loops(time, states);
+        motion.copy_unknowns(&mut self.unknowns);
+        motion.keep_unknowns(&self.unknowns);
+        self.measure();
+        let here = motion.position(time, states);
+        self.anchors = [here.clone(), here];
+    }
+
+    pub(super) fn measure(&mut self) {
+        for (size, value) in self.sizes.iter_mut().zip(&self.unknowns) {
+            *size = size.max(value.abs());
+        }
+    }
+
+    /// The change of an unknown that is continuous whatever lies between: less than what is seen of it, or of what it has been.
+    fn continuous(&self, motion: &Motion<'_>, at: usize, values: [f64; 2]) -> f64 {
+        let size = values[0].abs().max(values[1].abs());
+        CONTINUOUS * size + NOISE * self.sizes[at] + motion.small_unknown(at)
+    }
+
+    /// Takes over what an implicit method has found at the end of its last step, if that solves the loops.
+    pub(super) fn takes_over(&mut self, motion: &Motion<'_>, solver: &dyn Solver) -> bool {
+        let own = solver.unknowns();
+        let Some(own) = own.filter(|own| motion.holds_nearly(solver.time(), solver.states(), own)) else {
+            return false;
+        };
+        self.reached.copy_from_slice(own);
+        motion.forget_fault();
+        true
+    }
+
+    /// Whether the last step stays on the branch; where it ends if not.
+    pub(super) fn follow(&mut self, motion: &Motion<'_>, solver: &mut dyn Solver) -> Result<Option<End>, SolverFault> {
+        let (from, to) = (solver.previous(), solver.time());
+        let last = solver.states().to_vec();
+        let mut way = |time: f64, states: &mut [f64]| match time == to {
+            true => {
+                states.copy_from_slice(&last);
+                if let Some(unknowns) = solver.unknowns() {
+                    motion.guess_unknowns(unknowns);
+                }
+                Ok(())
+            }
+            false => solver.interpolate(time, states),
+        };
+        self.walk(motion, (from, to), &mut way)
+    }
+
+    /// Follows the branch along a way, in parts that are short enough to see that it is continuous.
+    pub(super) fn walk(
+        &mut self,
+        motion: &Motion<'_>,
+        (from, to): (f64, f64),
+        way: &mut Way<'_>,
+    ) -> Result<Option<End>, SolverFault> {
+        let mut states = vec![0.0; motion.states];
+        let mut solve = |time: f64, guess: &[f64]| -> Result<Option<Vec<f64>>, SolverFault> {
+            way(time, &mut states)?;
+            Ok(motion.unknowns_on_way(guess, time, &states))
+        };
+        let shortest = (INSTANT * (to - from)).max(2.0 * f64::EPSILON * to.abs());
+        let (mut low, mut unknowns, mut high) = (from, self.unknowns.clone(), to);
+        for _ in 0..PARTS {
+            let middle = low + 0.5 * (high - low);
+            let reached = match solve(high, &unknowns)? {
+                Some(reached) if self.is_near(motion, &unknowns, &reached) => Some(reached),
+                Some(reached) => {
+                    let between = solve(middle, &unknowns)?;
+                    between
+                        .filter(|between| self.is_way(motion, [&unknowns, between, &reached]))
+                        .map(|_| reached)
+                }
+                None => None,
+            };
+            match reached {
+                Some(reached) if high >= to => {
+                    self.reached = reached;
+                    return Ok(None);
+                }
+                Some(reached) => {
+                    let next = (high + 2.0 * (high - low)).min(to);
+                    (low, unknowns, high) = (high, reached, next);
+                }
+                None if high - low <= shortest || middle <= low || middle >= high => {
+                    return Ok(Some(End { unknowns, after: high }));
+                }
+                None => high = middle,
+            }
+        }
+        // Too winding to be followed: the solver's own error test has passed it.
+        motion.copy_unknowns(&mut self.reached);
+        Ok(None)
+    }
+
+    /// Whether two solutions differ by no more than what is continuous whatever lies between.
+    fn is_near(&self, motion: &Motion<'_>, a: &[f64], b: &[f64]) -> bool {
+        let is_open = |at: &usize| !motion.held_unknowns()[*at];
+        (0..a.len())
+            .filter(is_open)
+            .all(|at| (a[at] - b[at]).abs() <= self.continuous(motion, at, [a[at], b[at]]))
+    }
+
+    /// Whether the solution between two others is between them, and not at one of them.
+    fn is_way(&self, motion: &Motion<'_>, [from, between, to]: [&[f64]; 3]) -> bool {
+        let is_open = |at: &usize| !motion.held_unknowns()[*at];
+        (0..from.len()).filter(is_open).all(|at| {
+            let length = (to[at] - from[at]).abs();
+            let off = (between[at] - 0.5 * (from[at] + to[at])).abs();
+            off <= BENT * length + self.continuous(motion, at, [from[at], to[at]])
+        })
+    }
+}
+
+impl Motion<'_> {
+    /// The solution that the loops come to from the end of a branch, as if each unknown had a little inertia with which the branch
+    /// was stable; where that leads nowhere, the nearest one that is found.
+    pub(super) fn land(&self, end: &End, anchor: &Position, after: &[f64]) -> Option<Vec<f64>> {
+        // Rounding makes the end a solution for a little longer.
+        let near = |guess: &[f64]| {
+            let found = self.unknowns_near(guess, end.after, after)?;
+            self.is_elsewhere(&found, &end.unknowns).then_some(found)
+        };
+        let slopes = self.loop_matrix(anchor).lu();
+        let drift = |at: &[f64]| -> Option<DVector<f64>> {
+            let mut residuals = vec![0.0; self.unknowns];
+            self.call(&self.kernels.residuals, end.after, after, at, None, &mut residuals);
+            let drift = slopes.solve(&DVector::from_vec(residuals))?;
+            drift.iter().all(|value| value.is_finite()).then_some(drift)
+        };
+        let mut at = DVector::from_column_slice(&end.unknowns);
+        let mut share = 1.0;
+        for _ in 0..MOVES {
+            let Some(direction) = drift(at.as_slice()).filter(|drift| drift.amax() > 0.0) else {
+                break;
+            };
+            let size = MOVE * (at.amax() + end.unknowns.iter().fold(1e-9, |most: f64, value| most.max(value.abs())));
+            let longest = share * (size / direction.amax()).min(1.0f64.max(share));
+            let trial = &at - &direction * longest;
+            match drift(trial.as_slice()) {
+                Some(next) if next.dot(&direction) > 0.0 => {
+                    at = trial;
+                    share *= 2.0;
+                }
+                Some(_) => {
+                    // A solution lies between.
+                    if let Some(found) = near(trial.as_slice()).or_else(|| near(at.as_slice())) {
+                        return Some(found);
+                    }
+                    share *= 0.25;
+                }
+                None => share *= 0.25,
+            }
+            if at.amax() > 1e100 || share < 1e-30 {
+                break;
+            }
+        }
+        let other = || self.solution_elsewhere(end.after, after);
+        near(&end.unknowns).or_else(|| other().filter(|found| self.is_elsewhere(found, &end.unknowns)))
+    }
+
+    /// Whether two solutions are on different branches.
+    pub(super) fn is_elsewhere(&self, a: &[f64], b: &[f64]) -> bool {
+        let is_open = |at: &usize| !self.held_unknowns()[*at];
+        (0..a.len())
+            .filter(is_open)
+            .any(|at| (a[at] - b[at]).abs() > ELSEWHERE * a[at].abs().max(b[at].abs()) + self.small_unknown(at))
+    }
+}
+
+/// Changes of an unknown below this share of its size are continuous.
+const CONTINUOUS: f64 = 1e-5;
+
+/// So are those below this share of the largest value that it had.
+const NOISE: f64 = 1e-7;
+
+/// How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half.
+const BENT: f64 = 0.4;
+
+/// Unknowns that differ by more than this share are on different branches.
+const ELSEWHERE: f64 = 1e-3;
+
+/// The most parts of a way that are looked at.
+const PARTS: usize = 400;
+
+/// The most moves from the end of a branch to another solution, and the longest one as a share of the unknowns.
+const MOVES: usize = 2000;
+
+const MOVE: f64 = 0.05;
+
+/// Parts of a step shorter than this share of it are an instant.
+pub(super) const INSTANT: f64 = 1e-12;
