@@ -1,6 +1,12 @@
-//! The shape of the house: what the crates may depend on, how long files may be, and that nothing a user can cause is unwrapped. That
-//! data flows one way between the crates, the compiler holds.
+//! The shape of the house: what the crates may depend on, that no files of a crate go round in a circle, how long files and functions
+//! may be, and that nothing a user can cause is unwrapped. That data flows one way between the crates, the compiler holds.
 
+mod circles;
+mod functions;
+
+use circles::{ModulePath, circles};
+use functions::functions;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,6 +51,12 @@ const OUTSIDE: [&str; 7] = [
 
 /// No file may have more lines than this.
 const LINES: usize = 650;
+
+/// No function may have more lines than this.
+const FUNCTION_LINES: usize = 100;
+
+/// Files that belong together, two by two: they may name each other.
+const PAIRS: [[&str; 3]; 0] = [];
 
 /// All Rust files below a folder, sorted.
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -173,6 +185,68 @@ fn no_file_is_too_long() {
         }
     }
     assert!(faults.is_empty(), "files above {LINES} lines:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn no_function_is_too_long() {
+    let mut faults = Vec::new();
+    for path in sources().into_iter().filter(|path| !is_test_file(path)) {
+        for (line, name, lines) in functions(&fs::read_to_string(&path).unwrap()) {
+            if lines > FUNCTION_LINES {
+                faults.push(format!("{}:{line}: `{name}` has {lines} lines", shown(&path)));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "functions above {FUNCTION_LINES} lines:\n{}",
+        faults.join("\n")
+    );
+}
+
+/// The module of a file in its folder of sources.
+fn module_path(folder: &Path, file: &Path) -> ModulePath {
+    let inside = file.strip_prefix(folder).unwrap().with_extension("");
+    let mut path: ModulePath = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if path
+        .last()
+        .is_some_and(|last| matches!(last.as_str(), "mod" | "lib" | "main"))
+    {
+        path.pop();
+    }
+    path
+}
+
+#[test]
+fn no_files_go_round_in_a_circle() {
+    let mut faults = Vec::new();
+    for folder in source_folders() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
+        let files = files_of(&folder).into_iter().filter(|path| !is_test_file(path));
+        let mut texts: BTreeMap<ModulePath, String> = BTreeMap::new();
+        for file in files {
+            // The program's `main.rs` beside a `lib.rs` is a crate of its own.
+            let text = fs::read_to_string(&file).unwrap();
+            let both = texts.entry(module_path(&root, &file)).or_default();
+            both.push_str(&text);
+        }
+        for circle in circles(&texts) {
+            let names: Vec<String> = circle
+                .iter()
+                .map(|path| path.join("::"))
+                .map(|name| if name.is_empty() { "lib".to_string() } else { name })
+                .collect();
+            let is_pair = |pair: &[&str; 3]| names.len() == 2 && pair[0] == folder && names == pair[1..];
+            if !PAIRS.iter().any(is_pair) {
+                faults.push(format!("{folder}: {}", names.join(", ")));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "what these files share belongs into a file below them:\n{}",
+        faults.join("\n")
+    );
 }
 
 #[test]

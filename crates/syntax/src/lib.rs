@@ -13,6 +13,7 @@ mod build;
 mod driver;
 mod explain;
 mod format;
+mod grammar;
 mod nesting;
 mod recover;
 mod slips;
@@ -28,11 +29,6 @@ use lgm_source::diagnostic::{Diagnostic, in_source_order};
 use lgm_source::{SourceId, Span};
 use rustc_hash::FxHashSet;
 use token::{Lexed, Spanned, Token};
-
-#[allow(clippy::all, missing_docs, unused)]
-mod grammar {
-    lalrpop_util::lalrpop_mod!(pub lgm);
-}
 
 /// Parses a whole text. What is faulty is reported and left out; everything else is in the tree.
 pub fn parse(source: SourceId, text: &str) -> (ast::Ast, Vec<Diagnostic>) {

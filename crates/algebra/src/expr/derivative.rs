@@ -164,107 +164,125 @@ impl Exprs {
 
     /// The rate of a node, other than a leaf, a sum or a product, from its children's; `None` for `int` and `der`.
     fn node_rate(&mut self, id: ExprId, node: &Node, rate_of: &dyn Fn(ExprId) -> ExprId) -> Option<ExprId> {
-        let one = self.one();
         Some(match node {
             Node::Relation(..) | Node::Not(_) => self.zero(),
             Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Sum(_) | Node::Product(_) => {
                 unreachable!("invariant: leaves, sums and products have rows of their own rules")
             }
             Node::Power(base, exponent) => {
-                let (base_rate, exponent_rate) = (rate_of(*base), rate_of(*exponent));
-                let minus_one = self.integer(-1);
-                let less = self.sum([*exponent, minus_one]);
-                let lower = self.power(*base, less);
-                let by_base = self.product([*exponent, lower, base_rate]);
-                if self.is_zero(exponent_rate) {
-                    by_base
-                } else {
-                    let logarithm = self.call(Function::Log, [*base]);
-                    let by_exponent = self.product([id, logarithm, exponent_rate]);
-                    self.sum([by_base, by_exponent])
-                }
+                self.power_rate(id, (*base, rate_of(*base)), (*exponent, rate_of(*exponent)))
             }
             Node::If(condition, a, b) => self.choose(*condition, rate_of(*a), rate_of(*b)),
-            Node::Call(function, list) => {
-                let x = list[0];
-                let outer = match function {
-                    Function::Sin => self.call(Function::Cos, [x]),
-                    Function::Cos => {
-                        let sine = self.call(Function::Sin, [x]);
-                        self.neg(sine)
-                    }
-                    Function::Tan => {
-                        let two = self.integer(2);
-                        let square = self.power(id, two);
-                        self.add(one, square)
-                    }
-                    Function::Asin | Function::Acos => {
-                        let two = self.integer(2);
-                        let square = self.power(x, two);
-                        let inner = self.sub(one, square);
-                        let root = self.call(Function::Sqrt, [inner]);
-                        let rate = self.div(one, root);
-                        if *function == Function::Asin {
-                            rate
-                        } else {
-                            self.neg(rate)
-                        }
-                    }
-                    Function::Atan => {
-                        let two = self.integer(2);
-                        let square = self.power(x, two);
-                        let inner = self.add(one, square);
-                        self.div(one, inner)
-                    }
-                    Function::Sinh => self.call(Function::Cosh, [x]),
-                    Function::Cosh => self.call(Function::Sinh, [x]),
-                    Function::Tanh => {
-                        let two = self.integer(2);
-                        let square = self.power(id, two);
-                        self.sub(one, square)
-                    }
-                    Function::Exp => id,
-                    Function::Log => self.div(one, x),
-                    Function::Sqrt => {
-                        let two = self.integer(2);
-                        let twice = self.mul(two, id);
-                        self.div(one, twice)
-                    }
-                    Function::Abs => self.call(Function::Sign, [x]),
-                    Function::Sign | Function::Floor | Function::Step | Function::Pulse => self.zero(),
-                    Function::Ramp => {
-                        let begun = self.call(Function::Step, [x, list[1]]);
-                        let since = self.sub(rate_of(list[1]), rate_of(x));
-                        return Some(self.mul(begun, since));
-                    }
-                    Function::Atan2 => {
-                        let y = list[1];
-                        let two = self.integer(2);
-                        let (xx, yy) = (self.power(x, two), self.power(y, two));
-                        let norm = self.add(xx, yy);
-                        let (a, b) = (self.mul(y, rate_of(x)), self.mul(x, rate_of(y)));
-                        let top = self.sub(a, b);
-                        return Some(self.div(top, norm));
-                    }
-                    Function::Min | Function::Max => {
-                        let mut rate = rate_of(x);
-                        let mut best = x;
-                        for &next in &list[1..] {
-                            let (low, high) = if *function == Function::Min {
-                                (next, best)
-                            } else {
-                                (best, next)
-                            };
-                            let takes_next = self.relation(super::Relation::Less, low, high);
-                            rate = self.choose(takes_next, rate_of(next), rate);
-                            best = self.if_else(takes_next, next, best);
-                        }
-                        return Some(rate);
-                    }
-                    Function::Int | Function::Der => return None,
-                };
-                self.mul(outer, rate_of(x))
+            Node::Call(function, list) => match self.outer_derivative(id, *function, list[0]) {
+                Some(outer) => self.mul(outer, rate_of(list[0])),
+                None => return self.call_rate(*function, list, rate_of),
+            },
+        })
+    }
+
+    /// The rate of `base^exponent`, which is `id`; both come with their rates.
+    fn power_rate(&mut self, id: ExprId, base: (ExprId, ExprId), exponent: (ExprId, ExprId)) -> ExprId {
+        let ((base, base_rate), (exponent, exponent_rate)) = (base, exponent);
+        let minus_one = self.integer(-1);
+        let less = self.sum([exponent, minus_one]);
+        let lower = self.power(base, less);
+        let by_base = self.product([exponent, lower, base_rate]);
+        if self.is_zero(exponent_rate) {
+            return by_base;
+        }
+        let logarithm = self.call(Function::Log, [base]);
+        let by_exponent = self.product([id, logarithm, exponent_rate]);
+        self.sum([by_base, by_exponent])
+    }
+
+    /// The derivative of a function of one argument, `id`, by that argument; `None` for functions of several, `int` and `der`.
+    fn outer_derivative(&mut self, id: ExprId, function: Function, x: ExprId) -> Option<ExprId> {
+        let one = self.one();
+        Some(match function {
+            Function::Sin => self.call(Function::Cos, [x]),
+            Function::Cos => {
+                let sine = self.call(Function::Sin, [x]);
+                self.neg(sine)
+            }
+            Function::Tan => {
+                let two = self.integer(2);
+                let square = self.power(id, two);
+                self.add(one, square)
+            }
+            Function::Asin | Function::Acos => {
+                let two = self.integer(2);
+                let square = self.power(x, two);
+                let inner = self.sub(one, square);
+                let root = self.call(Function::Sqrt, [inner]);
+                let rate = self.div(one, root);
+                if function == Function::Asin {
+                    rate
+                } else {
+                    self.neg(rate)
+                }
+            }
+            Function::Atan => {
+                let two = self.integer(2);
+                let square = self.power(x, two);
+                let inner = self.add(one, square);
+                self.div(one, inner)
+            }
+            Function::Sinh => self.call(Function::Cosh, [x]),
+            Function::Cosh => self.call(Function::Sinh, [x]),
+            Function::Tanh => {
+                let two = self.integer(2);
+                let square = self.power(id, two);
+                self.sub(one, square)
+            }
+            Function::Exp => id,
+            Function::Log => self.div(one, x),
+            Function::Sqrt => {
+                let two = self.integer(2);
+                let twice = self.mul(two, id);
+                self.div(one, twice)
+            }
+            Function::Abs => self.call(Function::Sign, [x]),
+            Function::Sign | Function::Floor | Function::Step | Function::Pulse => self.zero(),
+            Function::Ramp | Function::Atan2 | Function::Min | Function::Max | Function::Int | Function::Der => {
+                return None;
             }
         })
+    }
+
+    /// The rate of a call with several arguments; `None` for `int` and `der`.
+    fn call_rate(&mut self, function: Function, list: &[ExprId], rate_of: &dyn Fn(ExprId) -> ExprId) -> Option<ExprId> {
+        let x = list[0];
+        match function {
+            Function::Ramp => {
+                let begun = self.call(Function::Step, [x, list[1]]);
+                let since = self.sub(rate_of(list[1]), rate_of(x));
+                Some(self.mul(begun, since))
+            }
+            Function::Atan2 => {
+                let y = list[1];
+                let two = self.integer(2);
+                let (xx, yy) = (self.power(x, two), self.power(y, two));
+                let norm = self.add(xx, yy);
+                let (a, b) = (self.mul(y, rate_of(x)), self.mul(x, rate_of(y)));
+                let top = self.sub(a, b);
+                Some(self.div(top, norm))
+            }
+            Function::Min | Function::Max => {
+                let mut rate = rate_of(x);
+                let mut best = x;
+                for &next in &list[1..] {
+                    let (low, high) = if function == Function::Min {
+                        (next, best)
+                    } else {
+                        (best, next)
+                    };
+                    let takes_next = self.relation(super::Relation::Less, low, high);
+                    rate = self.choose(takes_next, rate_of(next), rate);
+                    best = self.if_else(takes_next, next, best);
+                }
+                Some(rate)
+            }
+            _ => None,
+        }
     }
 }

@@ -244,18 +244,12 @@ fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
     }
 }
 
-fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Option<&Sensitivities>) -> Values {
-    let mut values = common.clone();
-    let kernels = &subject.kernels;
-    let name = common.get("name");
-    values
-        .set("state_indices", indices(name, "x", &subject.states))
-        .set("input_indices", indices(name, "u", &subject.inputs))
-        .set("output_indices", indices(name, "y", &subject.outputs));
-    let members = members(subject);
+/// The members of the struct of parameters, and the lines that give them their values.
+fn declare_parameters(subject: &Subject<'_>, c: &C, members: &[String], values: &mut Values) {
+    let name = values.get("name").to_string();
     let mut struct_members = String::new();
     let mut defaults = String::new();
-    for (parameter, member) in subject.parameters.iter().zip(&members) {
+    for (parameter, member) in subject.parameters.iter().zip(members) {
         let size = match parameter.shape.as_slice() {
             [] => String::new(),
             _ => format!("[{}]", parameter.entries.len()),
@@ -280,6 +274,71 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
     }
     values.set("parameter_members", struct_members);
     values.set("default_lines", defaults);
+}
+
+/// The partial derivatives by everything, with the memory that the largest of them takes.
+fn partial_values<'p>(
+    partials: &'p Sensitivities,
+    functions: &mut Functions<'_>,
+    values: &mut Values,
+    scratch: &mut Vec<&'p Program>,
+) {
+    let mut room = 1;
+    for (key, kernel) in [
+        ("rates_partials", &partials.rates),
+        ("outputs_partials", &partials.outputs),
+        ("residuals_partials", &partials.residuals),
+    ] {
+        sparse_values(key, kernel, values);
+        functions.add(key, kernel.values.program(), &|_: u32| None);
+        values.set(
+            format!("{key}_call"),
+            functions.call(key, &move_call("model->partials")),
+        );
+        scratch.push(kernel.values.program());
+        room = room.max(kernel.stored());
+    }
+    values.set("partials_room", room.to_string());
+}
+
+/// The lines that copy parameters, and compute those that follow from others and are not given.
+fn parameter_lines<'p>(
+    subject: &'p Subject<'_>,
+    members: &[String],
+    functions: &mut Functions<'_>,
+    scratch: &mut Vec<&'p Program>,
+) -> String {
+    let mut lines = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(members) {
+        for at in 0..parameter.entries.len() {
+            let place = entry_place(parameter, member, at);
+            let _ = writeln!(lines, "    p[{}] = parameters->{place};", parameter.first + at);
+        }
+    }
+    for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
+        let function = format!("derived_{}", order + 1);
+        let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
+        functions.add(&function, kernel.program(), &|_| remark.clone());
+        scratch.push(kernel.program());
+        let call = functions.call(&function, &move_call(&format!("&p[{position}]")));
+        let _ = writeln!(lines, "    if (isnan(p[{position}])) {{\n        {call}\n    }}");
+    }
+    if subject.parameters.is_empty() {
+        lines.push_str("    (void)parameters;\n    (void)p;\n");
+    }
+    lines
+}
+
+fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Option<&Sensitivities>) -> Values {
+    let mut values = common.clone();
+    let kernels = &subject.kernels;
+    let name = common.get("name");
+    values
+        .set("state_indices", indices(name, "x", &subject.states))
+        .set("input_indices", indices(name, "u", &subject.inputs))
+        .set("output_indices", indices(name, "y", &subject.outputs));
+    let members = members(subject);
+    declare_parameters(subject, c, &members, &mut values);
 
     let mut functions = Functions::new(c);
     let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
@@ -324,19 +383,7 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
     }
     scratch.push(subject.jacobians().rates_by_states.values.program());
     if let Some(partials) = sensitivities {
-        let mut room = 1;
-        for (key, kernel) in [
-            ("rates_partials", &partials.rates),
-            ("outputs_partials", &partials.outputs),
-            ("residuals_partials", &partials.residuals),
-        ] {
-            sparse_values(key, kernel, &mut values);
-            functions.add(key, kernel.values.program(), &none);
-            values.set(format!("{key}_call"), functions.call(key, &model("model->partials")));
-            scratch.push(kernel.values.program());
-            room = room.max(kernel.stored());
-        }
-        values.set("partials_room", room.to_string());
+        partial_values(partials, &mut functions, &mut values, &mut scratch);
     }
     let constraints = subject.system.start_constraints.len();
     values.set(
@@ -355,27 +402,9 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
         );
         scratch.push(kernel.program());
     }
-    let mut lines = String::new();
-    for (parameter, member) in subject.parameters.iter().zip(&members) {
-        for at in 0..parameter.entries.len() {
-            let place = entry_place(parameter, member, at);
-            let _ = writeln!(lines, "    p[{}] = parameters->{place};", parameter.first + at);
-        }
-    }
-    for (order, (position, kernel)) in kernels.derived().iter().enumerate() {
-        let function = format!("derived_{}", order + 1);
-        let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
-        functions.add(&function, kernel.program(), &|_| remark.clone());
-        scratch.push(kernel.program());
-        let call = functions.call(&function, &move_call(&format!("&p[{position}]")));
-        let _ = writeln!(lines, "    if (isnan(p[{position}])) {{\n        {call}\n    }}");
-    }
-    if subject.parameters.is_empty() {
-        lines.push_str("    (void)parameters;\n    (void)p;\n");
-    }
+    let lines = parameter_lines(subject, &members, &mut functions, &mut scratch);
     values.set("parameter_lines", lines);
-    let programs: Vec<&Program> = scratch;
-    values.set("scratch", Subject::scratch(&programs).max(1).to_string());
+    values.set("scratch", Subject::scratch(&scratch).max(1).to_string());
     let text = functions.finish();
     values.set("helpers", c.helpers(&text));
     values.set("programs", text);
