@@ -5,29 +5,23 @@ mod description;
 mod variables;
 mod version;
 
-pub use archive::archive;
-
 use super::functions::wrapped;
 use super::subject::Subject;
 use super::template::fill;
 use super::{Package, SharedLibrary, c};
+use crate::code::template::Values;
+pub use archive::archive;
 use description::{Facts, build_description, description, escaped, table};
 use sha2::{Digest, Sha256};
 use variables::Variables;
+
 pub(super) use version::Version;
 
 /// Seconds that corners are looked for ahead, where nobody says when a run ends.
 const LOOK_AHEAD: f64 = 10.0;
 
-/// All files, and what is to be built of them.
-pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
-    let c::Library {
-        files,
-        sensitivities,
-        mut values,
-    } = c::library(subject);
-    let variables = Variables::new(subject, &sensitivities);
-    let identifier = values.get("name").to_string();
+/// How long corners are looked for, which inputs have signals, and how large states are.
+fn run_values(subject: &Subject<'_>, values: &mut Values) {
     let (start, stop, _) = subject.plan();
     let has_signal = subject.system.inputs.iter().map(|input| {
         let kind = u8::from(input.signal.is_some()) + u8::from(input.is_internal);
@@ -60,7 +54,44 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
             "corners",
             subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
         );
+}
 
+/// A token of the form of a GUID, of all that the texts hold.
+fn token_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut hash = Sha256::new();
+    texts.for_each(|text| hash.update(text.as_bytes()));
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "{{{}-{}-{}-{}-{}}}",
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..32]
+    )
+}
+
+/// What is reported of inputs without a signal.
+fn remarks(subject: &Subject<'_>) -> impl Iterator<Item = String> {
+    let inputs = subject.system.inputs.iter().filter(|input| input.signal.is_none());
+    inputs.map(|input| {
+        format!(
+            "the input `{}` has no signal of its own: the FMU holds it at 0 until it is set",
+            input.name
+        )
+    })
+}
+
+/// All files, and what is to be built of them.
+pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
+    let c::Library {
+        files,
+        sensitivities,
+        mut values,
+    } = c::library(subject);
+    let variables = Variables::new(subject, &sensitivities);
+    let identifier = values.get("name").to_string();
+    run_values(subject, &mut values);
     let (functions, template) = version.functions();
     let instance_source = c::file_name("@name@_instance.c", &values);
     let mut sources: Vec<String> = files
@@ -83,18 +114,7 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
         )
     };
     // Whatever differs in what is described or in the equations has another token.
-    let mut hash = Sha256::new();
-    hash.update(describe("").0.as_bytes());
-    files.iter().for_each(|file| hash.update(file.1.as_bytes()));
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    let token = format!(
-        "{{{}-{}-{}-{}-{}}}",
-        &digits[..8],
-        &digits[8..12],
-        &digits[12..16],
-        &digits[16..20],
-        &digits[20..32]
-    );
+    let token = token_of(std::iter::once(describe("").0.as_str()).chain(files.iter().map(|file| file.1.as_str())));
     values.set("token", &token);
 
     let mut package = Package::default();
@@ -128,13 +148,7 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
         "documentation/licenses/fmi-headers.txt",
         include_str!("headers/LICENSE.txt"),
     );
-    for input in subject.system.inputs.iter().filter(|input| input.signal.is_none()) {
-        let remark = format!(
-            "the input `{}` has no signal of its own: the FMU holds it at 0 until it is set",
-            input.name
-        );
-        package.remarks.push(remark);
-    }
+    package.remarks.extend(remarks(subject));
     package.library = Some(SharedLibrary {
         sources,
         path: format!(

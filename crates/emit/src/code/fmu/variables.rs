@@ -159,6 +159,24 @@ fn state_description(state: &State) -> String {
     }
 }
 
+/// The columns that each rate and each output depends on, also through algebraic loops: states, inputs, rates of inputs.
+fn dependencies(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let (states, inputs) = (subject.states.len(), subject.inputs.len());
+    let width = states + 2 * inputs;
+    let mut through: Vec<usize> = sensitivities.residuals.columns_of.clone();
+    through.retain(|column| *column < width);
+    through.sort_unstable();
+    through.dedup();
+    let pattern = |partials| Pattern {
+        partials,
+        through: &through,
+        width,
+    };
+    let rate_columns: Vec<Vec<usize>> = (0..states).map(|row| pattern(&sensitivities.rates).row(row)).collect();
+    let output_columns = (0..subject.outputs.len()).map(|row| pattern(&sensitivities.outputs).row(row));
+    (rate_columns, output_columns.collect())
+}
+
 impl Variables {
     pub(super) fn new(subject: &Subject<'_>, sensitivities: &Sensitivities) -> Variables {
         let references = References::of(subject);
@@ -174,21 +192,9 @@ impl Variables {
             .map(|entry| names.name(&entry.name, "parameter"))
             .collect();
 
-        let (states, inputs_count) = (subject.states.len(), subject.inputs.len());
-        let width = states + 2 * inputs_count;
-        let mut through: Vec<usize> = sensitivities.residuals.columns_of.clone();
-        through.retain(|column| *column < width);
-        through.sort_unstable();
-        through.dedup();
-        let pattern = |partials| Pattern {
-            partials,
-            through: &through,
-            width,
-        };
-        let rate_columns: Vec<Vec<usize>> = (0..states).map(|row| pattern(&sensitivities.rates).row(row)).collect();
-        let output_columns = (0..subject.outputs.len()).map(|row| pattern(&sensitivities.outputs).row(row));
-        let output_columns: Vec<Vec<usize>> = output_columns.collect();
-
+        let (rate_columns, output_columns) = dependencies(subject, sensitivities);
+        let states = subject.states.len();
+        let width = states + 2 * subject.inputs.len();
         let mut variables = Variables {
             list: vec![variable(
                 names.name("time", "independent"),
@@ -242,38 +248,11 @@ impl Variables {
             );
             variables.list.push(entry);
         }
-        for (at, state) in subject.states.iter().enumerate() {
-            variables.rates.push(variables.list.len());
-            let own = &variables.list[places[at]].name;
-            // What is no plain name of a state has its plain name here too.
-            let own = if own.contains(' ') {
-                state.name.replace(", ", ",")
-            } else {
-                own.clone()
-            };
-            let name = names.name(&format!("der({own})"), "rate");
-            let unit = rate_unit(&state.unit);
-            let mut entry = variable(name, references.derivatives + at, Causality::Local, unit);
-            entry.rate_of = Some(places[at]);
-            variables.list.push(entry);
-        }
+        variables.add_rates(subject, &references, &mut names, &places);
         let read: FxHashSet<usize> = rate_columns.iter().chain(&output_columns).flatten().copied().collect();
         variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
         variables.add_parameters(subject, &entries, references.parameters);
-        let jumps = subject
-            .jumping
-            .iter()
-            .map(|_| "changes its sign where the equations jump");
-        let ends = subject
-            .has_branches()
-            .then_some("changes its sign where the solution of a loop ends");
-        for (at, description) in jumps.chain(ends).enumerate() {
-            variables.conditions.push(variables.list.len());
-            let name = names.name(&format!("condition[{}]", at + 1), "sign");
-            let mut entry = variable(name, references.conditions + at, Causality::Local, None);
-            entry.description = description.into();
-            variables.list.push(entry);
-        }
+        variables.add_conditions(subject, &references, &mut names);
         // What nobody sets is no known of a derivative.
         let is_known = |place: &usize| variables.list.get(*place).is_some_and(|entry| entry.is_known());
         let placed = |columns: &[usize]| -> Vec<usize> {
@@ -287,6 +266,43 @@ impl Variables {
         variables.rate_dependencies = rate_dependencies;
         variables.outputs = outputs;
         variables
+    }
+
+    /// The rates of the states.
+    fn add_rates(&mut self, subject: &Subject<'_>, references: &References, names: &mut Names, places: &[usize]) {
+        for (at, state) in subject.states.iter().enumerate() {
+            self.rates.push(self.list.len());
+            let own = &self.list[places[at]].name;
+            // What is no plain name of a state has its plain name here too.
+            let own = if own.contains(' ') {
+                state.name.replace(", ", ",")
+            } else {
+                own.clone()
+            };
+            let name = names.name(&format!("der({own})"), "rate");
+            let unit = rate_unit(&state.unit);
+            let mut entry = variable(name, references.derivatives + at, Causality::Local, unit);
+            entry.rate_of = Some(places[at]);
+            self.list.push(entry);
+        }
+    }
+
+    /// The signs of conditions where the equations jump or a solution ends.
+    fn add_conditions(&mut self, subject: &Subject<'_>, references: &References, names: &mut Names) {
+        let jumps = subject
+            .jumping
+            .iter()
+            .map(|_| "changes its sign where the equations jump");
+        let ends = subject
+            .has_branches()
+            .then_some("changes its sign where the solution of a loop ends");
+        for (at, description) in jumps.chain(ends).enumerate() {
+            self.conditions.push(self.list.len());
+            let name = names.name(&format!("condition[{}]", at + 1), "sign");
+            let mut entry = variable(name, references.conditions + at, Causality::Local, None);
+            entry.description = description.into();
+            self.list.push(entry);
+        }
     }
 
     fn add_inputs(
