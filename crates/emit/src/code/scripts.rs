@@ -52,6 +52,27 @@ impl Script {
         [self.places(rows), self.places(columns.iter().copied())]
     }
 
+    /// Where the entries of sparse matrices stand, and how many there are.
+    fn places_of_entries(&self, subject: &Subject<'_>, values: &mut Values) {
+        let jacobians = subject.jacobians();
+        let matrices: [(&str, &str, &SparseKernel); 4] = [
+            ("direct_places", "direct_count", &jacobians.rates_by_states),
+            ("by_loop_places", "by_loop_count", &jacobians.rates_by_unknowns),
+            ("by_state_places", "by_state_count", &jacobians.residuals_by_states),
+            ("loop_places", "loop_count", &jacobians.residuals_by_unknowns),
+        ];
+        for (key, count, matrix) in matrices {
+            let entries = self.entries(&matrix.row_starts, &matrix.columns_of);
+            if key == "direct_places" {
+                values
+                    .set("direct_rows", &entries[0])
+                    .set("direct_columns", &entries[1]);
+            }
+            values.set(key, entries.join(", "));
+            values.set(count, matrix.stored().to_string());
+        }
+    }
+
     /// All programs of a system as functions, with the values of the keys that call them; and the most working memory of any.
     pub(crate) fn programs(&self, subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mut Values) {
         let kernels = &subject.kernels;
@@ -141,22 +162,7 @@ impl Script {
             .flag("bounds_steps", subject.bounds_steps())
             .flag("phases", subject.needs_fastest())
             .set("jumping", self.places(subject.jumping.iter().copied()));
-        let matrices: [(&str, &str, &SparseKernel); 4] = [
-            ("direct_places", "direct_count", &jacobians.rates_by_states),
-            ("by_loop_places", "by_loop_count", &jacobians.rates_by_unknowns),
-            ("by_state_places", "by_state_count", &jacobians.residuals_by_states),
-            ("loop_places", "loop_count", &jacobians.residuals_by_unknowns),
-        ];
-        for (key, count, matrix) in matrices {
-            let entries = self.entries(&matrix.row_starts, &matrix.columns_of);
-            if key == "direct_places" {
-                values
-                    .set("direct_rows", &entries[0])
-                    .set("direct_columns", &entries[1]);
-            }
-            values.set(key, entries.join(", "));
-            values.set(count, matrix.stored().to_string());
-        }
+        self.places_of_entries(subject, values);
         values.set("scratch", Subject::scratch(&scratch).to_string());
     }
 }

@@ -243,21 +243,29 @@ fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
     }
 }
 
-fn program_values(subject: &Subject<'_>, values: &mut Values) {
+/// A call of a function of the module of equations; empty where it computes nothing.
+fn call(functions: &Functions<'_>, name: &str, own: &str, out: &str) -> String {
+    let call = functions.call(name, &arguments(own, out));
+    match call.is_empty() {
+        true => call,
+        false => format!("crate::equations::{call}"),
+    }
+}
+
+fn count_or_nothing(number: usize) -> String {
+    if number > 0 { number.to_string() } else { String::new() }
+}
+
+/// The functions that every model has, and the calls of them.
+fn kernel_values<'p>(
+    subject: &'p Subject<'_>,
+    functions: &mut Functions<'_>,
+    values: &mut Values,
+    scratch: &mut Vec<&'p Program>,
+) {
     let kernels = &subject.kernels;
-    let corners = &subject.corners;
-    let mut functions = Functions::new(&Rust);
-    let mut scratch: Vec<&Program> = Vec::new();
     let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
     let none = |_: u32| None;
-    let call = |functions: &Functions<'_>, name: &str, own: &str, out: &str| {
-        let call = functions.call(name, &arguments(own, out));
-        if call.is_empty() {
-            call
-        } else {
-            format!("crate::equations::{call}")
-        }
-    };
     let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
     for (key, name, program, out, own, remark) in [
         (
@@ -332,54 +340,33 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             "self",
             &none,
         ),
-        (
-            "instants_call",
-            "instants",
-            corners.instants().program(),
-            "&mut instants",
-            "self",
-            &none,
-        ),
-        (
-            "switches_call",
-            "switches",
-            corners.switches().program(),
-            "&mut values",
-            "self",
-            &none,
-        ),
-        (
-            "phases_call",
-            "phases",
-            corners.phases().program(),
-            "&mut next",
-            "self",
-            &none,
-        ),
     ] {
-        if name == "phases" && !subject.needs_fastest() {
-            // Nobody asks how fast anything oscillates.
-            values.set(key, "");
-            continue;
-        }
         functions.add(name, program, remark);
-        values.set(key, call(&functions, name, own, out));
+        values.set(key, call(functions, name, own, out));
         scratch.push(program);
     }
-    values.set("jacobian_call", call(&functions, "jacobian", "self", "entries"));
-    let count = |number: usize| if number > 0 { number.to_string() } else { String::new() };
+}
+
+/// What says where something happens: corners, conditions and oscillations.
+fn corner_values<'p>(
+    subject: &'p Subject<'_>,
+    functions: &mut Functions<'_>,
+    values: &mut Values,
+    scratch: &mut Vec<&'p Program>,
+) {
+    let corners = &subject.corners;
     values
         .set("conditions", subject.jumping.len().to_string())
         .set("crossings", corners.crossings().outputs().to_string())
         .set("jumping", integers(&subject.jumping))
         .set("conditions_call", "")
-        .set("instants", count(corners.instants().outputs()))
-        .set("switches", count(corners.switches().outputs()))
+        .set("instants", count_or_nothing(corners.instants().outputs()))
+        .set("switches", count_or_nothing(corners.switches().outputs()))
         .set(
             "phases",
             match subject.needs_fastest() {
                 false => String::new(),
-                true => count(corners.phases().outputs()),
+                true => count_or_nothing(corners.phases().outputs()),
             },
         )
         .flag("bounds_steps", subject.bounds_steps())
@@ -387,30 +374,49 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
             "largest_turn",
             format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
         );
+    for (key, name, program, out) in [
+        (
+            "instants_call",
+            "instants",
+            corners.instants().program(),
+            "&mut instants",
+        ),
+        ("switches_call", "switches", corners.switches().program(), "&mut values"),
+        ("phases_call", "phases", corners.phases().program(), "&mut next"),
+    ] {
+        if name == "phases" && !subject.needs_fastest() {
+            // Nobody asks how fast anything oscillates.
+            values.set(key, "");
+            continue;
+        }
+        functions.add(name, program, &|_: u32| None);
+        values.set(key, call(functions, name, "self", out));
+        scratch.push(program);
+    }
     if !subject.jumping.is_empty() {
-        functions.add("crossings", corners.crossings().program(), &none);
+        functions.add("crossings", corners.crossings().program(), &|_: u32| None);
         values.set(
             "conditions_call",
-            call(&functions, "crossings", "self", "&mut crossings"),
+            call(functions, "crossings", "self", "&mut crossings"),
         );
         scratch.push(corners.crossings().program());
     }
-    values.set("constraints", count(subject.system.start_constraints.len()));
-    if let Some(kernel) = &subject.constraints {
-        functions.add("starts_of_dependents", kernel.program(), &none);
-        values.set(
-            "constraints_call",
-            call(&functions, "starts_of_dependents", "model", "&mut pairs"),
-        );
-        scratch.push(kernel.program());
-    }
+}
+
+/// The lines for parameters that follow from others, behind those for the others.
+fn derived_values<'p>(
+    subject: &'p Subject<'_>,
+    functions: &mut Functions<'_>,
+    values: &mut Values,
+    scratch: &mut Vec<&'p Program>,
+) {
     let mut lines = values.get("parameter_lines").to_string();
-    for (order, (position, kernel)) in kernels.derived().iter().enumerate() {
+    for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
         let name = format!("derived_{}", order + 1);
         let remark = subject.entries().nth(*position).map(|entry| one_line(&entry.name));
         functions.add(&name, kernel.program(), &|_| remark.clone());
         scratch.push(kernel.program());
-        let call = call(&functions, &name, "model", "&mut value");
+        let call = call(functions, &name, "model", "&mut value");
         let _ = write!(
             lines,
             "        if model.p[{position}].is_nan() {{\n            let mut value = [zero; 1];\n            {call}\n            \
@@ -418,6 +424,11 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         );
     }
     values.set("parameter_lines", &lines);
+}
+
+/// What nothing is written to is not mutable.
+fn mutability(values: &mut Values) {
+    let lines = values.get("parameter_lines").to_string();
     for (key, call) in [
         (
             "model_mut",
@@ -430,13 +441,16 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         ("by_state_mut", values.get("by_state_call").to_string()),
         ("loop_matrix_mut", values.get("loop_matrix_call").to_string()),
     ] {
-        // What nothing is written to is not mutable.
         let is_written = match key {
             "model_mut" => !lines.is_empty() || call.contains("&mut"),
             _ => !call.is_empty(),
         };
         values.set(key, if is_written { "mut " } else { "" });
     }
+}
+
+/// Whether any call takes working memory, and whether there are corners.
+fn scratch_values(subject: &Subject<'_>, values: &mut Values) {
     let calls = [
         "derivatives_call",
         "outputs_call",
@@ -459,6 +473,27 @@ fn program_values(subject: &Subject<'_>, values: &mut Values) {
         calls.iter().any(reads_scratch) || (subject.constraints.is_some() && reads_scratch(&"constraints_call"));
     let corners = !values.get("instants").is_empty() || !values.get("switches").is_empty();
     values.flag("uses_scratch", uses_scratch).flag("corners", corners);
+}
+
+fn program_values(subject: &Subject<'_>, values: &mut Values) {
+    let mut functions = Functions::new(&Rust);
+    let mut scratch: Vec<&Program> = Vec::new();
+    let none = |_: u32| None;
+    kernel_values(subject, &mut functions, values, &mut scratch);
+    values.set("jacobian_call", call(&functions, "jacobian", "self", "entries"));
+    corner_values(subject, &mut functions, values, &mut scratch);
+    values.set("constraints", count_or_nothing(subject.system.start_constraints.len()));
+    if let Some(kernel) = &subject.constraints {
+        functions.add("starts_of_dependents", kernel.program(), &none);
+        values.set(
+            "constraints_call",
+            call(&functions, "starts_of_dependents", "model", "&mut pairs"),
+        );
+        scratch.push(kernel.program());
+    }
+    derived_values(subject, &mut functions, values, &mut scratch);
+    mutability(values);
+    scratch_values(subject, values);
     values.set("guesses", bracketed_guesses(subject, literal));
     for (name, kernel) in subject.matrices() {
         values
