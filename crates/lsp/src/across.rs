@@ -1,7 +1,7 @@
 //! Requests that go through all open texts: a name that an imported file declares is used in texts which that file knows nothing of.
 
+use crate::asked::{Asked, Refusal, failed};
 use crate::convert::{Places, workspace_edit};
-use crate::requests::{Asked, Refusal, failed};
 use crate::tokens;
 use gen_lsp_types::{
     BaseSymbolInformation, Location, ReferenceParams, RenameParams, TextDocumentPositionParams, TextEdit, Uri,

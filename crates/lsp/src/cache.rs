@@ -2,7 +2,7 @@
 
 use crate::documents::World;
 use crate::files::{Files, ReadFile};
-use crate::worker::{Purpose, Shared};
+use crate::jobs::{Purpose, Shared};
 use gen_lsp_types::Diagnostic;
 use lgm_ide::Snapshot;
 use lgm_source::cancellation::Cancellation;

@@ -1,7 +1,6 @@
 //! What the editor can do, as it says when it begins, and what this server can.
 
-use crate::tokens;
-use crate::uri;
+use crate::{tokens, uri};
 use gen_lsp_types::{
     ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions, CompletionOptions,
     DefinitionProvider, DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider,
@@ -88,7 +87,7 @@ fn folders(params: &Value) -> Vec<PathBuf> {
     if found.is_empty() {
         found.extend(params.get("rootPath").and_then(Value::as_str).map(PathBuf::from));
     }
-    found.iter().map(|path| crate::files::resolve(path)).collect()
+    found.iter().map(|path| crate::uri::resolve(path)).collect()
 }
 
 /// What this server answers.

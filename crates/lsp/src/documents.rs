@@ -1,6 +1,5 @@
 //! The texts that an editor has open, as they are in it.
 
-use crate::files;
 use crate::settings::Settings;
 use crate::uri;
 use gen_lsp_types::TextDocumentContentChangeEvent as Change;
@@ -49,7 +48,7 @@ impl World {
     pub(crate) fn open(&mut self, uri: &str, version: i32, text: String) {
         let path = uri::to_path(uri);
         let document = Document {
-            resolved: path.as_deref().map(files::resolve),
+            resolved: path.as_deref().map(crate::uri::resolve),
             path,
             version,
             text: text.into(),

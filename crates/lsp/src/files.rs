@@ -1,6 +1,7 @@
 //! Files as imports see them: open texts first, then the disk, and nothing outside of the folders that are open in the editor.
 
 use crate::documents::World;
+use crate::uri::resolve;
 use lgm_source::Sources;
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -61,19 +62,6 @@ impl Sources for Files<'_> {
     fn resolve(&self, path: &Path) -> PathBuf {
         resolve(path)
     }
-}
-
-/// The path with links resolved; what is not there lies where its nearest folder that is there says.
-pub(crate) fn resolve(path: &Path) -> PathBuf {
-    let here = Path::new(".");
-    let path = if path.as_os_str().is_empty() { here } else { path };
-    let there = path.ancestors().find_map(|folder| {
-        let folder = if folder.as_os_str().is_empty() { here } else { folder };
-        let rest = path.strip_prefix(folder).unwrap_or(path);
-        Some(fs::canonicalize(folder).ok()?.join(rest))
-    });
-    // Joining an empty rest leaves a slash at the end of a file.
-    there.unwrap_or_else(|| path.to_path_buf()).components().collect()
 }
 
 fn from_disk(path: &Path) -> Result<String, String> {

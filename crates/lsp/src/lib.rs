@@ -4,12 +4,14 @@
 //! model; `worker` computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
 
 mod across;
+mod asked;
 mod cache;
 mod capabilities;
 mod convert;
 mod diagnostics;
 mod documents;
 mod files;
+mod jobs;
 mod preview;
 mod requests;
 mod server;
@@ -19,7 +21,7 @@ mod transport;
 mod uri;
 mod worker;
 
-pub use preview::Plot;
+pub use asked::Plot;
 use std::error::Error;
 use std::io;
 

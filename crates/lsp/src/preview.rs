@@ -1,17 +1,11 @@
 //! Equations and a run beside the text: `lgm/equations`, `lgm/preview`, and the lenses that ask for them.
 
-use crate::requests::{Asked, Refusal, invalid};
+use crate::asked::{Asked, Plot, Refusal, invalid};
 use gen_lsp_types::{CodeLens, CodeLensParams, Command, Uri};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, text};
 use lgm_ide::Snapshot;
-use lgm_model::Model;
-use lgm_model::system::StateSystem;
 use lgm_source::diagnostic::Severity;
 use serde_json::{Value, json};
-
-/// Runs the experiment of a model and draws it as SVG, or says why there is no picture. The function that it is given says whether the
-/// picture is still wanted; a run that is not is given up.
-pub type Plot = fn(&Model, &StateSystem, &(dyn Fn() -> bool + Sync)) -> Result<String, String>;
 
 /// The most faults that a preview names; the editor has them all.
 const FAULTS: usize = 5;

@@ -1,75 +1,18 @@
 //! Requests about one open text: parameters in, results out.
 
-use crate::across;
-use crate::cache::{Cache, Stopped};
-use crate::capabilities::Client;
+use crate::asked::{Asked, Refusal, failed, invalid};
+use crate::cache::Stopped;
 use crate::convert::{Places, markdown, workspace_edit};
-use crate::diagnostics;
 use crate::documents::World;
-use crate::preview::{self, Plot};
-use crate::tokens;
-use crate::uri;
+use crate::{across, diagnostics, preview, tokens, uri};
 use gen_lsp_types::*;
 use lgm_ide::Snapshot;
-use lgm_source::{NoFiles, Span, cancellation::Cancellation};
+use lgm_source::cancellation::Cancellation;
+use lgm_source::{NoFiles, Span};
 use lsp_server::ErrorCode;
 use serde_json::{Value, json};
 use std::ops::Range as Bytes;
 use std::sync::Arc;
-
-/// Why a request has no result.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// It was not computed to its end.
-    Stopped(Stopped),
-    /// It cannot be answered.
-    Fault(ErrorCode, String),
-}
-
-impl From<Stopped> for Refusal {
-    fn from(stopped: Stopped) -> Refusal {
-        Refusal::Stopped(stopped)
-    }
-}
-
-/// A refusal that the person at the editor reads.
-pub(crate) fn failed(words: String) -> Refusal {
-    Refusal::Fault(ErrorCode::RequestFailed, words)
-}
-
-/// What an answer is made from.
-#[derive(Debug)]
-pub(crate) struct Asked<'a> {
-    pub cache: &'a mut Cache,
-    pub world: &'a World,
-    pub client: &'a Client,
-    /// Draws the run of a preview.
-    pub plot: Plot,
-}
-
-impl Asked<'_> {
-    /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
-    pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
-        let (world, uri) = (self.world, uri.0.as_str());
-        let done = self.cache.with(world, uri, |entry| {
-            let snapshot = &entry.snapshot;
-            work(&Places { world, uri, snapshot })
-        })?;
-        match done {
-            Some(result) => Ok(result),
-            None if uri.starts_with(uri::LIBRARY) => Ok(None),
-            None => Err(Refusal::Fault(ErrorCode::InvalidParams, format!("{uri} is not open"))),
-        }
-    }
-
-    fn at<R>(
-        &mut self,
-        at: &TextDocumentPositionParams,
-        work: impl FnOnce(&Places, u32) -> Option<R>,
-    ) -> Result<Option<R>, Refusal> {
-        self.on(&at.text_document.uri, |places| work(places, places.offset(at.position)))
-    }
-}
 
 /// Whether the text that a request is about has changed since.
 pub(crate) fn is_overtaken(params: &Value, asked: &World, latest: &World) -> bool {
@@ -158,10 +101,6 @@ fn typed<R: Request>(
 ) -> Result<Value, Refusal> {
     let params = serde_json::from_value(params).map_err(|error| invalid(&error.to_string()))?;
     serde_json::to_value(work(params)?).map_err(|error| Refusal::Fault(ErrorCode::InternalError, error.to_string()))
-}
-
-pub(crate) fn invalid(words: &str) -> Refusal {
-    Refusal::Fault(ErrorCode::InvalidParams, words.to_string())
 }
 
 fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refusal> {

@@ -1,14 +1,13 @@
 //! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
 
+use crate::asked::Plot;
 use crate::capabilities::{self, Client};
 use crate::documents::World;
-use crate::files;
-use crate::preview::Plot;
-use crate::requests;
+use crate::jobs::{Job, Shared};
 use crate::settings::Settings;
 use crate::transport::{Incoming, Out};
-use crate::uri;
-use crate::worker::{Job, Shared, Worker};
+use crate::worker::Worker;
+use crate::{requests, uri};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::{
     DidChangeTextDocumentNotification, DidChangeWorkspaceFoldersNotification, DidCloseTextDocumentNotification,
@@ -17,9 +16,8 @@ use gen_lsp_types::{
 use lgm_source::stack;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
-use std::io;
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 /// How far the conversation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +240,7 @@ impl Server {
         let event = parsed::<DidChangeWorkspaceFoldersNotification>(params)?.event;
         let paths = |folders: &[gen_lsp_types::WorkspaceFolder]| -> Vec<_> {
             let paths = folders.iter().filter_map(|folder| uri::to_path(&folder.uri.0));
-            paths.map(|path| files::resolve(&path)).collect()
+            paths.map(|path| crate::uri::resolve(&path)).collect()
         };
         let (added, removed) = (paths(&event.added), paths(&event.removed));
         self.renew(false, |world| {

@@ -1,6 +1,7 @@
 //! Paths as URIs and back.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a text of the standard library is called by an editor, before its title.
@@ -73,4 +74,17 @@ mod tests {
         assert_eq!(to_path("file://"), None);
         assert_eq!(to_path("file:///%ff"), None);
     }
+}
+
+/// The path with links resolved; what is not there lies where its nearest folder that is there says.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    let here = Path::new(".");
+    let path = if path.as_os_str().is_empty() { here } else { path };
+    let there = path.ancestors().find_map(|folder| {
+        let folder = if folder.as_os_str().is_empty() { here } else { folder };
+        let rest = path.strip_prefix(folder).unwrap_or(path);
+        Some(fs::canonicalize(folder).ok()?.join(rest))
+    });
+    // Joining an empty rest leaves a slash at the end of a file.
+    there.unwrap_or_else(|| path.to_path_buf()).components().collect()
 }

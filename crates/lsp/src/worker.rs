@@ -1,99 +1,20 @@
 //! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
 
+use crate::asked::{Asked, Plot, Refusal};
 use crate::cache::{Cache, Stopped, guarded};
 use crate::capabilities::Client;
 use crate::diagnostics::{self, Found};
 use crate::documents::World;
-use crate::preview::Plot;
-use crate::requests::{self, Asked, Refusal};
+use crate::jobs::{Job, Purpose, Shared, locked};
+use crate::requests;
 use crate::transport::Out;
 use crossbeam_channel::Receiver;
 use gen_lsp_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 use lgm_source::cancellation::Cancellation;
-use lsp_server::{ErrorCode, Request, RequestId};
+use lsp_server::{ErrorCode, Request};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What the worker is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Looking for problems.
-    Check,
-    /// Answering a request.
-    Answer(RequestId),
-}
-
-/// What the worker is to do.
-#[derive(Debug)]
-pub(crate) enum Job {
-    /// Look for problems in the newest world.
-    Check,
-    /// Answer a request that was asked in this world; the flag says that nobody waits for the answer any more.
-    Answer(Request, Arc<World>, Cancellation),
-}
-
-/// What the thread that reads messages and the worker know of each other.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    latest: Mutex<Arc<World>>,
-    /// The flag of the snapshot that is being computed, and what for.
-    working: Mutex<Option<(Cancellation, Purpose)>>,
-    waiting: Mutex<HashMap<RequestId, Cancellation>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole after every statement.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
-    /// The newest world.
-    pub(crate) fn latest(&self) -> Arc<World> {
-        locked(&self.latest).clone()
-    }
-
-    /// Makes a world the newest one; what is computed for an older one ends early. Answers go on where no text was edited.
-    pub(crate) fn renew(&self, world: World, is_edit: bool) {
-        *locked(&self.latest) = Arc::new(world);
-        if let Some((cancellation, purpose)) = &*locked(&self.working)
-            && (is_edit || *purpose == Purpose::Check)
-        {
-            cancellation.cancel();
-        }
-    }
-
-    fn is_latest(&self, world: &Arc<World>) -> bool {
-        Arc::ptr_eq(&locked(&self.latest), world)
-    }
-
-    pub(crate) fn work_begins(&self, cancellation: &Cancellation, purpose: &Purpose) {
-        *locked(&self.working) = Some((cancellation.clone(), purpose.clone()));
-    }
-
-    pub(crate) fn work_ends(&self) {
-        *locked(&self.working) = None;
-    }
-
-    /// Notes that a request waits for its answer.
-    pub(crate) fn wait(&self, id: &RequestId) -> Cancellation {
-        let cancellation = Cancellation::default();
-        locked(&self.waiting).insert(id.clone(), cancellation.clone());
-        cancellation
-    }
-
-    /// Nobody waits for the answer any more.
-    pub(crate) fn cancel(&self, id: &RequestId) {
-        if let Some(cancellation) = locked(&self.waiting).get(id) {
-            cancellation.cancel();
-        }
-        if let Some((cancellation, purpose)) = &*locked(&self.working)
-            && *purpose == Purpose::Answer(id.clone())
-        {
-            cancellation.cancel();
-        }
-    }
-}
+use std::sync::Arc;
 
 /// The worker.
 #[derive(Debug)]

@@ -1,0 +1,73 @@
+//! A request while it is answered, and why it may not be.
+
+use crate::cache::{Cache, Stopped};
+use crate::capabilities::Client;
+use crate::convert::Places;
+use crate::documents::World;
+use crate::uri;
+use gen_lsp_types::{Uri, *};
+use lgm_model::Model;
+use lgm_model::system::StateSystem;
+use lsp_server::ErrorCode;
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It was not computed to its end.
+    Stopped(Stopped),
+    /// It cannot be answered.
+    Fault(ErrorCode, String),
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Refusal {
+        Refusal::Stopped(stopped)
+    }
+}
+
+/// A refusal that the person at the editor reads.
+pub(crate) fn failed(words: String) -> Refusal {
+    Refusal::Fault(ErrorCode::RequestFailed, words)
+}
+
+/// What an answer is made from.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub cache: &'a mut Cache,
+    pub world: &'a World,
+    pub client: &'a Client,
+    /// Draws the run of a preview.
+    pub plot: Plot,
+}
+
+impl Asked<'_> {
+    /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
+    pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
+        let (world, uri) = (self.world, uri.0.as_str());
+        let done = self.cache.with(world, uri, |entry| {
+            let snapshot = &entry.snapshot;
+            work(&Places { world, uri, snapshot })
+        })?;
+        match done {
+            Some(result) => Ok(result),
+            None if uri.starts_with(uri::LIBRARY) => Ok(None),
+            None => Err(Refusal::Fault(ErrorCode::InvalidParams, format!("{uri} is not open"))),
+        }
+    }
+
+    pub(super) fn at<R>(
+        &mut self,
+        at: &TextDocumentPositionParams,
+        work: impl FnOnce(&Places, u32) -> Option<R>,
+    ) -> Result<Option<R>, Refusal> {
+        self.on(&at.text_document.uri, |places| work(places, places.offset(at.position)))
+    }
+}
+
+/// Runs the experiment of a model and draws it as SVG, or says why there is no picture. The function that it is given says whether the
+/// picture is still wanted; a run that is not is given up.
+pub type Plot = fn(&Model, &StateSystem, &(dyn Fn() -> bool + Sync)) -> Result<String, String>;
+
+pub(crate) fn invalid(words: &str) -> Refusal {
+    Refusal::Fault(ErrorCode::InvalidParams, words.to_string())
+}
