@@ -140,6 +140,46 @@ pub(crate) fn is_variable(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
+/// Rows of every source's value over the columns, then of every source's rate.
+fn source_rows<F: Field + FromExpression>(
+    exprs: &Exprs,
+    field: &mut F,
+    (values, controlled): (&[SourceValue], &[usize]),
+    symbols: &Symbols,
+    columns: Columns,
+    constant_of: &FxHashMap<ExprId, usize>,
+) -> Result<Vec<Row<F::Element>>, Obstacle> {
+    let mut table = Vec::with_capacity(2 * values.len());
+    let mut rates_table = Vec::with_capacity(values.len());
+    for (k, value) in values.iter().enumerate() {
+        if let Some(position) = controlled.iter().position(|index| *index == k) {
+            table.push(vec![(columns.controlled(position), field.one())]);
+            rates_table.push(vec![(columns.controlled_rate(position), field.one())]);
+            continue;
+        }
+        let (mut row, mut rate) = (Row::new(), Row::new());
+        for (atom, coefficient) in &value.form.terms {
+            let input = variable_index(exprs, *atom, &symbols.inputs)
+                .expect("invariant: a source that is not controlled depends on inputs only");
+            let coefficient = field.from_expression(exprs, *coefficient).map_err(Obstacle::Value)?;
+            if !field.is_zero(&coefficient) {
+                row.push((columns.input(input), coefficient.clone()));
+                rate.push((columns.input_rate(input), coefficient));
+            }
+        }
+        if let Some(constant) = constant_of.get(&value.form.rest) {
+            row.push((columns.constant(*constant), field.one()));
+            rate.push((columns.constant_rate(*constant), field.one()));
+        }
+        row.sort_by_key(|entry| entry.0);
+        rate.sort_by_key(|entry| entry.0);
+        table.push(row);
+        rates_table.push(rate);
+    }
+    table.append(&mut rates_table);
+    Ok(table)
+}
+
 /// Assembles the equations; `added` columns are reserved for states that outputs add.
 pub(crate) fn assemble<F: Field + FromExpression>(
     model: &Model,
@@ -186,35 +226,7 @@ pub(crate) fn assemble<F: Field + FromExpression>(
         constants: constants.len(),
         controlled: controlled.len(),
     };
-    // Rows of every source's value and rate over the columns.
-    let mut table = Vec::with_capacity(2 * values.len());
-    let mut rates_table = Vec::with_capacity(values.len());
-    for (k, value) in values.iter().enumerate() {
-        if let Some(position) = controlled.iter().position(|index| *index == k) {
-            table.push(vec![(columns.controlled(position), field.one())]);
-            rates_table.push(vec![(columns.controlled_rate(position), field.one())]);
-            continue;
-        }
-        let (mut row, mut rate) = (Row::new(), Row::new());
-        for (atom, coefficient) in &value.form.terms {
-            let input = variable_index(exprs, *atom, &symbols.inputs)
-                .expect("invariant: a source that is not controlled depends on inputs only");
-            let coefficient = field.from_expression(exprs, *coefficient).map_err(Obstacle::Value)?;
-            if !field.is_zero(&coefficient) {
-                row.push((columns.input(input), coefficient.clone()));
-                rate.push((columns.input_rate(input), coefficient));
-            }
-        }
-        if let Some(constant) = constant_of.get(&value.form.rest) {
-            row.push((columns.constant(*constant), field.one()));
-            rate.push((columns.constant_rate(*constant), field.one()));
-        }
-        row.sort_by_key(|entry| entry.0);
-        rate.sort_by_key(|entry| entry.0);
-        table.push(row);
-        rates_table.push(rate);
-    }
-    table.append(&mut rates_table);
+    let table = source_rows(exprs, field, (&values, &controlled), &symbols, columns, &constant_of)?;
     let start = reduced.known.source(0);
     let mut convert = |rows: &[Row<F::Element>]| -> Vec<Row<F::Element>> {
         rows.iter().map(|row| substitute(field, row, start, &table)).collect()

@@ -297,6 +297,44 @@ fn measured_blocks(
     equations
 }
 
+/// The vectors of the values of sources, and which of these are zero.
+fn source_vectors(model: &Model, system: &StateSystem, ports: &[PortId], form: &mut BlockForm) -> (Grouped, Vec<bool>) {
+    let (mut source_keys, mut source_values, mut is_zero) = (Vec::new(), Vec::new(), Vec::new());
+    for port in ports {
+        let id = model.ports[port.index()].element;
+        let element = &model.elements[id.index()];
+        let Law::Source { values, .. } = &element.law else {
+            unreachable!("invariant: a linear model has no laws but sources that are sources")
+        };
+        let value = values[(port.0 - element.ports.start) as usize];
+        is_zero.push(system.exprs.is_zero(value));
+        source_keys.push(stripped(&model.element_name(id)));
+        source_values.push(lgm_algebra::expr::print::text(&system.exprs, value));
+    }
+    (group(form, &source_keys, &source_values, false), is_zero)
+}
+
+/// An equation for each vector of rates: those on the left, its own first, and all else on the right.
+fn block_equations(blocks: Blocks, form: &mut BlockForm, namer: &mut Namer<'_>) {
+    for (vector, list) in blocks {
+        let mut equation = BlockEquation {
+            left: Vec::new(),
+            right: Vec::new(),
+        };
+        let own = (RATE, vector);
+        let mut list: Vec<_> = list.into_iter().collect();
+        list.sort_by_key(|(key, _)| (*key != own, *key));
+        for ((kind, column), block) in list {
+            let term = namer.term(form, block, letter_of(kind), column, matches!(kind, RATE | INPUT_RATE));
+            match kind {
+                RATE => equation.left.push(term),
+                _ => equation.right.push(term),
+            }
+        }
+        form.equations.push(equation);
+    }
+}
+
 /// The equations of a linear system in blocks. The states of `system` are co-energy variables.
 pub(super) fn block_form<F: Present>(
     problem: Problem<'_>,
@@ -327,19 +365,7 @@ pub(super) fn block_form<F: Present>(
         .collect();
     let keys: Vec<String> = names.iter().map(|name| stripped(name)).collect();
     let states = group(&mut form, &keys, &names, true);
-    let (mut source_keys, mut source_values, mut is_zero) = (Vec::new(), Vec::new(), Vec::new());
-    for port in &reduced.sources {
-        let id = model.ports[port.index()].element;
-        let element = &model.elements[id.index()];
-        let Law::Source { values, .. } = &element.law else {
-            unreachable!("invariant: a linear model has no laws but sources that are sources")
-        };
-        let value = values[(port.0 - element.ports.start) as usize];
-        is_zero.push(system.exprs.is_zero(value));
-        source_keys.push(stripped(&model.element_name(id)));
-        source_values.push(lgm_algebra::expr::print::text(&system.exprs, value));
-    }
-    let sources = group(&mut form, &source_keys, &source_values, false);
+    let (sources, is_zero) = source_vectors(model, system, &reduced.sources, &mut form);
     let mut exprs = std::mem::take(&mut system.exprs);
     let places = Places {
         known: reduced.known,
@@ -391,29 +417,7 @@ pub(super) fn block_form<F: Present>(
         counts: FxHashMap::default(),
     };
     know_elements(problem, &reduced.independent, &states, &form, &mut namer, field);
-    for (vector, list) in blocks {
-        let mut equation = BlockEquation {
-            left: Vec::new(),
-            right: Vec::new(),
-        };
-        let own = (RATE, vector);
-        let mut list: Vec<_> = list.into_iter().collect();
-        list.sort_by_key(|(key, _)| (*key != own, *key));
-        for ((kind, column), block) in list {
-            let term = namer.term(
-                &mut form,
-                block,
-                letter_of(kind),
-                column,
-                matches!(kind, RATE | INPUT_RATE),
-            );
-            match kind {
-                RATE => equation.left.push(term),
-                _ => equation.right.push(term),
-            }
-        }
-        form.equations.push(equation);
-    }
+    block_equations(blocks, &mut form, &mut namer);
     form.measured = measured_blocks(measures, &variables, &mut form, &mut namer);
     output_blocks(system, &mut form, &states, &mut namer);
     system.exprs = exprs;

@@ -7,7 +7,7 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
 use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
-use lgm_model::{Element, Law, Model, PortId, StateChoice, StorageForm, Variable};
+use lgm_model::{Element, Integral, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
@@ -27,52 +27,13 @@ pub(crate) fn frame(
         let state = storage_state(model, &mut exprs, *port, request, diagnostics);
         states.push(state);
     }
-    for integral in &model.integrals {
-        let zero = exprs.zero();
-        let name: Arc<str> = model.path_name(integral.path).into();
-        let owner = integral.owner.map(|id| model.element_name(id).into());
-        states.push(State {
-            element: owner.unwrap_or_else(|| name.clone()),
-            name,
-            variable: StateVariable::Integral,
-            written: Some(integral.written.clone()),
-            unit: integral.unit.clone(),
-            symbol: integral.symbol,
-            start: integral.start.unwrap_or(zero),
-            start_value: 0.0,
-            start_given: integral.start.is_some() && !integral.is_guess,
-            start_span: integral.start_span,
-            nominal: integral.nominal,
-            span: model.paths[integral.path.index()].span,
-        });
-    }
-    let mut names: FxHashSet<Arc<str>> = FxHashSet::default();
-    for state in &states {
-        let is_new = names.insert(state.name.clone());
-        assert!(is_new, "invariant: only one state is named `{}`", state.name);
-    }
-    for output in added {
-        let output = &model.outputs[*output];
-        // Outputs have names of their own, and a state may have the same.
-        let mut name = output.name.clone();
-        while !names.insert(name.clone()) {
-            name = format!("{name}.int").into();
-        }
-        states.push(State {
-            name: name.clone(),
-            element: name.clone(),
-            variable: StateVariable::Integral,
-            written: Some(output.written.clone()),
-            unit: output.unit.clone(),
-            symbol: exprs.new_symbol(name, SymbolKind::State),
-            start: exprs.zero(),
-            start_value: 0.0,
-            start_given: false,
-            start_span: None,
-            nominal: None,
-            span: output.span,
-        });
-    }
+    states.extend(
+        model
+            .integrals
+            .iter()
+            .map(|integral| integral_state(model, &mut exprs, integral)),
+    );
+    add_states_of_outputs(model, &mut exprs, added, &mut states);
     let values = parameter_values(model);
     for state in states.iter_mut().filter(|state| !exprs.is_zero(state.start)) {
         state.start_value = exprs
@@ -118,6 +79,58 @@ pub(crate) fn frame(
         start_constraints: Vec::new(),
         start_search: None,
         experiment: model.experiment.clone().unwrap_or_default(),
+    }
+}
+
+/// The state that a declared integral is.
+fn integral_state(model: &Model, exprs: &mut Exprs, integral: &Integral) -> State {
+    let zero = exprs.zero();
+    let name: Arc<str> = model.path_name(integral.path).into();
+    let owner = integral.owner.map(|id| model.element_name(id).into());
+    State {
+        element: owner.unwrap_or_else(|| name.clone()),
+        name,
+        variable: StateVariable::Integral,
+        written: Some(integral.written.clone()),
+        unit: integral.unit.clone(),
+        symbol: integral.symbol,
+        start: integral.start.unwrap_or(zero),
+        start_value: 0.0,
+        start_given: integral.start.is_some() && !integral.is_guess,
+        start_span: integral.start_span,
+        nominal: integral.nominal,
+        span: model.paths[integral.path.index()].span,
+    }
+}
+
+/// The states that outputs add for their integrals.
+fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], states: &mut Vec<State>) {
+    let mut names: FxHashSet<Arc<str>> = FxHashSet::default();
+    for state in states.iter() {
+        let is_new = names.insert(state.name.clone());
+        assert!(is_new, "invariant: only one state is named `{}`", state.name);
+    }
+    for output in added {
+        let output = &model.outputs[*output];
+        // Outputs have names of their own, and a state may have the same.
+        let mut name = output.name.clone();
+        while !names.insert(name.clone()) {
+            name = format!("{name}.int").into();
+        }
+        states.push(State {
+            name: name.clone(),
+            element: name.clone(),
+            variable: StateVariable::Integral,
+            written: Some(output.written.clone()),
+            unit: output.unit.clone(),
+            symbol: exprs.new_symbol(name, SymbolKind::State),
+            start: exprs.zero(),
+            start_value: 0.0,
+            start_given: false,
+            start_span: None,
+            nominal: None,
+            span: output.span,
+        });
     }
 }
 

@@ -56,124 +56,8 @@ impl Failure {
         let name = |id: ElementId| model.element_name(id);
         let span = |id: ElementId| model.element_span(id);
         match self {
-            Failure::Reduction(Refusal::Value(id, fault)) => {
-                value_fault(model, fault, span(*id), &format!("of `{}`", name(*id)))
-            }
-            Failure::Reduction(Refusal::LowerRank) => {
-                Diagnostic::error(Code::LGM0421, "the numbers given make the junction structure singular")
-                    .label(model.span, "in this model")
-                    .help(
-                        "look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop",
-                    )
-            }
-            Failure::Reduction(Refusal::SingularLoop(id)) => Diagnostic::error(
-                Code::LGM0422,
-                format!("the algebraic loop through `{}` has no unique solution", name(*id)),
-            )
-            .label(span(*id), "this law and those it is connected to cancel")
-            .help(
-                "a resistance or conductance of zero cannot be solved for its flow or effort; \
-                   use a wire (one node) or leave the element out, and look for negative values that cancel",
-            ),
-            Failure::Reduction(Refusal::SingularStorage(id)) => Diagnostic::error(
-                Code::LGM0423,
-                format!("the storage of `{}` does not determine its rate", name(*id)),
-            )
-            .label(
-                span(*id),
-                "its value, with that of the storage joined to it, is singular",
-            )
-            .help(
-                "a mass, capacitance or inductance (or a field matrix) must not be zero or singular, \
-                   also not together with the storage that depends on it",
-            ),
-            Failure::Reduction(Refusal::TooManyEntries) => {
-                unreachable!("invariant: rows that are too long to be written out are shared")
-            }
-            Failure::Reduction(Refusal::Undetermined(_) | Refusal::UndeterminedColumn(_)) => {
-                let measured = match self {
-                    Failure::Reduction(Refusal::Undetermined(index)) => model.measures.get(*index),
-                    _ => None,
-                };
-                let place = measured.and_then(|(_, measure)| measure_span(model, *measure));
-                let place = place.unwrap_or(model.span);
-                Diagnostic::error(
-                    Code::LGM0321,
-                    "this variable is not determined: it can circulate in an ideal loop",
-                )
-                .label(place, "nothing fixes how it divides here")
-                .help(
-                    "two parallel paths of ideal bonds share a flow or an effort in no definite way; \
-                           join them, or put an element into one of them",
-                )
-            }
-            Failure::Reduction(Refusal::TooLarge) => {
-                Diagnostic::error(Code::LGM0501, "the equations are too large to be written out")
-                    .label(model.span, "in this model")
-            }
-            Failure::Assembly(Obstacle::NoRateOfIntegral(index)) => {
-                let path = model.integrals[*index].path;
-                Diagnostic::error(
-                    Code::LGM0502,
-                    format!("`{}` integrates a rate that cannot be had", model.path_name(path)),
-                )
-                .label(
-                    model.paths[path.index()].span,
-                    "`der(..)` here is of a variable that holds a derivative already, or `int(..)` stands inside",
-                )
-                .help("declare the inner integral as a state of its own: `state z = int(..);`")
-            }
-            Failure::Assembly(Obstacle::SecondRateInModel) => {
-                Diagnostic::error(Code::LGM0502, "a second derivative would be needed")
-                    .label(model.span, "in this model")
-                    .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
-            }
-            Failure::Assembly(Obstacle::SingularLoop) => {
-                Diagnostic::error(Code::LGM0424, "an algebraic loop of this model has no unique solution")
-                    .label(model.span, "in this model")
-                    .help("look for values that depend on themselves with a gain of exactly one")
-            }
-            Failure::Assembly(Obstacle::SingularIntegral(index)) => {
-                let path = model.integrals[*index].path;
-                Diagnostic::error(
-                    Code::LGM0424,
-                    format!("the rate of `{}` has no unique value", model.path_name(path)),
-                )
-                .label(
-                    model.paths[path.index()].span,
-                    "what is integrated depends on itself with a gain of exactly one",
-                )
-                .help("integrate something that does not hold the state's own rate")
-            }
-            Failure::Assembly(Obstacle::SecondRate(id)) if model.inputs.is_empty() => {
-                Diagnostic::error(Code::LGM0502, format!("`{}` would need a second derivative", name(*id)))
-                    .label(
-                        span(*id),
-                        "its value depends on a variable that is a rate already, and its own rate is needed",
-                    )
-                    .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
-            }
-            Failure::Assembly(Obstacle::SecondRate(id)) => Diagnostic::error(
-                Code::LGM0502,
-                format!("`{}` would need the second derivative of an input", name(*id)),
-            )
-            .label(
-                span(*id),
-                "its value depends on a variable that holds the derivative of an input, and its own rate is needed",
-            )
-            .help("break the path: give the source or the storage it drives a resistance in series or in parallel"),
-            Failure::Assembly(Obstacle::NoRate(id)) => {
-                Diagnostic::error(Code::LGM0502, format!("the value of `{}` has no derivative", name(*id)))
-                    .label(span(*id), "this source")
-                    .help("a source value may hold inputs, parameters, `time` and measured variables")
-            }
-            Failure::Assembly(Obstacle::SingularControl(id)) => Diagnostic::error(
-                Code::LGM0424,
-                format!("the loop that `{}` closes has no unique solution", name(*id)),
-            )
-            .label(span(*id), "its value depends on itself with a gain of exactly one")
-            .help("change the gain of the controlled source, or put a storage or a resistance into the loop"),
-            Failure::Assembly(Obstacle::Value(fault)) => value_fault(model, fault, model.span, "in this model"),
+            Failure::Reduction(refusal) => reduction_fault(model, refusal),
+            Failure::Assembly(obstacle) => assembly_fault(model, obstacle),
             Failure::States((id, Some(fault))) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
             Failure::States((id, None)) => Diagnostic::error(
                 Code::LGM0423,
@@ -197,6 +81,132 @@ impl Failure {
                 value_fault(model, fault, model.outputs[*index].span, "in this output")
             }
         }
+    }
+}
+
+/// What a refusal of the reduction says, with its place.
+fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
+    let name = |id: ElementId| model.element_name(id);
+    let span = |id: ElementId| model.element_span(id);
+    match refusal {
+        Refusal::Value(id, fault) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
+        Refusal::LowerRank => {
+            Diagnostic::error(Code::LGM0421, "the numbers given make the junction structure singular")
+                .label(model.span, "in this model")
+                .help("look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop")
+        }
+        Refusal::SingularLoop(id) => Diagnostic::error(
+            Code::LGM0422,
+            format!("the algebraic loop through `{}` has no unique solution", name(*id)),
+        )
+        .label(span(*id), "this law and those it is connected to cancel")
+        .help(
+            "a resistance or conductance of zero cannot be solved for its flow or effort; \
+               use a wire (one node) or leave the element out, and look for negative values that cancel",
+        ),
+        Refusal::SingularStorage(id) => Diagnostic::error(
+            Code::LGM0423,
+            format!("the storage of `{}` does not determine its rate", name(*id)),
+        )
+        .label(
+            span(*id),
+            "its value, with that of the storage joined to it, is singular",
+        )
+        .help(
+            "a mass, capacitance or inductance (or a field matrix) must not be zero or singular, \
+               also not together with the storage that depends on it",
+        ),
+        Refusal::TooManyEntries => {
+            unreachable!("invariant: rows that are too long to be written out are shared")
+        }
+        Refusal::Undetermined(_) | Refusal::UndeterminedColumn(_) => {
+            let measured = match refusal {
+                Refusal::Undetermined(index) => model.measures.get(*index),
+                _ => None,
+            };
+            let place = measured.and_then(|(_, measure)| measure_span(model, *measure));
+            let place = place.unwrap_or(model.span);
+            Diagnostic::error(
+                Code::LGM0321,
+                "this variable is not determined: it can circulate in an ideal loop",
+            )
+            .label(place, "nothing fixes how it divides here")
+            .help(
+                "two parallel paths of ideal bonds share a flow or an effort in no definite way; \
+                       join them, or put an element into one of them",
+            )
+        }
+        Refusal::TooLarge => Diagnostic::error(Code::LGM0501, "the equations are too large to be written out")
+            .label(model.span, "in this model"),
+    }
+}
+
+/// What an obstacle to the assembly says, with its place.
+fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
+    let name = |id: ElementId| model.element_name(id);
+    let span = |id: ElementId| model.element_span(id);
+    match obstacle {
+        Obstacle::NoRateOfIntegral(index) => {
+            let path = model.integrals[*index].path;
+            Diagnostic::error(
+                Code::LGM0502,
+                format!("`{}` integrates a rate that cannot be had", model.path_name(path)),
+            )
+            .label(
+                model.paths[path.index()].span,
+                "`der(..)` here is of a variable that holds a derivative already, or `int(..)` stands inside",
+            )
+            .help("declare the inner integral as a state of its own: `state z = int(..);`")
+        }
+        Obstacle::SecondRateInModel => Diagnostic::error(Code::LGM0502, "a second derivative would be needed")
+            .label(model.span, "in this model")
+            .help("`der(..)` of a force or an acceleration asks for it; measure another variable"),
+        Obstacle::SingularLoop => {
+            Diagnostic::error(Code::LGM0424, "an algebraic loop of this model has no unique solution")
+                .label(model.span, "in this model")
+                .help("look for values that depend on themselves with a gain of exactly one")
+        }
+        Obstacle::SingularIntegral(index) => {
+            let path = model.integrals[*index].path;
+            Diagnostic::error(
+                Code::LGM0424,
+                format!("the rate of `{}` has no unique value", model.path_name(path)),
+            )
+            .label(
+                model.paths[path.index()].span,
+                "what is integrated depends on itself with a gain of exactly one",
+            )
+            .help("integrate something that does not hold the state's own rate")
+        }
+        Obstacle::SecondRate(id) if model.inputs.is_empty() => {
+            Diagnostic::error(Code::LGM0502, format!("`{}` would need a second derivative", name(*id)))
+                .label(
+                    span(*id),
+                    "its value depends on a variable that is a rate already, and its own rate is needed",
+                )
+                .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
+        }
+        Obstacle::SecondRate(id) => Diagnostic::error(
+            Code::LGM0502,
+            format!("`{}` would need the second derivative of an input", name(*id)),
+        )
+        .label(
+            span(*id),
+            "its value depends on a variable that holds the derivative of an input, and its own rate is needed",
+        )
+        .help("break the path: give the source or the storage it drives a resistance in series or in parallel"),
+        Obstacle::NoRate(id) => {
+            Diagnostic::error(Code::LGM0502, format!("the value of `{}` has no derivative", name(*id)))
+                .label(span(*id), "this source")
+                .help("a source value may hold inputs, parameters, `time` and measured variables")
+        }
+        Obstacle::SingularControl(id) => Diagnostic::error(
+            Code::LGM0424,
+            format!("the loop that `{}` closes has no unique solution", name(*id)),
+        )
+        .label(span(*id), "its value depends on itself with a gain of exactly one")
+        .help("change the gain of the controlled source, or put a storage or a resistance into the loop"),
+        Obstacle::Value(fault) => value_fault(model, fault, model.span, "in this model"),
     }
 }
 
