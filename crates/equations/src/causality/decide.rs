@@ -102,29 +102,59 @@ pub fn assign(
         }
     }
     storage.sort();
-    for (_, _, _, id) in storage {
+    let storage = storage.into_iter().map(|entry| entry.3);
+    assign_storage(model, request, storage, &mut elimination, &mut causality);
+    assign_nonlinear(model, &mut elimination, &mut causality);
+    assign_dissipators(&mut elimination, &mut causality);
+    let mut diagnostics = Vec::new();
+    if conflicts.is_empty() {
+        assert_complete(&causality);
+    } else {
+        let rows = causality
+            .structure
+            .rows_in(&mut field, |_, id| Ok::<u64, std::convert::Infallible>(modulus(id)))
+            .unwrap_or_else(|never| match never {});
+        diagnostics = conflict::explain(model, graph, &causality.structure, &rows, &conflicts);
+    }
+    causality.pivots = std::mem::take(&mut elimination.pivots);
+    (causality, diagnostics)
+}
+
+/// Gives storage, in this order, the causality in which it has a state; derivative causality where that is taken.
+fn assign_storage(
+    model: &Model,
+    request: &Request,
+    storage: impl Iterator<Item = PortId>,
+    elimination: &mut Elimination<u64>,
+    causality: &mut Causality,
+) {
+    for id in storage {
         let element = element_of(model, id);
         if let Law::Nonlinear(law) = &element.law {
             if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
-                causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, co_energy.conjugate());
+                causality.solved[id.index()] = take_either(elimination, &mut PrimeField, id, co_energy.conjugate());
             }
             continue;
         }
         let Law::Storage { co_energy, .. } = &element.law else {
             unreachable!("invariant: only storage was collected")
         };
-        if request.tied.contains(&id) && elimination.pivot(&mut field, port_column(id, *co_energy)).is_some() {
+        if request.tied.contains(&id)
+            && elimination
+                .pivot(&mut PrimeField, port_column(id, *co_energy))
+                .is_some()
+        {
             causality.solved[id.index()] = Some(*co_energy);
             causality.dependent.push(id);
             causality.tied.push(id);
             continue;
         }
-        let integral = elimination.pivot(&mut field, port_column(id, co_energy.conjugate()));
+        let integral = elimination.pivot(&mut PrimeField, port_column(id, co_energy.conjugate()));
         if integral.is_some() {
             causality.solved[id.index()] = Some(co_energy.conjugate());
             causality.independent.push(id);
         } else {
-            let row = elimination.pivot(&mut field, port_column(id, *co_energy));
+            let row = elimination.pivot(&mut PrimeField, port_column(id, *co_energy));
             if row.is_some() {
                 causality.solved[id.index()] = Some(*co_energy);
             }
@@ -133,6 +163,10 @@ pub fn assign(
     }
     causality.independent.sort_unstable();
     causality.dependent.sort_unstable();
+}
+
+/// Gives the ports of nonlinear laws that no storage decided the variable that their law is explicit in.
+fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality: &mut Causality) {
     // Laws that are explicit one way come before those that are explicit both ways, and these before resistances.
     let mut open: Vec<(Closed, PortId)> = Vec::new();
     for &id in &causality.nonlinear {
@@ -161,50 +195,46 @@ pub fn assign(
                 }
             }
         };
-        causality.solved[id.index()] = take_either(&mut elimination, &mut field, id, wanted);
+        causality.solved[id.index()] = take_either(elimination, &mut PrimeField, id, wanted);
     }
+}
+
+/// Gives resistances whichever variable is cheaper to solve for.
+fn assign_dissipators(elimination: &mut Elimination<u64>, causality: &mut Causality) {
     for &id in &causality.dissipators {
         let cost = |elimination: &mut Elimination<u64>, variable| {
             elimination
                 .cost(&PrimeField, port_column(id, variable))
                 .unwrap_or(usize::MAX)
         };
-        let effort = cost(&mut elimination, Variable::Effort);
-        let flow = cost(&mut elimination, Variable::Flow);
+        let effort = cost(elimination, Variable::Effort);
+        let flow = cost(elimination, Variable::Flow);
         let chosen = if effort < flow {
             Variable::Effort
         } else {
             Variable::Flow
         };
         for variable in [chosen, chosen.conjugate()] {
-            if elimination.pivot(&mut field, port_column(id, variable)).is_some() {
+            if elimination.pivot(&mut PrimeField, port_column(id, variable)).is_some() {
                 causality.solved[id.index()] = Some(variable);
                 break;
             }
         }
     }
-    let mut diagnostics = Vec::new();
-    if conflicts.is_empty() {
-        assert!(
-            causality
-                .sources
-                .iter()
-                .chain(&causality.independent)
-                .chain(&causality.dependent)
-                .chain(&causality.dissipators)
-                .chain(&causality.nonlinear)
-                .all(|port| causality.solved[port.index()].is_some()),
-            "invariant: power conservation makes one column of every port independent"
-        );
-    } else {
-        let rows = causality
-            .structure
-            .rows_in(&mut field, |_, id| Ok::<u64, std::convert::Infallible>(modulus(id)))
-            .unwrap_or_else(|never| match never {});
-        diagnostics = conflict::explain(model, graph, &causality.structure, &rows, &conflicts);
-    }
-    causality.pivots = std::mem::take(&mut elimination.pivots);
-    (causality, diagnostics)
+}
+
+fn assert_complete(causality: &Causality) {
+    assert!(
+        causality
+            .sources
+            .iter()
+            .chain(&causality.independent)
+            .chain(&causality.dependent)
+            .chain(&causality.dissipators)
+            .chain(&causality.nonlinear)
+            .all(|port| causality.solved[port.index()].is_some()),
+        "invariant: power conservation makes one column of every port independent"
+    );
 }
 
 /// How the law of a port gives its effort, and how its flow.

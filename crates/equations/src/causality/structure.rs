@@ -101,27 +101,8 @@ fn rank(law: &Law, variable: Variable) -> u8 {
     }
 }
 
-/// Writes down the junction structure of a graph.
-pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
-    let mut columns = 2 * model.ports.len() as u32;
-    let mut inner = Vec::new();
-    for element in &model.elements {
-        if matches!(element.law, Law::Coupler { .. }) {
-            inner.extend(2 * element.ports.start..2 * element.ports.end);
-        }
-    }
-    let mut fresh = || {
-        columns += 1;
-        inner.push(columns - 1);
-        Signed {
-            column: columns - 1,
-            negative: false,
-        }
-    };
-    let sign_of = |port: PortId, variable: Variable| match variable {
-        Variable::Effort => graph.ports[port.index()].effort_sign,
-        Variable::Flow => graph.ports[port.index()].flow_sign,
-    };
+/// The port whose variable each junction borrows.
+fn lenders(model: &Model, graph: &BondGraph) -> Vec<Option<PortId>> {
     let port_of = |bond: u32| {
         let bond = &graph.bonds[bond as usize];
         [bond.tail, bond.head].into_iter().find_map(|end| match end {
@@ -129,8 +110,7 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
             End::Junction(_) => None,
         })
     };
-    // The port whose variable each junction borrows.
-    let lender: Vec<Option<PortId>> = graph
+    graph
         .junctions
         .iter()
         .map(|junction| {
@@ -143,25 +123,16 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
                     (rank(law, junction.kind.common()), port.0)
                 })
         })
-        .collect();
-    let common: Vec<Signed> = graph
-        .junctions
-        .iter()
-        .zip(&lender)
-        .map(|(junction, lender)| match lender {
-            Some(port) => {
-                let variable = junction.kind.common();
-                Signed {
-                    column: port_column(*port, variable),
-                    negative: sign_of(*port, variable) < 0,
-                }
-            }
-            None => fresh(),
-        })
-        .collect();
-    let mut rows = Vec::new();
-    let mut equations = Vec::new();
-    let bonds = bond_variables(graph, &common, &sign_of, &mut fresh, &mut rows, &mut equations);
+        .collect()
+}
+
+/// The balance of each junction: what its bonds do not share adds up to zero.
+fn junction_rows(
+    graph: &BondGraph,
+    bonds: &[(Signed, Signed)],
+    rows: &mut Vec<Vec<(u32, Coefficient)>>,
+    equations: &mut Vec<Equation>,
+) {
     for (index, junction) in graph.junctions.iter().enumerate() {
         let mut row = Vec::with_capacity(junction.bonds.len());
         let mut left_by: FxHashSet<u32> = FxHashSet::default();
@@ -184,6 +155,49 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
         rows.push(row);
         equations.push(Equation::Junction(index as u32));
     }
+}
+
+/// Writes down the junction structure of a graph.
+pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
+    let mut columns = 2 * model.ports.len() as u32;
+    let mut inner = Vec::new();
+    for element in &model.elements {
+        if matches!(element.law, Law::Coupler { .. }) {
+            inner.extend(2 * element.ports.start..2 * element.ports.end);
+        }
+    }
+    let mut fresh = || {
+        columns += 1;
+        inner.push(columns - 1);
+        Signed {
+            column: columns - 1,
+            negative: false,
+        }
+    };
+    let sign_of = |port: PortId, variable: Variable| match variable {
+        Variable::Effort => graph.ports[port.index()].effort_sign,
+        Variable::Flow => graph.ports[port.index()].flow_sign,
+    };
+    let lender = lenders(model, graph);
+    let common: Vec<Signed> = graph
+        .junctions
+        .iter()
+        .zip(&lender)
+        .map(|(junction, lender)| match lender {
+            Some(port) => {
+                let variable = junction.kind.common();
+                Signed {
+                    column: port_column(*port, variable),
+                    negative: sign_of(*port, variable) < 0,
+                }
+            }
+            None => fresh(),
+        })
+        .collect();
+    let mut rows = Vec::new();
+    let mut equations = Vec::new();
+    let bonds = bond_variables(graph, &common, &sign_of, &mut fresh, &mut rows, &mut equations);
+    junction_rows(graph, &bonds, &mut rows, &mut equations);
     for (index, side) in graph.ports.iter().enumerate() {
         let port = PortId(index as u32);
         let junction = side.junction as usize;

@@ -252,17 +252,8 @@ impl Definitions {
 }
 
 impl<F: Present> Builder<'_, F> {
-    /// Defines everything and returns the roots.
-    fn define(
-        &mut self,
-        prepared: &Prepared,
-        system: &StateSystem,
-        is_energy: &[bool],
-        conjugates: usize,
-        others: usize,
-    ) -> Result<Vec<ExprId>, Failure> {
-        let model = self.model;
-        // Every state has a symbol for its rate, so that rates may be used before they are known.
+    /// A symbol for the rate of every state, so that rates may be used before they are known, and of every co-energy.
+    fn symbols_of_rates(&mut self, system: &StateSystem, is_energy: &[bool]) -> Vec<SymbolId> {
         let mut derivatives = Vec::with_capacity(system.states.len());
         for state in &system.states {
             let symbol = self
@@ -290,6 +281,51 @@ impl<F: Present> Builder<'_, F> {
             self.of_first_order.insert(symbol);
             self.co_energy_rates.push(symbol);
         }
+        derivatives
+    }
+
+    /// Defines the rates of declared integrals, then of those that outputs add; these are held from here on.
+    fn define_integrals(
+        &mut self,
+        system: &StateSystem,
+        derivatives: &[SymbolId],
+        held: &mut FxHashMap<ExprId, (ExprId, ExprId)>,
+    ) -> Result<(), Failure> {
+        let model = self.model;
+        let first = self.reduced.known.storage;
+        for (index, integral) in model.integrals.iter().enumerate() {
+            let value = self.without_calls(integral.rate, held, Blame::Integral(index))?;
+            self.insert(
+                derivatives[first + index],
+                Value::Explicit(value),
+                Blame::Integral(index),
+            );
+        }
+        let first = first + model.integrals.len();
+        let zero = self.exprs.zero();
+        let added = added_integrands(model);
+        for (k, (integrand, _)) in added.iter().enumerate() {
+            let symbol = self.exprs.symbol(system.states[first + k].symbol);
+            held.insert(*integrand, (symbol, zero));
+        }
+        for (k, (integrand, output)) in added.iter().enumerate() {
+            let value = self.without_calls(*integrand, held, Blame::Output(*output))?;
+            self.insert(derivatives[first + k], Value::Explicit(value), Blame::Output(*output));
+        }
+        Ok(())
+    }
+
+    /// Defines everything and returns the roots.
+    fn define(
+        &mut self,
+        prepared: &Prepared,
+        system: &StateSystem,
+        is_energy: &[bool],
+        conjugates: usize,
+        others: usize,
+    ) -> Result<Vec<ExprId>, Failure> {
+        let model = self.model;
+        let derivatives = self.symbols_of_rates(system, is_energy);
         let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
             if integral.holds(integral.rate) {
@@ -321,26 +357,7 @@ impl<F: Present> Builder<'_, F> {
             let law = self.row(&law)?;
             self.insert(self.co_energy_rates[k], Value::Implicit(law), blame);
         }
-        let first = self.reduced.known.storage;
-        for (index, integral) in model.integrals.iter().enumerate() {
-            let value = self.without_calls(integral.rate, &held, Blame::Integral(index))?;
-            self.insert(
-                derivatives[first + index],
-                Value::Explicit(value),
-                Blame::Integral(index),
-            );
-        }
-        let first = first + model.integrals.len();
-        let zero = self.exprs.zero();
-        let added = added_integrands(model);
-        for (k, (integrand, _)) in added.iter().enumerate() {
-            let symbol = self.exprs.symbol(system.states[first + k].symbol);
-            held.insert(*integrand, (symbol, zero));
-        }
-        for (k, (integrand, output)) in added.iter().enumerate() {
-            let value = self.without_calls(*integrand, &held, Blame::Output(*output))?;
-            self.insert(derivatives[first + k], Value::Explicit(value), Blame::Output(*output));
-        }
+        self.define_integrals(system, &derivatives, &mut held)?;
         let mut roots: Vec<ExprId> = derivatives.iter().map(|symbol| self.exprs.symbol(*symbol)).collect();
         self.write_waiting()?;
         for (index, output) in model.outputs.iter().enumerate() {

@@ -31,6 +31,80 @@ impl<E> Solved<E> {
     }
 }
 
+/// The rows of the variables that are given: each is the column that the layout has for it.
+fn give_columns<F: Field>(causality: &Causality, field: &F, layout: Layout, rows: &mut [Option<Row<F::Element>>]) {
+    let mut unit = |field: &F, port: &PortId, variable: Variable, column: u32| {
+        rows[port_column(*port, variable) as usize] = Some(vec![(column, field.one())]);
+    };
+    for (k, port) in causality.independent.iter().enumerate() {
+        unit(
+            field,
+            port,
+            solved_variable(causality, *port).conjugate(),
+            layout.known.co_energy(k),
+        );
+    }
+    for (k, port) in causality.sources.iter().chain(&causality.nonlinear).enumerate() {
+        unit(
+            field,
+            port,
+            solved_variable(causality, *port).conjugate(),
+            layout.known.source(k),
+        );
+    }
+    for (k, port) in causality.dependent.iter().enumerate() {
+        unit(
+            field,
+            port,
+            solved_variable(causality, *port).conjugate(),
+            layout.conjugate(k),
+        );
+    }
+    for (k, port) in causality.dissipators.iter().enumerate() {
+        unit(
+            field,
+            port,
+            solved_variable(causality, *port).conjugate(),
+            layout.dissipator(k),
+        );
+    }
+}
+
+/// The steps of the elimination whose variables are needed, and the columns that are solved variables of ports.
+fn needed_steps<E>(
+    causality: &Causality,
+    elimination: &Elimination<E>,
+    wanted: &[u32],
+    step_of: &[u32],
+) -> (Vec<bool>, Vec<bool>) {
+    let mut needed = vec![false; causality.pivots.len()];
+    let mut stack: Vec<u32> = wanted.to_vec();
+    let mut of_port = vec![false; causality.structure.columns];
+    for port in causality
+        .independent
+        .iter()
+        .chain(&causality.dependent)
+        .chain(&causality.dissipators)
+    {
+        let column = port_column(*port, solved_variable(causality, *port));
+        of_port[column as usize] = true;
+        stack.push(column);
+    }
+    while let Some(column) = stack.pop() {
+        let step = step_of[column as usize];
+        if step != u32::MAX && !std::mem::replace(&mut needed[step as usize], true) {
+            let row = causality.pivots[step as usize].0;
+            stack.extend(
+                elimination.rows[row as usize]
+                    .iter()
+                    .map(|entry| entry.0)
+                    .filter(|other| *other != column),
+            );
+        }
+    }
+    (needed, of_port)
+}
+
 /// Replays the elimination in the field and writes the needed columns over the columns that were not solved for.
 pub(crate) fn solve_structure<F: Field + FromExpression>(
     model: &Model,
@@ -68,73 +142,15 @@ pub(crate) fn solve_structure<F: Field + FromExpression>(
         step_of[*column as usize] = step as u32;
     }
     let mut rows: Vec<Option<Row<F::Element>>> = vec![None; structure.columns];
-    let mut unit = |field: &F, port: &PortId, variable: Variable, column: u32| {
-        rows[port_column(*port, variable) as usize] = Some(vec![(column, field.one())]);
-    };
-    for (k, port) in causality.independent.iter().enumerate() {
-        unit(
-            field,
-            port,
-            solved_variable(causality, *port).conjugate(),
-            layout.known.co_energy(k),
-        );
-    }
-    for (k, port) in causality.sources.iter().chain(&causality.nonlinear).enumerate() {
-        unit(
-            field,
-            port,
-            solved_variable(causality, *port).conjugate(),
-            layout.known.source(k),
-        );
-    }
-    for (k, port) in causality.dependent.iter().enumerate() {
-        unit(
-            field,
-            port,
-            solved_variable(causality, *port).conjugate(),
-            layout.conjugate(k),
-        );
-    }
-    for (k, port) in causality.dissipators.iter().enumerate() {
-        unit(
-            field,
-            port,
-            solved_variable(causality, *port).conjugate(),
-            layout.dissipator(k),
-        );
-    }
+    give_columns(causality, field, layout, &mut rows);
     for (k, column) in causality.free.iter().enumerate() {
         rows[*column as usize] = Some(vec![(UNDETERMINED + k as u32, field.one())]);
     }
     if let Some(structure) = as_they_are.filter(|_| !is_safe) {
         return solve_at_once(causality, field, structure, &step_of, rows);
     }
-    // Mark what is needed, then resolve it backwards: a pivot row holds later pivots and given columns only.
-    let mut needed = vec![false; causality.pivots.len()];
-    let mut stack: Vec<u32> = wanted.to_vec();
-    let mut of_port = vec![false; structure.columns];
-    for port in causality
-        .independent
-        .iter()
-        .chain(&causality.dependent)
-        .chain(&causality.dissipators)
-    {
-        let column = port_column(*port, solved_variable(causality, *port));
-        of_port[column as usize] = true;
-        stack.push(column);
-    }
-    while let Some(column) = stack.pop() {
-        let step = step_of[column as usize];
-        if step != u32::MAX && !std::mem::replace(&mut needed[step as usize], true) {
-            let row = causality.pivots[step as usize].0;
-            stack.extend(
-                elimination.rows[row as usize]
-                    .iter()
-                    .map(|entry| entry.0)
-                    .filter(|other| *other != column),
-            );
-        }
-    }
+    // Resolved backwards: a pivot row holds later pivots and given columns only.
+    let (needed, of_port) = needed_steps(causality, &elimination, wanted, &step_of);
     for (step, (row, column)) in causality.pivots.iter().enumerate().rev() {
         if needed[step] {
             let mut row = resolve(field, &elimination.rows[*row as usize], *column, &rows);
