@@ -283,6 +283,55 @@ fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
     ids.filter(is_kind).collect()
 }
 
+/// Whether something can be the end of a branch or a bond.
+fn is_end(analysis: &lgm_elaborate::analysis::Analysis, id: DefinitionId, in_chain: bool) -> bool {
+    match analysis.get(id).kind {
+        DefinitionKind::Node | DefinitionKind::Junction | DefinitionKind::Port => true,
+        // A component has nodes inside.
+        DefinitionKind::Instance => {
+            let of = analysis.get(id).of.map(|of| analysis.get(of).kind);
+            in_chain || of == Some(DefinitionKind::Component)
+        }
+        _ => false,
+    }
+}
+
+/// What an expression may hold: the arguments of what it is an argument of, indices, names, constants and functions.
+fn expression(
+    snapshot: &Snapshot,
+    before: &Before<'_, '_>,
+    of: Option<DefinitionId>,
+    members: Vec<DefinitionId>,
+    plain: &dyn Fn(&str, NameKind) -> Completion,
+    known: &dyn Fn(DefinitionId) -> Completion,
+) -> Vec<Completion> {
+    let analysis = snapshot.analysis();
+    let formals = of.map(|of| analysis.members(of)).unwrap_or_default().into_iter();
+    let formals = formals
+        .filter(|id| is_formal(analysis.get(*id).kind))
+        .map(|id| Completion {
+            label: format!("{} =", analysis.get(id).name),
+            insert: format!("{} = ", analysis.get(id).name),
+            ..known(id)
+        });
+    let functions = function_names().map(|name| Completion {
+        documentation: function(name).map(str::to_string),
+        insert: format!("{name}($1)"),
+        ..plain(name, NameKind::Function)
+    });
+    let indices = before
+        .loop_indices()
+        .into_iter()
+        .map(|name| plain(name, NameKind::Index));
+    let constants = ["time", "pi"].map(|word| plain(word, NameKind::Keyword));
+    formals
+        .chain(indices)
+        .chain(members.into_iter().map(known))
+        .chain(constants)
+        .chain(functions)
+        .collect()
+}
+
 /// What can be written at a byte of the root text.
 pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
     let text = snapshot.map().get(snapshot.root()).text.clone();
@@ -375,45 +424,13 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
             list
         }
         Expected::Node { in_chain } => {
-            let is_component = |id: DefinitionId| {
-                let of = analysis.get(id).of.map(|of| analysis.get(of).kind);
-                of == Some(DefinitionKind::Component)
-            };
-            let is_end = |id: &DefinitionId| match analysis.get(*id).kind {
-                DefinitionKind::Node | DefinitionKind::Junction | DefinitionKind::Port => true,
-                // A component has nodes inside.
-                DefinitionKind::Instance => in_chain || is_component(*id),
-                _ => false,
-            };
-            let nodes = members().into_iter().filter(is_end).map(known);
+            let nodes = members()
+                .into_iter()
+                .filter(|id| is_end(analysis, *id, in_chain))
+                .map(known);
             nodes.chain([plain("gnd", NameKind::Node)]).collect()
         }
-        Expected::Expression(of) => {
-            let formals = of.map(|of| analysis.members(of)).unwrap_or_default().into_iter();
-            let formals = formals
-                .filter(|id| is_formal(analysis.get(*id).kind))
-                .map(|id| Completion {
-                    label: format!("{} =", analysis.get(id).name),
-                    insert: format!("{} = ", analysis.get(id).name),
-                    ..known(id)
-                });
-            let functions = function_names().map(|name| Completion {
-                documentation: function(name).map(str::to_string),
-                insert: format!("{name}($1)"),
-                ..plain(name, NameKind::Function)
-            });
-            let indices = before
-                .loop_indices()
-                .into_iter()
-                .map(|name| plain(name, NameKind::Index));
-            let constants = ["time", "pi"].map(|word| plain(word, NameKind::Keyword));
-            formals
-                .chain(indices)
-                .chain(members().into_iter().map(known))
-                .chain(constants)
-                .chain(functions)
-                .collect()
-        }
+        Expected::Expression(of) => expression(snapshot, &before, of, members(), &plain, &known),
     }
 }
 

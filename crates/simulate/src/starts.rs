@@ -7,7 +7,7 @@ use crate::linear::pattern;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_numerics::conserved::{conserved, not_kept};
-use lgm_numerics::newton::find_zero;
+use lgm_numerics::newton::{Linearised, find_zero};
 use lgm_numerics::search::scattered;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -70,6 +70,41 @@ pub(super) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     Ok(states)
 }
 
+/// The rates and the residuals of loops with the inputs held, and their Jacobian, by states and loop unknowns together.
+fn linearised(motion: &Motion<'_>, time: f64, still: &[f64], y: &[f64]) -> Linearised {
+    let n = motion.states;
+    let size = n + motion.unknowns;
+    let kernels = motion.kernels;
+    let jacobians = kernels.jacobians(motion.system);
+    let mut value = vec![0.0; size];
+    let (states, unknowns) = y.split_at(n);
+    motion.call(
+        &kernels.derivatives,
+        time,
+        states,
+        unknowns,
+        Some(still),
+        &mut value[..n],
+    );
+    motion.call(&kernels.residuals, time, states, unknowns, Some(still), &mut value[n..]);
+    let mut jacobian = DMatrix::zeros(size, size);
+    let mut fill = |kernel: &SparseKernel, row: usize, column: usize| {
+        let mut entries = vec![0.0; kernel.stored()];
+        motion.call(&kernel.values, time, states, unknowns, Some(still), &mut entries);
+        for inner in 0..kernel.rows {
+            for at in kernel.row_starts[inner]..kernel.row_starts[inner + 1] {
+                jacobian[(row + inner, column + kernel.columns_of[at])] = entries[at];
+            }
+        }
+    };
+    fill(&jacobians.rates_by_states, 0, 0);
+    fill(&jacobians.rates_by_unknowns, 0, n);
+    fill(&jacobians.residuals_by_states, n, 0);
+    fill(&jacobians.residuals_by_unknowns, n, n);
+    let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+    is_finite.then_some((value, jacobian))
+}
+
 /// A steady state: all derivatives are zero with the inputs of the first instant, held.
 ///
 /// Newton's iteration over states and loop unknowns together, beginning at the starts. Combinations of states that the equations keep
@@ -87,8 +122,6 @@ pub(super) fn steady(
         blame: blame.map(Box::new),
         ..Failure::new(time, FailureKind::NoEquilibrium)
     };
-    let kernels = motion.kernels;
-    let jacobians = kernels.jacobians(motion.system);
     let mut y = vec![0.0; size];
     y[..n].copy_from_slice(starts);
     motion.solve_loops(time, starts);
@@ -105,42 +138,7 @@ pub(super) fn steady(
     }
     let still = vec![0.0; motion.system.inputs.len()];
     let kept = constant_combinations(motion, time, &y, &still);
-    let linearised = |y: &[f64]| {
-        let mut value = vec![0.0; size];
-        let (states, unknowns) = y.split_at(n);
-        motion.call(
-            &kernels.derivatives,
-            time,
-            states,
-            unknowns,
-            Some(&still),
-            &mut value[..n],
-        );
-        motion.call(
-            &kernels.residuals,
-            time,
-            states,
-            unknowns,
-            Some(&still),
-            &mut value[n..],
-        );
-        let mut jacobian = DMatrix::zeros(size, size);
-        let mut fill = |kernel: &SparseKernel, row: usize, column: usize| {
-            let mut entries = vec![0.0; kernel.stored()];
-            motion.call(&kernel.values, time, states, unknowns, Some(&still), &mut entries);
-            for inner in 0..kernel.rows {
-                for at in kernel.row_starts[inner]..kernel.row_starts[inner + 1] {
-                    jacobian[(row + inner, column + kernel.columns_of[at])] = entries[at];
-                }
-            }
-        };
-        fill(&jacobians.rates_by_states, 0, 0);
-        fill(&jacobians.rates_by_unknowns, 0, n);
-        fill(&jacobians.residuals_by_states, n, 0);
-        fill(&jacobians.residuals_by_unknowns, n, n);
-        let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
-        is_finite.then_some((value, jacobian))
-    };
+    let linearised = |y: &[f64]| linearised(motion, time, &still, y);
     // A state of rest that the starts lead to keeps what the equations keep.
     let found = find_zero(y.clone(), |at| {
         let (mut value, jacobian) = linearised(at)?;

@@ -40,6 +40,19 @@ fn drawn(runs: usize, curves: usize) -> Vec<usize> {
     (0..count).map(|k| k * (runs - 1) / (count - 1).max(1)).collect()
 }
 
+/// Reports what did not come to its end.
+fn report_ends(interrupted: bool, failed: usize, runs: usize) {
+    if interrupted {
+        eprintln!("interrupted; the runs so far are kept");
+    }
+    if failed > 0 {
+        eprintln!(
+            "{failed} of {} runs failed: see the columns `status` and `reason`",
+            runs
+        );
+    }
+}
+
 /// Runs them all and writes one table: the run's number, its parameters, the time, the outputs, how the run ended and why.
 pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, written: &Written, shown: &[Curve]) -> Outcome {
     let system = &ready.system;
@@ -100,15 +113,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, written: &W
             Ok(())
         }
     };
-    if interrupted {
-        eprintln!("interrupted; the runs so far are kept");
-    }
-    if failed > 0 {
-        eprintln!(
-            "{failed} of {} runs failed: see the columns `status` and `reason`",
-            runs.values.len()
-        );
-    }
+    report_ends(interrupted, failed, runs.values.len());
     match report::after_writing(&ready.map, written) {
         Outcome::Success => {}
         fault => return fault,

@@ -6,12 +6,66 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// The code, what happened, and what may mend it.
-fn parts(failure: &Failure) -> (Code, String, &'static str) {
-    // What is said with the variable to blame, which follows, and what is said without one.
-    let of = |with: &str, alone: &str| match &failure.blame {
+type Parts = (Code, String, &'static str);
+
+/// What is said with the variable to blame, which follows, and what is said without one.
+fn of(failure: &Failure, with: &str, alone: &str) -> String {
+    match &failure.blame {
         Some(blame) if !blame.variable.is_empty() => format!("{with} `{}`", blame.variable),
         _ => alone.to_string(),
-    };
+    }
+}
+
+fn parts(failure: &Failure) -> Parts {
+    let of = |with: &str, alone: &str| of(failure, with, alone);
+    match &failure.kind {
+        FailureKind::Starts { given, follows } => (
+            Code::LGM1005,
+            format!(
+                "the starts contradict each other: {follows} follows from the others, and {}",
+                of(&format!("{given} is given for"), &format!("{given} is given"))
+            ),
+            "leave out the start of the storage that depends on others",
+        ),
+        FailureKind::StartsNotFound => (
+            Code::LGM1005,
+            "no starts of the states were found that give the signals and the dependent storage theirs".to_string(),
+            "see whether there is such a start with these parameters, and give `guess = ..` near it",
+        ),
+        FailureKind::NoEquilibrium => (
+            Code::LGM1006,
+            of(
+                "there is no state of rest, for want of one of",
+                "there is no state of rest",
+            ),
+            "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
+        ),
+        FailureKind::RestNotReached(words) => (
+            Code::LGM1006,
+            format!("no state of rest can be reached from the starts: {words}"),
+            "give the states other starts, or start from them, without `--from-equilibrium`",
+        ),
+        FailureKind::Refused(words) => (Code::LGM1009, words.clone(), "see `lgm simulate --help`"),
+        FailureKind::Stopped(Stop::Interrupted) => (Code::LGM1009, "interrupted".to_string(), ""),
+        FailureKind::Stopped(Stop::Refused(words)) => (Code::LGM1009, words.clone(), ""),
+        FailureKind::StepTooSmall
+        | FailureKind::Unbounded
+        | FailureKind::StepNotSolved
+        | FailureKind::Chatter
+        | FailureKind::TooManySteps
+        | FailureKind::NoHeadway(_) => parts_of_steps(failure),
+        FailureKind::SingularMass
+        | FailureKind::SingularPosition
+        | FailureKind::DeadCentre
+        | FailureKind::LoopNotSolved
+        | FailureKind::ChainNotClosed
+        | FailureKind::LeftDomain(_) => parts_of_points(failure),
+    }
+}
+
+/// Where the steps of a method come to nothing.
+fn parts_of_steps(failure: &Failure) -> Parts {
+    let of = |with: &str, alone: &str| of(failure, with, alone);
     match &failure.kind {
         FailureKind::StepTooSmall => (
             Code::LGM1001,
@@ -38,6 +92,39 @@ fn parts(failure: &Failure) -> (Code, String, &'static str) {
             ),
             "the solution may end here; else try another `--method`",
         ),
+        FailureKind::Chatter => (
+            Code::LGM1007,
+            of(
+                "a condition changes again and again within no time, and with it the rate of",
+                "a condition changes again and again within no time",
+            ),
+            "give the condition a hysteresis, or smooth what it switches",
+        ),
+        FailureKind::TooManySteps => (
+            Code::LGM1008,
+            of(
+                "all the steps that are allowed are used up, the last ones on",
+                "all the steps that are allowed are used up",
+            ),
+            "try `--method bdf`, or a looser `--rtol`",
+        ),
+        FailureKind::NoHeadway(needed) => (
+            Code::LGM1008,
+            of(
+                &format!("about {needed:.0e} more steps would be needed, above all for"),
+                &format!("about {needed:.0e} more steps would be needed"),
+            ),
+            "something moves so fast all along that the run is too long for it: ask for an earlier `--stop`, or leave out what is so \
+             fast; `--max-steps` allows more",
+        ),
+        kind => unreachable!("invariant: {kind:?} is no failure of steps"),
+    }
+}
+
+/// Where the equations have no solution at a point.
+fn parts_of_points(failure: &Failure) -> Parts {
+    let of = |with: &str, alone: &str| of(failure, with, alone);
+    match &failure.kind {
         FailureKind::SingularMass => (
             Code::LGM1002,
             of(
@@ -87,60 +174,7 @@ fn parts(failure: &Failure) -> (Code, String, &'static str) {
             ),
             "look at what the law is given there, or guard it with `if` or `max`",
         ),
-        FailureKind::Starts { given, follows } => (
-            Code::LGM1005,
-            format!(
-                "the starts contradict each other: {follows} follows from the others, and {}",
-                of(&format!("{given} is given for"), &format!("{given} is given"))
-            ),
-            "leave out the start of the storage that depends on others",
-        ),
-        FailureKind::StartsNotFound => (
-            Code::LGM1005,
-            "no starts of the states were found that give the signals and the dependent storage theirs".to_string(),
-            "see whether there is such a start with these parameters, and give `guess = ..` near it",
-        ),
-        FailureKind::NoEquilibrium => (
-            Code::LGM1006,
-            of(
-                "there is no state of rest, for want of one of",
-                "there is no state of rest",
-            ),
-            "without friction or with an integral of a constant there is none: start from the starts, without `--from-equilibrium`",
-        ),
-        FailureKind::RestNotReached(words) => (
-            Code::LGM1006,
-            format!("no state of rest can be reached from the starts: {words}"),
-            "give the states other starts, or start from them, without `--from-equilibrium`",
-        ),
-        FailureKind::Chatter => (
-            Code::LGM1007,
-            of(
-                "a condition changes again and again within no time, and with it the rate of",
-                "a condition changes again and again within no time",
-            ),
-            "give the condition a hysteresis, or smooth what it switches",
-        ),
-        FailureKind::TooManySteps => (
-            Code::LGM1008,
-            of(
-                "all the steps that are allowed are used up, the last ones on",
-                "all the steps that are allowed are used up",
-            ),
-            "try `--method bdf`, or a looser `--rtol`",
-        ),
-        FailureKind::NoHeadway(needed) => (
-            Code::LGM1008,
-            of(
-                &format!("about {needed:.0e} more steps would be needed, above all for"),
-                &format!("about {needed:.0e} more steps would be needed"),
-            ),
-            "something moves so fast all along that the run is too long for it: ask for an earlier `--stop`, or leave out what is so \
-             fast; `--max-steps` allows more",
-        ),
-        FailureKind::Refused(words) => (Code::LGM1009, words.clone(), "see `lgm simulate --help`"),
-        FailureKind::Stopped(Stop::Interrupted) => (Code::LGM1009, "interrupted".to_string(), ""),
-        FailureKind::Stopped(Stop::Refused(words)) => (Code::LGM1009, words.clone(), ""),
+        kind => unreachable!("invariant: {kind:?} is no failure at a point"),
     }
 }
 
