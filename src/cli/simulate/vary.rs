@@ -4,7 +4,6 @@ use crate::cli::disk::read_named;
 use crate::cli::report::misuse;
 use crate::cli::simulate::runs::{Runs, Target};
 use lgm_equations::StateSystem;
-use lgm_model::SiUnit;
 use lgm_simulate::read_samples;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
