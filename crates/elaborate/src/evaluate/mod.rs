@@ -29,7 +29,6 @@ mod integers;
 mod law_names;
 mod lookup;
 mod measures;
-
 mod root;
 mod starts;
 
