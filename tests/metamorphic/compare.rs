@@ -3,7 +3,8 @@
 //! Two runs at the relative tolerance `rtol` may differ in a column by [`SHARE`] times `rtol` of the column's size. That size
 //! is its range over the rows, and at least a thousandth of each of these: its largest value (what hardly moves is measured by what
 //! it is), the largest value of the same quantity in the model, and what it would be if the states, each of them known to a share
-//! of its own size, did not cancel each other in it. Where a model multiplies every error, the difference that a change of all
+//! of its own size, did not cancel each other in it. Nothing is smaller than 1e-12 of the largest value of the model in units in
+//! which values are near 1: what is zero but for rounding is zero. Where a model multiplies every error, the difference that a change of all
 //! values by a millionth makes is measured, and what is allowed grows by as much as that difference is more than a hundred such
 //! changes.
 

@@ -110,6 +110,12 @@ impl Relation {
     }
 }
 
+/// So many rows at least show of what size a column is.
+const SEEN: usize = 200;
+
+/// Less than this share of the largest value of a model, in units in which values are near 1, is rounding.
+const NOTHING: f64 = 1e-12;
+
 /// How a run is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -125,6 +131,13 @@ impl Settings {
             points: random.choose(&[3, 11, 51, 101, 101, 301]),
             rtol: random.choose(&[1e-5, 1e-6, 1e-6, 1e-8]),
         }
+    }
+
+    /// The same with more rows, and every how many of them is one of these.
+    fn finer(&self) -> (Settings, usize) {
+        let stride = SEEN.div_ceil(self.points - 1);
+        let points = (self.points - 1) * stride + 1;
+        (Settings { points, ..*self }, stride)
     }
 
     fn plan(&self, model: &Model) -> Plan {
@@ -196,13 +209,15 @@ impl Case {
         let text = write(&model, Writing::PLAIN);
         let system = compile(&text, StateRequest::Natural, false)?;
         let base = run(&system, &settings.plan(&model), true, None);
-        let exact = exactly(&system, &model, &settings, &base);
+        // Between few rows there may be more than at them, and columns are measured by that.
+        let (finer, stride) = settings.finer();
+        let exact = exactly(&system, &model, &finer, &base);
         let is_exact = exact.is_some();
-        let reference = match exact {
+        let seen = match exact {
             Some(rows) => rows,
-            None => tight(natural, &units, &settings, &model)?,
+            None => tight(natural, &units, &finer, &model)?,
         };
-        if reference
+        if seen
             .values
             .iter()
             .flatten()
@@ -211,14 +226,14 @@ impl Case {
             return Err(Fault::Slow);
         }
         Ok(Case {
-            columns: columns(&model, &reference, base.as_ref().ok()),
+            columns: columns(&model, natural, &units, &seen, base.as_ref().ok()),
+            reference: seen.every(stride),
             model,
             natural: natural.clone(),
             units,
             settings,
             text,
             system,
-            reference,
             is_exact,
             base,
             grown: OnceCell::new(),
@@ -521,7 +536,7 @@ fn disturbed(model: &Model, seed: u64) -> Model {
 }
 
 /// What each output is measured by.
-fn columns(model: &Model, reference: &Rows, base: Option<&Rows>) -> Vec<Column> {
+fn columns(model: &Model, natural: &Model, units: &Units, reference: &Rows, base: Option<&Rows>) -> Vec<Column> {
     let kind = |quantity: &Quantity| match quantity {
         Quantity::Across(at, port) => (0, model.domain(*at, *port).place()),
         Quantity::Through(at, port) => (1, model.domain(*at, *port).place()),
@@ -543,6 +558,13 @@ fn columns(model: &Model, reference: &Rows, base: Option<&Rows>) -> Vec<Column> 
         let same = extents.iter().filter(|entry| entry.0 == kind);
         same.map(|entry| entry.2).fold(0.0, f64::max)
     };
+    let factors: Vec<f64> = natural
+        .outputs
+        .iter()
+        .map(|output| units.factor(natural, &output.quantity))
+        .collect();
+    let of_model = extents.iter().zip(&factors).map(|(entry, factor)| entry.2 / factor);
+    let of_model = of_model.fold(1.0, f64::max);
     let by_states = |at: usize| base.and_then(|rows| rows.by_states.get(at)).copied().unwrap_or(0.0);
     let columns = model.outputs.iter().zip(&extents).enumerate();
     let columns = columns.map(|(at, (output, (kind, range, size)))| Column {
@@ -552,7 +574,7 @@ fn columns(model: &Model, reference: &Rows, base: Option<&Rows>) -> Vec<Column> 
             .max(1e-3 * size)
             .max(1e-3 * largest(*kind))
             .max(1e-3 * by_states(at))
-            .max(f64::MIN_POSITIVE),
+            .max(NOTHING * of_model * factors[at]),
         grows: 1.0,
     });
     columns.collect()
