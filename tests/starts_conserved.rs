@@ -173,6 +173,64 @@ fn a_constant_source_charges_a_divider() {
     }
 }
 
+/// Storage that is not linear, and an impulse that a resistance lets through: a constant acts as an input of the same value.
+#[test]
+fn a_constant_source_moves_what_has_no_closed_form() {
+    // 12.8 p + 0.324 p^3 = 1.41; 3.71 q + 2.35 q^3 = 4.12; a charge of 2.78 that turns the shaft by -0.447 of it.
+    for (lines, source, outputs, expected) in [
+        (
+            [
+                "l : Inertance(1) n -> gnd;",
+                "x : CubicT(11.8, 0.324) n -> gnd;",
+                "s : FlowSource(SOURCE) gnd -> n;",
+            ],
+            "1.41",
+            "output y = through(l);",
+            0.110_122_446_428_078_96,
+        ),
+        (
+            [
+                "x : CubicA(2.71, 2.35) n -> m;",
+                "c : FluidCapacitor(1) n -> gnd;",
+                "s : PressureSource(SOURCE) m -> gnd;",
+            ],
+            "-4.12",
+            "output y = -across(c);",
+            0.793_746_047_975_334,
+        ),
+        (
+            [
+                "j : Inertance(1) n -> gnd;",
+                "c : FluidCapacitor(1) m -> gnd; s : PressureSource(SOURCE) m -> gnd;",
+                "v : FlowSource(-0.447*through(c)) gnd -> n; r : FluidResistor(1) n -> gnd;",
+            ],
+            "2.78",
+            "output y = through(j);",
+            -0.447 * 2.78,
+        ),
+    ] {
+        for given in [source, "u", "u + c2", "c2"] {
+            for order in orders(&lines) {
+                let constant: f64 = source.parse().unwrap();
+                let (u, c2) = match given {
+                    "u + c2" => (0.25 * constant, 0.75 * constant),
+                    _ => (constant, constant),
+                };
+                let text = format!(
+                    "element CubicT(a, c) {{ through = a*int(across) + c*int(across)^3; }}
+element CubicA(a, c) {{ across = a*int(through) + c*int(through)^3; }}
+model M {{\n  param c2 = {c2:?};\n  input u = {u:?};\n  node n, m : fluid;\n{order}  k : FluidResistor(1) m -> gnd;
+  {outputs}\n}}"
+                );
+                let text = text.replace("SOURCE", given);
+                let row = first_row(&compile(&text), &[]);
+                // A run moves it by Runge and Kutta's method.
+                assert!((row[0] - expected).abs() < 1e-8, "{text}\n{row:?}");
+            }
+        }
+    }
+}
+
 /// A constant part of a source beside an input, in a bond graph with a modal block.
 #[test]
 fn a_constant_beside_an_input_moves_inertances_and_modes() {

@@ -266,6 +266,26 @@ fn an_integral_that_waits_is_released_by_every_method() {
     }
 }
 
+/// A characteristic that starts far off begins with a rate of 1e22, which is gone at once: no state is expected to go as far as that.
+#[test]
+fn a_rate_that_is_gone_at_once_gives_no_scale() {
+    let system = compile(
+        "element Exponential(f, s) { through = f*(exp(across/s) - 1); }
+        model M { node n : electrical; c : Capacitor(0.02) n -> gnd, start = 15;
+        e : Exponential(4, 0.3) n -> gnd; output y = across(c); }",
+    );
+    for method in [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
+        let rows = rows(&system, &plan(1e-2, 5, method)).0;
+        // Near 0 it is a decay with the rate 4/0.3/0.02 1/s: a fifth is left after 2.5 ms.
+        let last: Vec<f64> = rows[1..].iter().map(|row| row.1[0]).collect();
+        assert!(
+            last.windows(2).all(|pair| pair[1].abs() < 0.3 * pair[0].abs()),
+            "{method:?}: {last:?}"
+        );
+        assert!(last[0] > 0.0 && last[3] > 0.0 && last[0] < 0.3, "{method:?}: {last:?}");
+    }
+}
+
 /// `x' = -x + u` with one narrow pulse in `u`.
 fn pulse(at: f64, width: f64, law: &str) -> String {
     format!(
@@ -294,6 +314,37 @@ fn a_narrow_pulse_is_met_by_every_method() {
                 (found - exact).abs() < allowed * exact,
                 "{trial}, {method:?}: a pulse of {width:e} s at {at} s leaves {found:e} and not {exact:e}"
             );
+        }
+    }
+}
+
+/// Wherever it lies among the instants that are looked at first, also beside ramps and between many steps of another signal.
+#[test]
+fn a_narrow_pulse_is_met_wherever_it_is() {
+    let steps: String = (1..=40)
+        .map(|k| format!(" + step({:?})", f64::from(k) / 43.0))
+        .collect();
+    for (beside, integral) in [
+        ("0", 0.0),
+        ("ramp(0.1) - ramp(0.7) + ramp(0.95)", 0.405 - 0.045 + 0.00125),
+        (
+            steps.trim_start_matches(" + "),
+            (1..=40).map(|k| 1.0 - f64::from(k) / 43.0).sum(),
+        ),
+    ] {
+        for (at, width) in (0..60).map(|k| (0.11 + 0.013 * f64::from(k), [1e-2, 2e-3, 1e-4][k as usize % 3])) {
+            let text = format!(
+                "model P {{ input u = exp(-((time - {at:?})/{width:?})^2)/{width:?}; input w = {beside};
+                state x = int(u); state y = int(w); output a = x; output b = y; }}"
+            );
+            let system = compile(&text);
+            let (rows, _) = rows(&system, &plan(1.0, 2, Method::Auto));
+            let [a, b] = [rows[1].1[0], rows[1].1[1]];
+            assert!(
+                (a - std::f64::consts::PI.sqrt()).abs() < 1e-4,
+                "{a} {at} {width} {beside}"
+            );
+            assert!((b - integral).abs() < 1e-4, "{b} {integral}: {beside}");
         }
     }
 }

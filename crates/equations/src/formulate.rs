@@ -27,16 +27,37 @@ use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_rational::BigRational;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What is known of the starts of storage.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    /// The states whose starts were found over the parameters.
+    pub(super) states: FxHashSet<Arc<str>>,
+    /// Whether a constant source acts on storage that depends on it.
+    pub(super) is_driven: bool,
+}
 
 /// Formulates the state equations of a model (exact and cancelled if small, shared if large).
 pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let (system, _, diagnostics) = formulate_settled(model, graph, options);
+    (system, diagnostics)
+}
+
+/// The same, and what is known of the starts of storage.
+pub(super) fn formulate_settled(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+) -> (Option<StateSystem>, Settled, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut linear_model = None;
     if options.linear_outputs {
         linear_model = without_nonlinear_outputs(model, &mut diagnostics);
     }
     let model = linear_model.as_ref().unwrap_or(model);
-    let (mut system, mut solved, mut found) = started(model, graph, options);
+    let (mut system, mut solved, mut found, is_driven) = started(model, graph, options);
     if !solved.is_empty() && !has_errors(&found) && !super::nonlinear::applies(model) && holds_integrals(model) {
         // Integrals count from the starts, and had those of before: once more, with the starts of the model's own states.
         let natural = Options {
@@ -44,7 +65,7 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
             ..options.clone()
         };
         if options.states != StateRequest::Natural {
-            (system, solved, found) = started(model, graph, &natural);
+            (system, solved, found, _) = started(model, graph, &natural);
         }
         if let Some(known) = &system
             && !has_errors(&found)
@@ -55,7 +76,7 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
             };
             let ports = decide(model, graph, &request).0.independent;
             let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
-            (system, _, found) = started(&with_starts(model, known, &solved, &ports), graph, options);
+            (system, _, found, _) = started(&with_starts(model, known, &solved, &ports), graph, options);
             // What was written down is given no more than before: steps of inputs move it.
             for (state, given) in system.iter_mut().flat_map(|system| &mut system.states).zip(given) {
                 state.start_given = given;
@@ -63,11 +84,23 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
         }
     }
     diagnostics.append(&mut found);
-    (system.filter(|_| !has_errors(&diagnostics)), diagnostics)
+    let names = system
+        .iter()
+        .flat_map(|system| solved.iter().map(|at| system.states[*at].name.clone()));
+    let settled = Settled {
+        states: names.collect(),
+        is_driven,
+    };
+    (system.filter(|_| !has_errors(&diagnostics)), settled, diagnostics)
 }
 
-/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too.
-fn started(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>) {
+/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too, and
+/// whether a constant source acts on storage that depends on it.
+fn started(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>, bool) {
     let conditions = Conditions::of(model);
     let with = conditions.as_ref().map_or(model, |found| &found.0);
     let mut links = Links::default();
@@ -94,7 +127,8 @@ fn started(model: &Model, graph: &BondGraph, options: &Options) -> (Option<State
         };
         solved = settle(system, &impulses, &mut diagnostics);
     }
-    (system, solved, diagnostics)
+    let is_driven = links.ties.iter().any(|tie| tie.is_driven);
+    (system, solved, diagnostics, is_driven)
 }
 
 /// Formulates the equations of a model; starts are constraints that are still to be looked at.

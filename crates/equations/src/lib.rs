@@ -47,6 +47,7 @@ mod shared;
 mod singular;
 mod starts;
 mod states;
+mod switched;
 mod ties;
 mod time_inputs;
 mod values;

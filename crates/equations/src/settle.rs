@@ -546,7 +546,7 @@ fn start_point(system: &StateSystem) -> Point {
 }
 
 /// Where the symbols of a system are defined.
-struct Definitions {
+pub(super) struct Definitions {
     /// Values of assignments.
     assigned: FxHashMap<SymbolId, ExprId>,
     /// The loops that unknowns belong to.
@@ -554,7 +554,7 @@ struct Definitions {
 }
 
 impl Definitions {
-    fn of(system: &StateSystem) -> Definitions {
+    pub(super) fn of(system: &StateSystem) -> Definitions {
         let assignments = system.assignments.iter();
         let loops = system.loops.iter().enumerate();
         let unknowns = loops.flat_map(|(number, each)| each.unknowns.iter().map(move |unknown| (*unknown, number)));
@@ -567,7 +567,7 @@ impl Definitions {
     }
 
     /// All symbols behind an expression, through assignments and loops.
-    fn behind(&self, system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
+    pub(super) fn behind(&self, system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
         let mut found: FxHashSet<SymbolId> = FxHashSet::default();
         let mut open = system.exprs.symbols_of(&[root]);
         while let Some(symbol) = open.pop() {

@@ -4,8 +4,9 @@
 //! `der(..)` of it. Inputs have values, rates and steps wherever equations are written, run or emitted, and are 0 before the run. So
 //! a function of time in a `signal`, or in the place where it acts, is the same as an `input` of that signal, and is made one.
 
-use super::formulate::formulate;
+use super::formulate::{Settled, formulate_settled};
 use super::options::Options;
+use super::switched::with_switched;
 use crate::bond::BondGraph;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
 use lgm_model::SiUnit;
@@ -16,17 +17,28 @@ use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Formulates the state equations of a model. If functions of time are needed with their rates, a model with these as inputs is
-/// returned too: it is what the equations were made from.
-pub fn formulate_with_time(
-    model: &Model,
-    graph: &BondGraph,
-    options: &Options,
-) -> (Option<(StateSystem, Option<Model>)>, Vec<Diagnostic>) {
+/// A system, and the model that it was made from where that is another one.
+type Made = Option<(StateSystem, Option<Model>)>;
+
+/// Formulates the state equations of a model. If functions of time, or constants that are switched on, are needed with their rates, a
+/// model with these as inputs is returned too: it is what the equations were made from.
+pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
+    let (made, settled, found) = with_functions(model, graph, options);
+    let switched = made
+        .as_ref()
+        .and_then(|(_, own)| with_switched(own.as_ref().unwrap_or(model), graph, options, &settled));
+    match switched {
+        Some((system, own, found)) => (Some((system, Some(own))), found),
+        None => (made, found),
+    }
+}
+
+/// The same with functions of time alone.
+fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Settled, Vec<Diagnostic>) {
     let (all, given) = (TimeInputs::of(model), model.inputs.len());
     let as_it_is = || {
-        let (system, found) = formulate(model, graph, options);
-        (system.map(|system| (system, None)), found)
+        let (system, settled, found) = formulate_settled(model, graph, options);
+        (system.map(|system| (system, None)), settled, found)
     };
     if all.model.inputs.len() == given {
         return as_it_is();
@@ -34,7 +46,7 @@ pub fn formulate_with_time(
     let mut kept: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
     loop {
         let tried = all.keeping(&kept);
-        let (system, found) = formulate(&tried, graph, options);
+        let (system, settled, found) = formulate_settled(&tried, graph, options);
         let needed: FxHashSet<usize> = match &system {
             Some(system) if !has_errors(&found) => {
                 let read = rates_read(system);
@@ -48,7 +60,7 @@ pub fn formulate_with_time(
             _ => kept.iter().copied().filter(|at| all.jumps(*at)).collect(),
         };
         if needed == kept {
-            return (system.map(|system| (system, Some(tried))), found);
+            return (system.map(|system| (system, Some(tried))), settled, found);
         }
         kept = needed;
         if kept.is_empty() {
@@ -83,12 +95,12 @@ enum Kind {
 
 /// Whose expression it is: what a new input is named after.
 #[derive(Clone, Debug)]
-struct Owner {
+pub(super) struct Owner {
     /// What the whole expression is called, where it has a name.
-    whole: Option<Arc<str>>,
-    name: Arc<str>,
-    unit: Option<SiUnit>,
-    span: Span,
+    pub(super) whole: Option<Arc<str>>,
+    pub(super) name: Arc<str>,
+    pub(super) unit: Option<SiUnit>,
+    pub(super) span: Span,
 }
 
 /// A model whose functions of time are inputs, behind those that were declared.
@@ -330,7 +342,7 @@ fn owner(name: String, span: Span) -> Owner {
 }
 
 /// The owner of the expression of this number in the law of an element: a source's value is the variable that it gives.
-fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
+pub(super) fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
     let element = &model.elements[at];
     let plain = owner(model.path_name(element.path), element.law_span);
     let Law::Source { given, .. } = &element.law else {

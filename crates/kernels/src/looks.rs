@@ -20,6 +20,9 @@ const QUIET: f64 = 1e-6;
 /// The parts of a piece between two corners that are looked at first.
 const PARTS: usize = 16;
 
+/// The same where there are many corners: as many as it takes for something within a piece to have a part beside it that is at rest.
+const FEW: usize = 4;
+
 /// No interval is shorter than this share of the whole time.
 const SHORTEST: f64 = 1e-12;
 
@@ -106,8 +109,10 @@ impl Looks {
             parameters,
             bounds: Vec::with_capacity(self.operations.len()),
             sizes: vec![0.0; self.roots.len()],
+            reached: Vec::new(),
         };
-        let parts = if corners.len() > 2 * PARTS { 1 } else { PARTS };
+        let mut first: Vec<First> = Vec::new();
+        let parts = if corners.len() > 2 * PARTS { FEW } else { PARTS };
         let mut waiting: VecDeque<Part> = VecDeque::new();
         for piece in corners.windows(2) {
             // The last double before a corner still lies in the old branch.
@@ -132,7 +137,15 @@ impl Looks {
             }
             left -= 1;
             let middle = part.from + 0.5 * (part.to - part.from);
-            match scan.look(&part, middle) {
+            let seen = scan.look(&part, middle);
+            if !part.is_within {
+                first.push(First {
+                    instants: [part.from, middle, part.to],
+                    moves: matches!(seen, Seen::Moving),
+                    rates: std::mem::take(&mut scan.reached),
+                });
+            }
+            match seen {
                 Seen::Hidden if part.to - part.from > SHORTEST * whole => {
                     waiting.extend([(part.from, middle), (middle, part.to)].map(|(from, to)| Part {
                         from,
@@ -144,9 +157,39 @@ impl Looks {
                 _ => {}
             }
         }
+        for at in (0..first.len()).filter(|at| First::is_sudden(&first, *at)) {
+            found.extend(first[at].instants);
+        }
         found.sort_by(f64::total_cmp);
         found.dedup();
         found
+    }
+}
+
+/// A part that was looked at first.
+struct First {
+    instants: [f64; 3],
+    moves: bool,
+    /// The largest rate of each function in it.
+    rates: Vec<f64>,
+}
+
+impl First {
+    /// Whether a function moves in a part and nearly rests in the one beside it: a solver that comes from there steps over what was
+    /// met here.
+    fn is_sudden(all: &[First], at: usize) -> bool {
+        let own = &all[at];
+        let [from, _, to] = own.instants;
+        let before = at
+            .checked_sub(1)
+            .map(|at| &all[at])
+            .filter(|other| other.instants[2] == from);
+        let after = all.get(at + 1).filter(|other| other.instants[0] == to);
+        let rests = |other: &First| {
+            let mut pairs = own.rates.iter().zip(&other.rates);
+            pairs.any(|(own, other)| *own > HIDDEN * other)
+        };
+        own.moves && [before, after].into_iter().flatten().any(rests)
     }
 }
 
@@ -167,6 +210,8 @@ struct Scan<'a> {
     bounds: Vec<Bounds>,
     /// The largest value that was met of each function.
     sizes: Vec<f64>,
+    /// The largest rate of each function within the part that was looked at last; 0 where it is quiet.
+    reached: Vec<f64>,
 }
 
 impl Scan<'_> {
@@ -190,12 +235,14 @@ impl Scan<'_> {
         }
         self.evaluate(part.from, part.to);
         let mut seen = Seen::Quiet;
+        self.reached = vec![0.0; count];
         for (at, root) in self.looks.roots.iter().enumerate() {
             let Bounds { rate, .. } = self.bounds[*root as usize];
             let least = QUIET * self.sizes[at];
             if rate.size() * length <= least {
                 continue;
             }
+            self.reached[at] = rate.size();
             if rate.size() > HIDDEN * rates[at] {
                 return Seen::Hidden;
             }
