@@ -69,6 +69,7 @@ mod robustness;
 mod run_verification;
 mod second_look;
 mod seeds;
+mod sentences;
 mod shared_assignments;
 mod shortened;
 mod simulate;

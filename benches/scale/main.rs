@@ -99,7 +99,7 @@ fn options() -> Result<Options, String> {
         let number = |text: String| {
             text.replace('_', "")
                 .parse()
-                .map_err(|_| format!("`{text}` is no number"))
+                .map_err(|_| format!("`{text}` is not a number"))
         };
         match argument.as_str() {
             "--max" => options.max = number(value()?)?,

@@ -29,12 +29,12 @@ pub(super) fn write_archive(path: &Path, files: &[CodeFile], force: bool) -> Res
 fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Diagnostic> {
     let shown = path.display();
     if !force {
-        let message = format!("`{shown}` is there already");
+        let message = format!("`{shown}` already exists");
         return Err(Diagnostic::error(Code::LGM0928, message)
             .help(format!("name another {what}, or replace this one with `--force`")));
     }
     if !is_ours {
-        let message = format!("`{shown}` is no {what} that `lgm emit` has made");
+        let message = format!("`{shown}` is not a {what} that `lgm emit` made");
         return Err(Diagnostic::error(Code::LGM0928, message).help(format!(
             "nothing else is replaced, so that nothing is lost; name another {what} or delete this one"
         )));
@@ -52,7 +52,7 @@ pub(super) fn write_folder(folder: &Path, files: &[CodeFile], force: bool) -> Re
     }
     replace(folder, files, exists).map_err(|error| {
         let reason = match error.kind() {
-            ErrorKind::NotFound => "no such folder to make it in".to_string(),
+            ErrorKind::NotFound => "the folder to create it in does not exist".to_string(),
             _ => sentence(&error),
         };
         Diagnostic::error(Code::LGM0908, format!("cannot write `{}`: {reason}", folder.display()))

@@ -24,14 +24,14 @@ pub(super) fn add_library(package: &mut Package) {
             package.sort();
         }
         Err(reason) => package.remarks.push(format!(
-            "{reason}; only the sources are in it, for whoever imports it to compile"
+            "{reason}; it holds the sources alone, which the tool that imports it has to compile"
         )),
     }
 }
 
 /// The bytes of the library, or why there are none.
 fn build(files: &[CodeFile], library: &SharedLibrary) -> Result<Vec<u8>, String> {
-    let scratch = Scratch::new().map_err(|error| format!("no folder to compile in can be made: {error}"))?;
+    let scratch = Scratch::new().map_err(|error| format!("a folder to compile in cannot be created: {error}"))?;
     let folder = scratch.path();
     let failed = |error: io::Error| format!("the sources cannot be compiled: {error}");
     for file in files {

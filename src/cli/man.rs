@@ -13,7 +13,7 @@ use std::{fs, io};
 
 /// Writes manual pages into a folder: `lgm.1`, and one page for each command.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "The folder is made if it is not there.\n\n\
+#[command(after_help = "The folder is created if it does not exist.\n\n\
     Examples:\n  lgm man ~/.local/share/man/man1\n  lgm man pages && man pages/lgm-simulate.1")]
 pub(super) struct Arguments {
     /// The folder
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments, all: Command) -> Outcome {
 
 fn make_folder(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder).is_ok_and(|place| !place.is_dir()) {
-        return Err(io::Error::other("is there, and is no folder"));
+        return Err(io::Error::other("exists and is not a folder"));
     }
     fs::create_dir_all(folder)
 }

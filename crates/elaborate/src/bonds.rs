@@ -130,7 +130,7 @@ impl<'a> Bonding<'_, 'a> {
         match self.graph_part(expr, place) {
             GraphPart::Nodes(view) if view.is_ground() => {
                 let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at `gnd`")
-                    .label(expr.span, "the reference is no junction")
+                    .label(expr.span, "the reference is not a junction")
                     .help("leave this bond out: what is bonded to a junction acts against the reference");
                 self.report(diagnostic);
                 None

@@ -294,8 +294,8 @@ impl<'a> Reader<'a, '_> {
                 let equation = self.values[name];
                 self.fault(
                     Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
-                        .label(equation.span, "this closes a circle")
-                        .help("break the circle: a value may need only what does not need it"),
+                        .label(equation.span, "this closes a cycle")
+                        .help("break the cycle: a value may need only what does not need it"),
                 );
                 break;
             }

@@ -293,7 +293,7 @@ impl ValueCheck<'_> {
             format!("{what} is {}, {side} to be computed with", rounded(value)),
         )
         .label(span, "beyond the range of double precision, 1e-308 to 1.8e308")
-        .help("where an ideal element is meant, leave it out instead of giving it an enormous or a tiny value");
+        .help("if an ideal element is meant, leave it out instead of giving it an enormous or a tiny value");
         let diagnostic = self.blame.label_parameters(diagnostic, roots);
         self.diagnostics.push(diagnostic);
     }

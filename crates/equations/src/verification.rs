@@ -79,7 +79,7 @@ impl Verification {
                     Code::LGM0713,
                     format!("the equations of `{}` were not verified", model.name),
                 )
-                .label(model.span, "at none of the points that were tried do they have values")
+                .label(model.span, "they have no values at any of the points that were tried")
                 .note("a law has no value there, or an algebraic loop no solution that is found")
                 .help("give states a `start` at which all laws have values; other points lie around it"),
             ];

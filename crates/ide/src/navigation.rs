@@ -63,7 +63,7 @@ fn is_name(text: &str) -> Result<(), String> {
         [(_, Token::Name(name), _)] if *name == text && text.is_ascii() => None,
         [(_, token, _)] if token.is_reserved() => Some(format!("`{text}` is a word of the language")),
         _ => Some(format!(
-            "`{text}` is no name: letters, digits and `_`, a letter or `_` first"
+            "`{text}` is not a name: letters, digits and `_`, a letter or `_` first"
         )),
     };
     let reserved = ["time", "pi", "gnd"]

@@ -294,7 +294,7 @@ fn check_nodes(matrix: &Matrix, rows: &[&Row], faults: &mut Vec<Diagnostic>) {
                 NO_GROUND,
                 format!("no path leads from {noun} {} to the ground", listed.join(", ")),
             )
-            .label(uses[&nodes[0]][0], "its across variable has no reference")
+            .label(uses[&nodes[0]][0], "its across variable has no datum")
             .note("a transformer or gyrator joins its two sides by power, not by a path")
             .help("connect one node of this part to node 1"),
         );

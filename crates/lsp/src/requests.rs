@@ -425,7 +425,7 @@ fn problems(asked: &mut Asked, params: &DocumentDiagnosticParams) -> Result<Docu
 fn library_text(params: &Value) -> Result<Value, Refusal> {
     let uri = params.get("uri").and_then(Value::as_str);
     let uri = uri.ok_or_else(|| invalid("there is no `uri`"))?;
-    let unknown = || invalid(&format!("{uri} is no text of the standard library"));
+    let unknown = || invalid(&format!("{uri} is not a text of the standard library"));
     let title = uri.strip_prefix(uri::LIBRARY).ok_or_else(unknown)?;
     let name = title.strip_prefix("stdlib/").and_then(|name| name.strip_suffix(".lgm"));
     let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

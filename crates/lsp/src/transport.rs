@@ -72,7 +72,7 @@ fn message(bytes: &[u8]) -> Incoming {
     let invalid = |reason: &str| Incoming::Faulty(ErrorCode::InvalidRequest, reason.to_string());
     let mut value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
-        Err(error) => return Incoming::Faulty(ErrorCode::ParseError, format!("this is no JSON: {error}")),
+        Err(error) => return Incoming::Faulty(ErrorCode::ParseError, format!("this is not JSON: {error}")),
     };
     let Some(fields) = value.as_object_mut() else {
         return invalid("a message is an object");

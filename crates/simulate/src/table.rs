@@ -291,7 +291,7 @@ fn number(
         Err(_) => Err(fault(
             source,
             place,
-            format!("a value of `{column}` is no number"),
+            format!("a value of `{column}` is not a number"),
             "a number is needed here",
             option,
         )

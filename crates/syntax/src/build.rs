@@ -503,8 +503,8 @@ impl<'a> Context<'a> {
                 }
                 UnitJoint::Times(span) if divided => self.report(
                     Diagnostic::error(Code::LGM0023, "after a `/` in a unit a further `.` needs parentheses")
-                        .label(span, "does this belong above or below the line?")
-                        .help("write `[J/(kg.K)]`, or put the factors above the line first: `[J.K/kg]`"),
+                        .label(span, "does this belong in the numerator or the denominator?")
+                        .help("write `[J/(kg.K)]`, or put the factors of the numerator first: `[J.K/kg]`"),
                 ),
                 UnitJoint::Times(_) => {}
                 UnitJoint::Star(span) => self.report(

@@ -222,7 +222,7 @@ impl<'t> Recovery<'_, 't> {
                 Code::LGM0044,
                 format!("expected a model or another item, found `{words}`"),
             )
-            .label(span, "no item starts like this")
+            .label(span, "an item cannot start like this")
             .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
         };
         self.diagnostics.push(diagnostic);

@@ -329,7 +329,7 @@ impl Fault<'_, '_> {
         };
         if !unit && !power.is_empty() && previous.2 == found.0 {
             return Some(
-                Diagnostic::error(Code::LGM0039, "a prefix alone is no factor")
+                Diagnostic::error(Code::LGM0039, "a prefix alone is not a factor")
                     .label(self.place(), "a prefix belongs to a unit in brackets")
                     .help(format!(
                         "write `{number}e{power}`, or a unit with its prefix, such as `{number} [kohm]`"

@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Name { file, model } = &arguments.name;
     let map = SourceMap::default();
     if fs::symlink_metadata(file).is_ok() {
-        let fault = Diagnostic::error(Code::LGM0928, format!("`{}` is there already", file.display()))
+        let fault = Diagnostic::error(Code::LGM0928, format!("`{}` already exists", file.display()))
             .help("choose another name, or delete the file; `lgm new` replaces nothing");
         return report::after_writing(&map, Err(WriteFault::Failed(fault)));
     }

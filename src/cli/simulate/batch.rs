@@ -305,7 +305,7 @@ fn in_order<T: Send>(
             std::thread::Builder::new()
                 .stack_size(16 << 20)
                 .spawn_scoped(scope, body)
-                .map_err(|error| io::Error::other(format!("there is no memory for another thread: {error}")))?;
+                .map_err(|error| io::Error::other(format!("no further thread can be started: {error}")))?;
         }
         drop(sender);
         let mut waiting = BTreeMap::new();

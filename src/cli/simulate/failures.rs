@@ -103,8 +103,8 @@ fn parts_of_steps(failure: &Failure) -> Parts {
         FailureKind::TooManySteps => (
             Code::LGM1008,
             of(
-                "all the steps that are allowed are used up, the last ones on",
-                "all the steps that are allowed are used up",
+                "the limit on the number of steps is reached, with the last steps spent on",
+                "the limit on the number of steps is reached",
             ),
             "try `--method bdf`, or a looser `--rtol`",
         ),
@@ -114,7 +114,7 @@ fn parts_of_steps(failure: &Failure) -> Parts {
                 &format!("about {needed:.0e} more steps would be needed, above all for"),
                 &format!("about {needed:.0e} more steps would be needed"),
             ),
-            "something moves so fast all along that the run is too long for it: ask for an earlier `--stop`, or leave out what is so \
+            "something moves so fast throughout that the run would take too long: ask for an earlier `--stop`, or leave out what is so \
              fast; `--max-steps` allows more",
         ),
         kind => unreachable!("invariant: {kind:?} is no failure of steps"),

@@ -99,11 +99,9 @@ fn one(
     })?;
     let table = map.add(reference.path.clone(), text, Some(reference.path.clone().into()));
     let Some((column, range)) = &reference.column else {
-        return Err(
-            Diagnostic::error(Code::LGM0920, "it is not said which column of the table is meant")
-                .label(value, "there is no column")
-                .help(format!("write `{}={}:COLUMN`", target.text(), reference.path)),
-        );
+        return Err(Diagnostic::error(Code::LGM0920, "no column of the table is named")
+            .label(value, "there is no column")
+            .help(format!("write `{}={}:COLUMN`", target.text(), reference.path)));
     };
     read_table(map, table, column, reference.held, place(range))
 }

@@ -96,11 +96,7 @@ impl PlanArguments {
             (None, Ok(length)) => start + length,
             (None, Err(reason)) => {
                 let help = "write `--stop 10`, or `experiment { stop = 10 [s]; }` in the model";
-                let fault = misuse(
-                    Code::LGM0926,
-                    format!("it is not said how long `{model}` is to run"),
-                    help,
-                );
+                let fault = misuse(Code::LGM0926, format!("no stop time is given for `{model}`"), help);
                 return Err(Box::new(fault.note(reason.clone())));
             }
         };
@@ -177,11 +173,11 @@ pub(super) fn length_by_modes(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<f64, String> {
     if system.states.is_empty() {
-        return Err("the model has no states, and so no modes to choose a time by".to_string());
+        return Err("the model has no states, so it has no modes to choose a time by".to_string());
     }
     if system.states.len() > MOST_STATES {
         return Err(format!(
-            "the modes of more than {MOST_STATES} states are not looked for to choose a time by"
+            "with more than {MOST_STATES} states, no time is chosen by the modes"
         ));
     }
     let linearized = match &system.numeric {
@@ -191,9 +187,7 @@ pub(super) fn length_by_modes(
             let fault = faults.into_iter().find(Diagnostic::is_error);
             if let Some(fault) = fault {
                 let reason = fault.message;
-                return Err(format!(
-                    "there are no modes about the start to choose a time by: {reason}"
-                ));
+                return Err(format!("no time can be chosen by the modes about the start: {reason}"));
             }
             found
         }
@@ -228,7 +222,7 @@ pub(super) fn length_by_modes(
         false => "",
     };
     let message = format!(
-        "`{}` runs for {} s, since nobody says how long",
+        "`{}` runs for {} s, because no stop time is given",
         system.model, found.seconds
     );
     let stop = six_digits(start + found.seconds);

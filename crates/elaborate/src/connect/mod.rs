@@ -121,7 +121,7 @@ impl GraphCheck<'_, '_> {
         for id in list.iter().skip(1).take(3) {
             let span = self.node_span(*id);
             if !seen.contains(&span) {
-                diagnostic = diagnostic.label(span, "nor has this one");
+                diagnostic = diagnostic.label(span, "this one has no datum either");
                 seen.push(span);
             }
         }

@@ -67,7 +67,7 @@ impl Context<'_> {
         }
         if !rounds.is_empty() {
             rounds.reverse();
-            diagnostic = diagnostic.note(format!("found in the round of the loop with {}", rounds.join(", ")));
+            diagnostic = diagnostic.note(format!("found in the iteration with {}", rounds.join(", ")));
         }
         let mut chain = Vec::new();
         let mut frame = self.reports.here.frame;

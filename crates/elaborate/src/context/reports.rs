@@ -77,7 +77,7 @@ impl Reports {
             };
             let words = match known.more {
                 _ if known.met >= MOST_MET => {
-                    format!("this fault was met {MOST_MET} times; the rest of the model was not looked at")
+                    format!("this fault occurred {MOST_MET} times; the rest of the model was not checked")
                 }
                 1 => "and 1 more instance has this fault".to_string(),
                 more => format!("and {more} more instances have this fault"),

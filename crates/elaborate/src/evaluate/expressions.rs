@@ -171,7 +171,7 @@ impl<'a> Evaluator<'a> {
                     let diagnostic = Diagnostic::error(Code::LGM0207, "the rows of this matrix differ in length")
                         .label(item.span, format!("this row has {}", entries_text(row.entries().len())))
                         .label(items[0].span, format!("the first row has {}", entries_text(width)))
-                        .help("write as many entries in every row; where nothing is, write 0");
+                        .help("write the same number of entries in every row, with 0 for what is empty");
                     self.report(diagnostic);
                     return Value::Error;
                 }
@@ -379,7 +379,7 @@ impl<'a> Evaluator<'a> {
         if terms.is_empty() || !alike || width * terms.len() > LARGEST_LIST {
             let diagnostic = Diagnostic::error(
                 Code::LGM0207,
-                "this is no list of scalars, nor one of vectors of one width",
+                "this is neither a list of scalars nor a list of vectors of one width",
             )
             .label(span, format!("it has {}", entries_text(terms.len())))
             .label(over.body.span, "each entry")

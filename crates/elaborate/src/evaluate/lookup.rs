@@ -147,13 +147,13 @@ impl<'a> Evaluator<'a> {
                     .collect();
                 chain.push(format!("`{name}`"));
                 let mut diagnostic = Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
-                    .label(span, "this use closes the circle");
+                    .label(span, "this use closes the cycle");
                 for (other, place) in others {
                     diagnostic = diagnostic.label(place, format!("`{other}` is needed here"));
                 }
                 let diagnostic = diagnostic
-                    .note(format!("{} in a circle", chain.join(" needs ")))
-                    .help("break the circle: a value may depend on itself only through `state z = int(..)`");
+                    .note(format!("{} in a cycle", chain.join(" needs ")))
+                    .help("break the cycle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 Value::Error
             }
@@ -302,11 +302,11 @@ impl<'a> Evaluator<'a> {
         if let Some(declared) = declared_at(statements, name) {
             diagnostic = diagnostic.label(
                 declared,
-                "declared here, in a branch of an `if` that was not taken, or in a circle with what needs it",
+                "declared here, in a branch of an `if` that was not taken, or in a cycle with what needs it",
             );
         }
         self.report(diagnostic.help(format!(
-            "use `{name}` inside the same `if`, declare it in every branch, or break the circle"
+            "use `{name}` inside the same `if`, declare it in every branch, or break the cycle"
         )));
     }
 

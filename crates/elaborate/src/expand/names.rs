@@ -87,7 +87,7 @@ impl<'a> Expansion<'_, 'a> {
         };
         let diagnostic = Diagnostic::error(Code::LGM0107, format!("`{shown}` is declared twice"))
             .label(name.span, "declared again here")
-            .help("give every one a name or an index of its own");
+            .help("give each its own name or index");
         self.report(diagnostic);
     }
 }

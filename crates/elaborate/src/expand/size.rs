@@ -17,13 +17,10 @@ impl Expansion<'_, '_> {
         if self.empty_rounds <= most {
             return false;
         }
-        let message = format!(
-            "the model's loops have more than {} rounds in which nothing is made",
-            counted(most)
-        );
+        let message = format!("the model's loops run more than {} empty iterations", counted(most));
         let diagnostic = Diagnostic::error(Code::LGM0129, message)
-            .label(span, "the rounds of this loop are among them")
-            .help("let the loop run over the indices at which something is made, instead of asking with `if`");
+            .label(span, "this loop is one of them")
+            .help("let the loop run over the indices that create something, instead of testing each one with `if`");
         self.report(diagnostic);
         self.reports.stopped = true;
         true
@@ -38,7 +35,7 @@ impl Expansion<'_, '_> {
             .label(
                 span,
                 format!(
-                    "about {} parts are asked for here",
+                    "this asks for about {} parts",
                     u128::from(self.made).saturating_add(more)
                 ),
             )

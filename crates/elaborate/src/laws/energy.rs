@@ -398,7 +398,7 @@ impl<'a> LawReader<'_, 'a> {
             ));
         }
         let diagnostic = diagnostic
-            .note("a storage without an energy would make or lose energy in a closed circle")
+            .note("a storage without an energy would make or lose energy in a closed cycle")
             .help("write the law as derivatives of one energy: for E = q^2*x/(2*c) these are q*x/c and q^2/(2*c)");
         self.report(diagnostic);
         None

@@ -314,7 +314,7 @@ impl<'a> Checker<'a> {
         if in_loop {
             let diagnostic = Diagnostic::error(
                 Code::LGM0146,
-                format!("`{}` would be declared in every round of the loop", name.text),
+                format!("`{}` would be declared in every iteration of the loop", name.text),
             )
             .label(name.span, "declared inside `for`")
             .help("declare it outside of the loop; an array of nodes is `node v[N] : electrical;`");
@@ -333,7 +333,10 @@ impl<'a> Checker<'a> {
         if in_loop && !is_indexed {
             let diagnostic = Diagnostic::error(
                 Code::LGM0146,
-                format!("`{}` would be declared in every round of the loop", declared.name.text),
+                format!(
+                    "`{}` would be declared in every iteration of the loop",
+                    declared.name.text
+                ),
             )
             .label(declared.span, "it has no index")
             .help(format!("give it the index of the loop: `{}[i]`", declared.name.text));

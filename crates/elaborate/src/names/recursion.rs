@@ -105,7 +105,7 @@ impl<'a> Weights<'a, '_> {
                 Code::LGM0130,
                 format!("the component `{}` holds itself", instance.kind.text),
             )
-            .label(instance.kind.span, "this instance closes the circle")
+            .label(instance.kind.span, "this instance closes the cycle")
             .label(declared, "declared here")
             .note(format!("the chain is {}", chain.join(" holds ")))
             .help("a component may hold itself only inside an `if` on a `const` that ends it");

@@ -381,8 +381,8 @@ impl Loader<'_> {
         {
             let mut names: Vec<&str> = self.chain[at..].iter().map(|entry| entry.1.as_str()).collect();
             names.push(&self.chain[at].1);
-            let diagnostic = Diagnostic::error(Code::LGM0104, "these files import each other in a circle")
-                .label(span, "this import closes the circle")
+            let diagnostic = Diagnostic::error(Code::LGM0104, "these files import each other in a cycle")
+                .label(span, "this import closes the cycle")
                 .note(names.join(" imports "))
                 .help("move what both need into a third file, and import that one from both");
             self.diagnostics.push(diagnostic);

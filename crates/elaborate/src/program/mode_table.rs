@@ -256,7 +256,7 @@ fn number_fault(source: SourceId, field: &Field, column: &str, row: Span) -> Opt
         Err(_) => Some(
             fault(
                 span,
-                format!("a value of `{column}` is no number"),
+                format!("a value of `{column}` is not a number"),
                 "a number is needed here",
             )
             .help("numbers have a dot, as in 1.5e-3; units stand behind the name of a column"),

@@ -79,7 +79,7 @@ impl Target {
 /// The warning that a program does not see where a solution of a loop ends.
 fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
     let message = format!(
-        "code of this target does not see where a solution of the algebraic loop of {} ends",
+        "code for this target does not detect where a solution of the algebraic loop of {} ends",
         subject.loops_in_words()
     );
     Diagnostic::warning(Code::LGM0937, message)
@@ -111,7 +111,7 @@ pub fn package(
     };
     if unknowns > most {
         let message = format!(
-            "`{}` has algebraic loops of {unknowns} unknowns, which emitted code of this target cannot solve (at most {most})",
+            "`{}` has algebraic loops of {unknowns} unknowns, which emitted code for this target cannot solve (at most {most})",
             system.model
         );
         return Err(Diagnostic::error(Code::LGM1031, message)

@@ -21,7 +21,7 @@ impl<'a> Evaluator<'a> {
             GraphPart::Failed | GraphPart::Absent => return None,
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0138, format!("`{what}` is measured of an element"))
-                    .label(argument.span, "this is no element")
+                    .label(argument.span, "this is not an element")
                     .help("name an element: `power(spring)`");
                 self.report(diagnostic);
                 return None;
@@ -124,8 +124,8 @@ impl<'a> Evaluator<'a> {
                     Code::LGM0117,
                     "this energy is needed to find the value of the same element",
                 )
-                .label(span, "this use closes the circle")
-                .help("break the circle: a value may depend on itself only through `state z = int(..)`");
+                .label(span, "this use closes the cycle")
+                .help("break the cycle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -138,7 +138,7 @@ impl<'a> Evaluator<'a> {
                     Code::LGM0143,
                     "the energy of a nonlinear law has no formula that is known here",
                 )
-                .label(argument.span, "this is no linear storage")
+                .label(argument.span, "this is not a linear storage")
                 .label(kind, "declared here")
                 .help("integrate its power: `int(power(..))`");
                 self.report(diagnostic);

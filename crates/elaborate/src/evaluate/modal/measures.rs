@@ -345,7 +345,7 @@ impl<'a> Evaluator<'a> {
         };
         let Some(part) = part else {
             let diagnostic = Diagnostic::error(Code::LGM0111, format!("mode {k} has no `{}`", name.text))
-                .label(span, "a rigid-body mode, which nothing draws back")
+                .label(span, "a rigid-body mode, which has no stiffness")
                 .help("measure the variable that moves, or take another mode");
             self.report(diagnostic);
             return Value::Error;

@@ -66,7 +66,7 @@ impl<'a> Evaluator<'a> {
             .help(match near.is_empty() {
                 true => format!("add a column for each position, as `{function}({})`", wanted.join(", ")),
                 false => format!(
-                    "nothing is known between the points of a table; near it there is {}",
+                    "a table has no values between its points; the nearest is {}",
                     near.join(", ")
                 ),
             });
@@ -101,7 +101,7 @@ impl<'a> Evaluator<'a> {
     ) -> Value {
         if self.law.is_none() {
             let diagnostic = Diagnostic::error(Code::LGM0145, "there is no function `table` here")
-                .label(name.span, "a table of modes is no value")
+                .label(name.span, "a table of modes is not a value")
                 .help("write `modes = table(\"modes.csv\")` in a modal block");
             self.report(diagnostic);
             return Value::Error;

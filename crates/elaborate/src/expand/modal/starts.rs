@@ -74,11 +74,10 @@ impl<'a> Expansion<'_, 'a> {
                 }
                 None if self.arena.exprs.is_zero(value) => {}
                 None => {
-                    let diagnostic =
-                        Diagnostic::error(Code::LGM0136, "a mode that nothing draws back has no displacement")
-                            .label(span, format!("mode {k} is given one"))
-                            .label(block.instance.kind.span, "its place is no state of this block")
-                            .help("write 0 for the rigid motions; an output `displacement(..)` counts from the start");
+                    let diagnostic = Diagnostic::error(Code::LGM0136, "a mode without stiffness has no displacement")
+                        .label(span, format!("mode {k} is given one"))
+                        .label(block.instance.kind.span, "this is not a state of the block")
+                        .help("write 0 for the rigid motions; an output `displacement(..)` counts from the start");
                     self.report(diagnostic);
                     return None;
                 }

@@ -81,7 +81,7 @@ impl Linearization<'_> {
         let model = self.model;
         if symbols.len() > DENSE {
             let words = format!(
-                "an equilibrium of {} unknowns is more than can be looked for",
+                "an equilibrium of {} unknowns is too large to be searched for",
                 symbols.len()
             );
             return Err(Box::new(

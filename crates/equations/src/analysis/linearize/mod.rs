@@ -206,7 +206,7 @@ impl Linearization<'_> {
             Diagnostic::error(
                 Code::LGM0703,
                 format!(
-                    "{} bends at this point, so that it has no derivative",
+                    "{} has a corner at this point, and no derivative there",
                     self.row_name(row)
                 ),
             )
