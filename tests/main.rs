@@ -64,6 +64,7 @@ mod plots;
 mod random_expressions;
 mod random_networks;
 mod readme;
+mod rectifiers;
 mod response;
 mod robustness;
 mod run_verification;

@@ -74,6 +74,7 @@ impl Run<'_> {
             branch.unknowns.copy_from_slice(&branch.reached);
             branch.measure();
             self.motion.keep_unknowns(&branch.unknowns);
+            self.motion.guess_unknowns(&branch.unknowns);
             if time - branch.anchors[1].time > APART * (self.plan.stop - self.plan.start) {
                 branch.anchors.swap(0, 1);
                 branch.anchors[1] = Position {

@@ -2,6 +2,7 @@
 
 use super::implicit::Implicit;
 use super::motion::{BEYOND, Motion};
+use super::newton::NEARLY;
 use super::scales::Scales;
 use super::solver::{Reached, Solver, SolverFault, Work};
 use crate::implicit::Point;
@@ -106,6 +107,12 @@ impl<'a> Equations<'a> {
         self.motion.set_joint(None);
         if let Some(form) = self.implicit.as_ref().filter(|form| !form.loops().is_empty()) {
             self.allowed = (atol.clone(), rtol);
+            // What a law at rest leads to expect of an unknown may be far from all that it will ever be, as of a diode.
+            for (at, allowed) in self.allowed.0[form.loops()].iter_mut().enumerate() {
+                if !self.motion.held_unknowns()[at] {
+                    *allowed = allowed.min(NEARLY * self.motion.small_unknown(at));
+                }
+            }
             self.motion.set_joint(Some(self.allowed.clone()));
             // The mean of the errors is to be that of the others.
             let tested = form.size - form.loops().len();

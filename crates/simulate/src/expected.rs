@@ -2,6 +2,7 @@
 
 use super::implicit::Implicit;
 use super::inputs::Inputs;
+use super::joint::euler;
 use super::linear::Balanced;
 use super::motion::{BEYOND, Motion, symbols_behind};
 use super::plan::Plan;
@@ -26,6 +27,9 @@ const AT_ONCE: f64 = 1e-12;
 
 /// Systems of more unknowns than this are looked at over few spans of time.
 const LARGE: usize = 2000;
+
+/// Systems of more unknowns than this are not iterated on with care.
+const MODERATE: usize = 200;
 
 /// What the states and all that is solved for beside them would come to, roughly, if the inputs, and functions of time within the
 /// equations, kept the largest values that they have in the run: the largest size after each of several spans of time, by a
@@ -77,7 +81,8 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
             let mut y = first.clone();
             let mut are_any = false;
             for length in &spans {
-                let is_found = solve(&implicit, *moment, &first, &mut y, *length).is_some();
+                let is_found = solve(&implicit, *moment, &first, &mut y, *length).is_some()
+                    || with_care(&implicit, *moment, &first, &mut y, *length).is_some();
                 if !is_found && are_any {
                     break;
                 }
@@ -241,6 +246,16 @@ fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], lengt
         .zip(&tried)
         .all(|(last, tried)| last.abs() <= 0.5 * tried.abs());
     is_settled.then(|| y.copy_from_slice(&tried))
+}
+
+/// The same in improvements only, where those iterations have led nowhere: a diode at rest hardly conducts, and what would drive a
+/// current through it by the slope of its law there is beyond all bounds.
+fn with_care(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
+    if y.len() > MODERATE || implicit.holds_chains() {
+        return None;
+    }
+    y.copy_from_slice(&euler(implicit, time, first, y, length)?);
+    Some(())
 }
 
 /// How far the loop unknowns move where the states do: unknowns that balance to zero at the points above have a size as well.

@@ -242,6 +242,11 @@ impl<'a> Implicit<'a> {
         self.motion.held_unknowns().contains(&true)
     }
 
+    /// The unknowns of the loops where the last step ended that was accepted, where they are kept.
+    pub fn kept_unknowns(&self) -> Option<Vec<f64>> {
+        self.motion.kept_unknowns()
+    }
+
     /// The matrix before the rates times a vector.
     pub fn left_times(&self, from: &[f64]) -> Vec<f64> {
         let Some(mass) = &self.mass else {

@@ -34,8 +34,12 @@ const CONVERGED: f64 = 0.01;
 /// One below this many times of it is nothing, even if slopes differ by a factor of ten million.
 const NOTHING: f64 = 1e-7;
 
-/// The most times that a change is halved.
+/// The most times that a change is halved, and doubled.
 const HALVES: i32 = 30;
+const FARTHER: i32 = 10;
+
+/// What is allowed of values of which the size is asked for, in themselves and of them.
+const ROUGH: (f64, f64) = (1e-9, 1e-2);
 
 /// The library's linear solver, and the equations behind it.
 #[derive(Default)]
@@ -135,6 +139,36 @@ impl LinearSolver<M> for Corrections<'_, '_> {
     }
 }
 
+/// Where a step of Euler's implicit method leads to from the first values, begun from others, by an iteration that keeps to improvements;
+/// roughly, for the sizes that values come to.
+pub(super) fn euler(form: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], length: f64) -> Option<Vec<f64>> {
+    let mut point = Point {
+        time,
+        y: y.to_vec(),
+        right: vec![0.0; y.len()],
+        good: y.to_vec(),
+    };
+    form.right_sides(time, y, &mut point.right);
+    if point.right.iter().any(|value| value.abs() >= BEYOND) {
+        return None;
+    }
+    let moved: Vec<f64> = y.iter().zip(first).map(|(y, first)| y - first).collect();
+    let mut residual = form.left_times(&moved);
+    for (residual, right) in residual.iter_mut().zip(&point.right) {
+        *residual -= length * right;
+    }
+    let residual = Residual {
+        form,
+        allowed: (&vec![ROUGH.0; y.len()], ROUGH.1),
+        first: &residual,
+        point: &point,
+        factor: length,
+        share: 1.0,
+    };
+    let (correction, _) = residual.newton(vec![0.0; y.len()])?;
+    Some(residual.moved(&correction))
+}
+
 /// What the right sides are multiplied by in the library's residual, as the loops show it, which have no other part in it. None where
 /// they are zero, or where the right sides of other rows have no value.
 fn factor_of(form: &Implicit<'_>, residual: &[f64], point: &Point) -> Option<f64> {
@@ -229,24 +263,30 @@ impl Residual<'_> {
         Ok(Err(correction))
     }
 
-    /// Iterates with the slopes of each iterate: from no correction at all, from one that is near, and from the last unknowns for which
-    /// all had a value, since an exponential that is extrapolated may have none.
+    /// Iterates with the slopes of each iterate: from no correction at all, from one that is near, and from the unknowns of the last
+    /// step and the last ones for which all had a value, since an exponential that is extrapolated may have none, or an enormous one.
     fn by_slopes(&self, near: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
         let begin = vec![0.0; self.first.len()];
-        let found = self.newton(begin.clone()).or_else(|| self.newton(near));
-        found.or_else(|| {
-            let mut back = begin;
-            for at in self.form.loops() {
-                back[at] = (self.point.y[at] - self.point.good[at]) / self.share;
-            }
-            self.newton(back)
-        })
+        let found = self.newton(begin).or_else(|| self.newton(near));
+        let loops = self.form.loops();
+        let found = found.or_else(|| self.newton(self.back_to(&self.form.kept_unknowns()?)));
+        found.or_else(|| self.newton(self.back_to(&self.point.good[loops])))
+    }
+
+    /// The correction that leads to given unknowns of the loops.
+    fn back_to(&self, unknowns: &[f64]) -> Vec<f64> {
+        let mut back = vec![0.0; self.first.len()];
+        for (at, unknown) in self.form.loops().zip(unknowns) {
+            back[at] = (self.point.y[at] - unknown) / self.share;
+        }
+        back
     }
 
     /// A correction that leads to a solution, and the matrix there.
     fn newton(&self, mut correction: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
         let mut residual = self.at(&correction)?;
         let mut blind = 0;
+        let mut last = f64::INFINITY;
         for _ in 0..ITERATIONS {
             let y = self.moved(&correction);
             let entries = self.form.step_matrix(self.point.time, &y, self.factor * self.share);
@@ -254,9 +294,12 @@ impl Residual<'_> {
             let slopes = Balanced::new(self.first.len(), entries).ok()?;
             let mut change = residual.clone();
             slopes.solve(&mut change);
-            if self.size(&change) <= CONVERGED {
+            let size = self.size(&change);
+            // Far up an exponential all corrections are equally small.
+            if size <= NOTHING || size <= CONVERGED && size <= CONTRACTS * last {
                 return Some((sum(&correction, &change, 1.0), slopes));
             }
+            last = size;
             let next = match self.advance(&slopes, &correction, &change) {
                 Trial::Better(next) => Some(next),
                 _ if is_rounding => return Some((correction, slopes)),
@@ -277,18 +320,41 @@ impl Residual<'_> {
         let mut longest = None;
         for halves in 0..HALVES {
             let length = 0.5_f64.powi(halves);
-            let trial = sum(correction, change, length);
-            let Some(residual) = self.at(&trial) else {
+            let Some((trial, ahead)) = self.ahead(slopes, correction, change, length) else {
                 continue;
             };
-            let mut ahead = residual.clone();
-            slopes.solve(&mut ahead);
-            if self.size(&ahead) <= (1.0 - 0.25 * length) * size {
-                return Trial::Better((trial, residual));
+            if ahead <= (1.0 - 0.25 * length) * size {
+                return Trial::Better(match halves {
+                    0 => self.farther(slopes, (correction, change), (trial, ahead)),
+                    _ => trial,
+                });
             }
-            longest.get_or_insert((trial, residual));
+            longest.get_or_insert(trial);
         }
         Trial::Longest(longest)
+    }
+
+    /// What a part of a change leads to, and the size of the change that would be next by the same slopes.
+    fn ahead(&self, slopes: &Balanced, correction: &[f64], change: &[f64], length: f64) -> Option<(Moved, f64)> {
+        let trial = sum(correction, change, length);
+        let residual = self.at(&trial)?;
+        let mut ahead = residual.clone();
+        slopes.solve(&mut ahead);
+        let size = self.size(&ahead);
+        Some(((trial, residual), size))
+    }
+
+    /// The change itself was an improvement: several times its length may be a larger one. Far up an exponential, each change by the
+    /// slopes there takes away no more than a factor of 2.7 of what may be a hundred powers of ten.
+    fn farther(&self, slopes: &Balanced, (correction, change): (&[f64], &[f64]), (best, ahead): (Moved, f64)) -> Moved {
+        let (mut best, mut least) = (best, ahead);
+        for doublings in 1..=FARTHER {
+            match self.ahead(slopes, correction, change, 2.0_f64.powi(doublings)) {
+                Some((trial, ahead)) if ahead < CONTRACTS * least => (best, least) = (trial, ahead),
+                _ => break,
+            }
+        }
+        best
     }
 
     /// Whether every residual is zero but for the rounding of the terms that it sums.
@@ -305,10 +371,13 @@ impl Residual<'_> {
 }
 
 /// A correction on the way, and its residual.
+type Moved = (Vec<f64>, Vec<f64>);
+
+/// What a change of a correction leads to.
 enum Trial {
-    Better((Vec<f64>, Vec<f64>)),
+    Better(Moved),
     /// None is an improvement; the longest that has a value.
-    Longest(Option<(Vec<f64>, Vec<f64>)>),
+    Longest(Option<Moved>),
 }
 
 fn sum(a: &[f64], b: &[f64], length: f64) -> Vec<f64> {

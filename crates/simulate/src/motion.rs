@@ -283,6 +283,11 @@ impl<'a> Motion<'a> {
         work.latest = f64::NEG_INFINITY;
     }
 
+    /// The unknowns with which every attempt at a step begins.
+    pub fn kept_unknowns(&self) -> Option<Vec<f64>> {
+        self.work.borrow().kept.clone()
+    }
+
     /// From now on the loops go on from wherever they were solved last.
     pub fn release_unknowns(&self) {
         self.work.borrow_mut().kept = None;
@@ -307,10 +312,10 @@ impl<'a> Motion<'a> {
         let own = self.joint.borrow().is_some().then(|| self.solution());
         let mut near = self.unknowns_near(guess, time, states);
         let Some(own) = own else { return near };
-        let is_own = self.with_newton(time, states, true, |newton, at, _, _| {
-            newton.prefers(at, &own, near.as_deref_mut())
+        let meant = self.with_newton(time, states, true, |newton, at, _, _| {
+            newton.meant(at, own, near.as_deref_mut())
         });
-        if is_own { Some(own) } else { near }
+        meant.or(near)
     }
 
     /// The size of an unknown below which its value does not matter.

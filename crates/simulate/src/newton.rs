@@ -1,6 +1,6 @@
 //! Newton's iteration on the algebraic loops of a run, from the last solution on.
 
-use super::linear::{Factor, Singular};
+use super::linear::{Balanced, Factor, Singular};
 use crate::linear::pattern;
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
 use lgm_numerics::newton::LEAP;
@@ -12,7 +12,7 @@ const ITERATIONS: usize = 50;
 pub const OVER_BENDS: usize = 12;
 
 /// Corrections below this many times what does not matter may be all that rounding leaves.
-const NEARLY: f64 = 1e4;
+pub const NEARLY: f64 = 1e4;
 
 /// Residuals below so many roundings of the terms that they sum are zero.
 pub const ROUNDINGS: f64 = 8.0;
@@ -57,8 +57,20 @@ pub(super) struct Joint<'a> {
     pub relative: f64,
 }
 
-/// Unknowns that differ by more than this share are worth asking which of them is meant.
-const APART: f64 = 1e-3;
+/// Unknowns that differ by more than this share are worth asking which of them is meant: less than what counts as continuous where a
+/// run follows them.
+const APART: f64 = 1e-6;
+
+/// The same of closed chains, which have their own watch.
+const CHAIN_APART: f64 = 1e-3;
+
+/// The most steps to the nearest unknowns that solve loops as nearly as the states are known; shorter ones than this share of the
+/// unknowns end it.
+const ADJUSTMENTS: usize = 20;
+const STILL: f64 = 1e-10;
+
+/// An unknown that is zero counts as so many times what does not matter of it.
+const UNIT: f64 = 1e6;
 
 /// What the residuals are to be: a share of those at a guess.
 type Aim<'a> = Option<(&'a [f64], f64)>;
@@ -79,38 +91,114 @@ impl Newton<'_> {
     pub fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
         let guess = self.joint.is_some().then(|| unknowns.to_vec());
         let found = self.solve_near(at, unknowns, solution);
-        match guess {
-            Some(guess) if self.prefers(at, &guess, found.is_ok().then_some(unknowns)) => {
-                unknowns.copy_from_slice(&guess);
-                solution.copy_from_slice(&guess);
+        let meant = guess.and_then(|guess| self.meant(at, guess, found.is_ok().then_some(unknowns)));
+        match meant {
+            Some(meant) => {
+                unknowns.copy_from_slice(&meant);
+                solution.copy_from_slice(&meant);
                 Ok(())
             }
-            _ => found,
+            None => found,
         }
     }
 
-    /// Whether a guess is to be taken for the solution: there is none, or another that the loops cannot tell from it.
-    pub fn prefers(&mut self, at: &Arguments<'_>, guess: &[f64], found: Option<&mut [f64]>) -> bool {
-        let Some(found) = found else {
-            return self.holds_nearly(at, guess);
-        };
-        let is_apart = |at: usize| {
-            let size = guess[at].abs().max(found[at].abs());
-            (guess[at] - found[at]).abs() > APART * size + self.small[at]
-        };
-        if !(0..guess.len()).any(is_apart) {
-            return false;
+    /// What is to be taken for the solution in place of what was found: what a guess leads to where nothing was found, or
+    /// something else that the loops cannot tell from it.
+    pub fn meant(&mut self, at: &Arguments<'_>, mut guess: Vec<f64>, found: Option<&mut [f64]>) -> Option<Vec<f64>> {
+        if let Some(found) = &found
+            && !self.are_apart(&guess, found)
+        {
+            return None;
         }
-        let middle: Vec<f64> = guess.iter().zip(found.iter()).map(|(a, b)| 0.5 * (a + b)).collect();
-        self.holds_nearly(at, guess) && self.holds_nearly(at, &middle)
+        // A closed chain stays where it is.
+        let is_nearly = match self.is_held.contains(&true) {
+            true => self.holds_nearly(at, &guess),
+            false => self.adjust(at, &mut guess),
+        };
+        is_nearly.then_some(())?;
+        if let Some(found) = found {
+            let middle: Vec<f64> = guess.iter().zip(found.iter()).map(|(a, b)| 0.5 * (a + b)).collect();
+            (self.are_apart(&guess, found) && self.holds_nearly(at, &middle)).then_some(())?;
+        }
+        Some(guess)
+    }
+
+    fn are_apart(&self, a: &[f64], b: &[f64]) -> bool {
+        let share = if self.is_held.contains(&true) {
+            CHAIN_APART
+        } else {
+            APART
+        };
+        let is_apart = |at: usize| (a[at] - b[at]).abs() > share * a[at].abs().max(b[at].abs()) + self.small[at];
+        (0..a.len()).any(is_apart)
+    }
+
+    /// Moves unknowns to the nearest ones that solve the loops but for what is allowed of the states; whether they do.
+    ///
+    /// Some unknowns follow from the states and others do not, as the voltages of two diodes in series of which one conducts and one
+    /// blocks. So each step is the smallest one that takes the residuals away, where what is allowed of them costs as much as a
+    /// move of an unknown by its own size.
+    fn adjust(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> bool {
+        let size = unknowns.len();
+        let matrix = self.matrix;
+        for _ in 0..ADJUSTMENTS {
+            let Some(allowed) = self.allowed(at, unknowns) else {
+                return false;
+            };
+            if self
+                .residuals
+                .iter()
+                .chain(self.values.iter())
+                .any(|value| !value.is_finite())
+            {
+                return false;
+            }
+            let unit = |of: usize| unknowns[of].abs().max(UNIT * self.small[of]).max(f64::MIN_POSITIVE);
+            // The residuals that are left, in units of what is allowed of them, beside the steps in these units.
+            let mut entries: Vec<(usize, usize, f64)> = (0..2 * size)
+                .map(|at| (at, at, if at < size { 1.0 } else { -1.0 }))
+                .collect();
+            for (row, column, at) in pattern(matrix).entries() {
+                let slope = self.values[at] * unit(column) / allowed[row];
+                entries.extend([(row, size + column, slope), (size + column, row, slope)]);
+            }
+            let Ok(factor) = Balanced::new(2 * size, entries) else {
+                return false;
+            };
+            let mut steps: Vec<f64> = self.residuals.iter().zip(&allowed).map(|(a, b)| -a / b).collect();
+            steps.resize(2 * size, 0.0);
+            factor.solve(&mut steps);
+            let steps: Vec<f64> = (0..size).map(|at| steps[size + at] * unit(at)).collect();
+            for (unknown, step) in unknowns.iter_mut().zip(&steps) {
+                *unknown += step;
+            }
+            let is_still = |at: usize| steps[at].abs() <= STILL * unknowns[at].abs() + self.small[at];
+            if (0..size).all(is_still) {
+                break;
+            }
+        }
+        self.holds_nearly(at, unknowns)
     }
 
     /// Whether unknowns solve the loops but for what is allowed of the states, and for rounding.
     pub fn holds_nearly(&mut self, at: &Arguments<'_>, unknowns: &[f64]) -> bool {
-        let Some(joint) = &self.joint else { return false };
+        let Some(allowed) = self.allowed(at, unknowns) else {
+            return false;
+        };
+        // A residual that is no number is not passed.
+        self.residuals
+            .iter()
+            .zip(&allowed)
+            .all(|(residual, allowed)| residual.abs() <= *allowed)
+    }
+
+    /// What is allowed of each residual, and the residuals and their derivatives by the unknowns; None where no implicit method has
+    /// found the unknowns.
+    fn allowed(&mut self, at: &Arguments<'_>, unknowns: &[f64]) -> Option<Vec<f64>> {
+        let joint = self.joint.as_ref()?;
         let here = Arguments { unknowns, ..*at };
         self.equations.call(&here, self.scratch, self.residuals);
-        let mut allowed = vec![0.0; unknowns.len()];
+        let mut allowed = vec![f64::MIN_POSITIVE.sqrt(); unknowns.len()];
         let shares: [(&SparseKernel, &dyn Fn(usize) -> f64); 2] = [
             (joint.by_states, &|of| {
                 joint.absolute[of] + joint.relative * at.states[of].abs()
@@ -128,11 +216,7 @@ impl Newton<'_> {
                 }
             }
         }
-        // A residual that is no number is not passed.
-        self.residuals
-            .iter()
-            .zip(&allowed)
-            .all(|(residual, allowed)| residual.abs() <= *allowed)
+        Some(allowed)
     }
 
     fn solve_near(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {

@@ -1,0 +1,136 @@
+//! Rectifiers and other circuits of exponential diodes: where some of them block, the currents of inductors determine no voltage across
+//! them, since they differ by the picoampere that these let through.
+//!
+//! The expected values are those of a program that knows nothing of graphs: nodal equations as a differential-algebraic system, by Radau's
+//! method of order 5 with the error of each step from two of half its length, at relative tolerances of 1e-7 to 1e-10.
+
+use crate::laws_in_pieces::{near, run, written};
+
+const IMPLICIT: [&str; 4] = ["auto", "bdf", "sdirk", "tr-bdf2"];
+
+/// A bridge of four diodes behind an inductance, with a load.
+fn bridge(load: &str) -> String {
+    format!(
+        "import nonlinear;
+model Bridge {{
+  input u [V] = 10*sin(2*pi*50*time);
+  node a, s, p, n, c : electrical;
+  src : VoltageSource(u) a -> gnd;
+  Ls : Inductor(1e-3) a -> s;
+  D1 : Diode() s -> p;
+  D2 : Diode() gnd -> p;
+  D3 : Diode() n -> s;
+  D4 : Diode() n -> gnd;
+  L : Inductor({load}) p -> c;
+  R : Resistor(10) c -> n;
+  output i = through(L);
+  experiment {{ stop = 0.06 [s]; points = 4; }}
+}}"
+    )
+}
+
+/// Runs a model by several methods and tolerances, and looks at the last values of some columns.
+#[track_caller]
+fn check(text: &str, methods: &[&str], tries: &[(&str, f64)], options: &[&str], expected: &[(&str, f64)]) {
+    let folder = written(text);
+    for method in methods {
+        for (rtol, allowed) in tries {
+            let rows = run(
+                folder.path(),
+                &[options, &["--method", method, "--rtol", rtol]].concat(),
+            );
+            for (column, value) in expected {
+                near(
+                    &format!("{method}, {rtol}, {column}"),
+                    rows.last(column),
+                    *value,
+                    *allowed,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bridge_of_exponential_diodes_commutates() {
+    let expected = [("i", 0.479_941_678_7), ("Ls.i", -0.477_441_378_1)];
+    let tries = [("1e-3", 1e-2), ("1e-4", 2e-3), ("1e-6", 5e-5)];
+    check(&bridge("0.1"), &IMPLICIT, &tries, &[], &expected);
+    check(&bridge("0.1"), &["auto"], &[("1e-8", 5e-7)], &[], &expected);
+    check(
+        &bridge("0.1"),
+        &["sdirk"],
+        &[("1e-9", 1e-7)],
+        &["--stop", "0.02"],
+        &[("i", 0.419_656_434_4)],
+    );
+}
+
+/// Without an inductance in front, and with none behind.
+#[test]
+fn bridges_with_other_loads_run() {
+    let text = bridge("0.02").replace("Ls : Inductor(1e-3) a -> s;", "Ls : Resistor(1e-6) a -> s;");
+    check(
+        &text,
+        &IMPLICIT,
+        &[("1e-4", 2e-4), ("1e-7", 3e-6)],
+        &["--stop", "0.045"],
+        &[("i", 0.652_785_153_07)],
+    );
+    let text = bridge("0.02").replace("L : Inductor(0.02) p -> c;", "R2 : Resistor(1e-6) p -> c;");
+    let text = text.replace("through(L)", "through(R)");
+    check(
+        &text,
+        &IMPLICIT,
+        &[("1e-4", 2e-5), ("1e-7", 2e-7)],
+        &["--stop", "0.045"],
+        &[("i", 0.856_971_451_436)],
+    );
+}
+
+const THREE_PHASES: &str = "import nonlinear;
+model Bridge {
+  node e[3], s[3], p, n, c : electrical;
+  for k in 1:3 {
+    src[k] : VoltageSource(20*sin(2*pi*50*time - 2*pi*(k-1)/3)) e[k] -> gnd;
+    Ls[k] : Inductor(1e-3) e[k] -> s[k];
+    up[k] : Diode() s[k] -> p;
+    dn[k] : Diode() n -> s[k];
+  }
+  L : Inductor(0.02) p -> c;
+  R : Resistor(10) c -> n;
+  output i = through(R);
+  output i2 = through(Ls[2]);
+  experiment { stop = 0.045 [s]; points = 2; }
+}";
+
+/// One phase takes over from another while the current of both passes through their inductances.
+#[test]
+fn three_phases_commutate() {
+    let expected = [("i", 3.094_112_788), ("i2", -3.093_592_064)];
+    check(
+        THREE_PHASES,
+        &["auto", "bdf", "tr-bdf2"],
+        &[("1e-4", 1e-3)],
+        &[],
+        &expected,
+    );
+    check(THREE_PHASES, &["bdf", "sdirk"], &[("1e-6", 1e-5)], &[], &expected);
+}
+
+const RING: &str = include_str!("rectifiers/ring.lgm");
+
+/// The currents of four windings add up to zero, of which the voltages of the ring follow.
+#[test]
+fn the_ring_modulator_of_index_2_runs() {
+    let expected = [
+        ("y1", 0.268_577_663_295),
+        ("y2", 0.197_400_013_267),
+        ("y3", 0.460_058_973_777),
+        ("y7", 0.111_008_773_135),
+        ("y13", -0.000_406_789_703_774),
+    ];
+    let stop = ["--stop", "1e-4", "--points", "2"];
+    check(RING, &["bdf", "sdirk", "tr-bdf2"], &[("1e-5", 2e-3)], &stop, &expected);
+    check(RING, &["auto", "bdf"], &[("1e-7", 5e-5)], &stop, &expected);
+}
