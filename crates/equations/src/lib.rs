@@ -26,6 +26,7 @@ mod formulate;
 mod given;
 mod holders;
 mod impulses;
+mod input_owner;
 mod instants;
 mod jumps;
 mod links;

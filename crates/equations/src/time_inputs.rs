@@ -8,11 +8,10 @@ use super::formulate::{Settled, formulate_settled};
 use super::options::Options;
 use super::switched::with_switched;
 use crate::bond::BondGraph;
+use crate::input_owner::{Owner, owner, owner_of_law};
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
-use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
-use lgm_model::{Dissipator, Input, Law, Model, PortId, Signal, Variable};
-use lgm_source::Span;
+use lgm_model::{Dissipator, Input, Law, Model, Signal};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -91,16 +90,6 @@ enum Kind {
     Timed,
     /// Anything else.
     Other,
-}
-
-/// Whose expression it is: what a new input is named after.
-#[derive(Clone, Debug)]
-pub(super) struct Owner {
-    /// What the whole expression is called, where it has a name.
-    pub(super) whole: Option<Arc<str>>,
-    pub(super) name: Arc<str>,
-    pub(super) unit: Option<SiUnit>,
-    pub(super) span: Span,
 }
 
 /// A model whose functions of time are inputs, behind those that were declared.
@@ -329,39 +318,6 @@ impl TimeInputs {
         let numbered = (2..).map(|number| format!("{name}[{number}]"));
         let free = numbered.into_iter().find(|name| !is_taken(name));
         free.expect("invariant: there are more numbers than inputs").into()
-    }
-}
-
-fn owner(name: String, span: Span) -> Owner {
-    Owner {
-        whole: None,
-        name: name.into(),
-        unit: None,
-        span,
-    }
-}
-
-/// The owner of the expression of this number in the law of an element: a source's value is the variable that it gives.
-pub(super) fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
-    let element = &model.elements[at];
-    let plain = owner(model.path_name(element.path), element.law_span);
-    let Law::Source { given, .. } = &element.law else {
-        return plain;
-    };
-    let port = &model.ports[PortId(element.ports.start + number as u32).index()];
-    let (word, unit) = match port.domain.map(|id| &model.domains[id.index()]) {
-        Some(domain) if domain.effort_is_across == (*given == Variable::Effort) => {
-            (&*domain.across, domain.across_unit.clone())
-        }
-        Some(domain) => (&*domain.through, domain.through_unit.clone()),
-        None if *given == Variable::Effort => ("e", None),
-        None => ("f", None),
-    };
-    let entry = port.entry.map(|entry| format!("[{entry}]")).unwrap_or_default();
-    Owner {
-        whole: Some(format!("{}.{word}{entry}", plain.name).into()),
-        unit,
-        ..plain
     }
 }
 
