@@ -113,6 +113,11 @@ pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
     json!({ "diagnostics": list })
 }
 
+/// A diagnostic of the command line as a whole.
+pub(super) fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
+    Diagnostic::error(code, message).help(help)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,9 +133,4 @@ mod tests {
             Some("For more: lgm explain LGM0301\n")
         );
     }
-}
-
-/// A diagnostic of the command line as a whole.
-pub(super) fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
-    Diagnostic::error(code, message).help(help)
 }

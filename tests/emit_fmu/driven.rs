@@ -36,7 +36,7 @@ pub fn sources_only(file: &Path, target: &str, folder: &Path, further: &[&str]) 
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("`no-such-compiler`, which CC names, is not there; only the sources are in it"),
+        said.contains("`no-such-compiler`, which CC names, is not there; it holds the sources alone"),
         "{said}"
     );
 }

@@ -5,7 +5,7 @@
 pub struct Arguments<'a> {
     /// The time in seconds. Steps have their new value at the instant itself.
     pub time: f64,
-    /// Every entry of every parameter in declaration order, derived ones included (see [`Kernels::parameters`]).
+    /// Every entry of every parameter in declaration order, derived ones included (see [`crate::Kernels::parameters`]).
     pub parameters: &'a [f64],
     /// States in order.
     pub states: &'a [f64],

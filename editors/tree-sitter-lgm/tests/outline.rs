@@ -148,7 +148,7 @@ fn grammar_outline(tree: &Tree) -> Vec<Part> {
 fn every_node<'t>(node: Node<'t>, visit: &mut dyn FnMut(Node<'t>)) {
     visit(node);
     for at in 0..node.child_count() {
-        every_node(node.child(at as u32).unwrap(), visit);
+        every_node(node.child(at).unwrap(), visit);
     }
 }
 

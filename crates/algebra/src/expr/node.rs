@@ -3,11 +3,11 @@
 use num_rational::BigRational;
 use std::sync::Arc;
 
-/// An expression in an [`Exprs`] arena.
+/// An expression in an [`super::Exprs`] arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(pub u32);
 
-/// A named quantity in an [`Exprs`] arena.
+/// A named quantity in an [`super::Exprs`] arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SymbolId(pub u32);
 
