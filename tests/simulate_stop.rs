@@ -99,7 +99,7 @@ fn without_modes_a_run_needs_a_stop() {
     for (text, reason) in [
         (free, "only integrals"),
         (none, "no states"),
-        (bend, "no modes about the start"),
+        (bend, "by the modes about the start"),
     ] {
         fs::write(folder.path().join("m.lgm"), text).unwrap();
         let run = lgm(folder.path(), &["m.lgm"]);

@@ -66,7 +66,7 @@ impl<'a> Evaluator<'a> {
             .help(match near.is_empty() {
                 true => format!("add a column for each position, as `{function}({})`", wanted.join(", ")),
                 false => format!(
-                    "a table has no values between its points; the nearest is {}",
+                    "a table has no values between its points; nearby: {}",
                     near.join(", ")
                 ),
             });
