@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// Whether a run asks in between whether it is to end.
 static LISTENING: AtomicBool = AtomicBool::new(false);
@@ -14,6 +16,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Files and folders that are being written. Whoever makes or forgets one holds the lock.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// How often it is tried to remove what another thread writes to.
+const REMOVALS: u32 = 100;
 
 /// The exit code of a program that was interrupted.
 const EXIT: i32 = 130;
@@ -48,15 +53,25 @@ fn handle() {
         if INTERRUPTED.swap(true, Ordering::Relaxed) || !LISTENING.load(Ordering::Relaxed) {
             // The lock is kept to the end, so that no further file appears.
             let files = unfinished();
-            for file in files.iter() {
-                // One that has its own name by now is not found under this one.
-                let _ = fs::remove_file(file).or_else(|_| fs::remove_dir_all(file));
-            }
+            files.iter().for_each(|file| remove(file));
             std::process::exit(EXIT);
         }
     });
     // It is set already; or there is no such signal, or another listener, which the program can do without.
     drop(answer);
+}
+
+/// Removes a file, or a folder with what is in it. Another thread may still write into the folder, which is then not empty in the end:
+/// it is removed again, and once it is gone nothing more can be written there.
+fn remove(path: &Path) {
+    for _ in 0..REMOVALS {
+        // One that has its own name by now is not found under this one.
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        if path.symlink_metadata().is_err() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {

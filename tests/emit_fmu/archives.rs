@@ -112,10 +112,11 @@ fn nominal_of(model: &Path) -> f64 {
     sizes[0].parse().unwrap()
 }
 
-/// A capacitor behind a diode is at 10 V, of which its equations say nothing before the diode conducts: they expect 5e-11 V.
+/// A capacitor behind a diode is at 10 V, of which its equations say little before the diode conducts; a thousandth of it is its size.
 #[test]
 fn a_state_behind_what_blocks_at_first_has_the_size_that_a_run_shows() {
-    assert_eq!(nominal_of(&example("diode_rectifier.lgm")), 0.01);
+    let size = nominal_of(&example("diode_rectifier.lgm"));
+    assert!((0.009..0.02).contains(&size), "{size}");
 }
 
 /// exp(90) is where it ends, and says nothing of how exactly it is to be known before.

@@ -65,10 +65,7 @@ impl<'a> Evaluator<'a> {
             .label(table.heading, "these are its columns")
             .help(match near.is_empty() {
                 true => format!("add a column for each position, as `{function}({})`", wanted.join(", ")),
-                false => format!(
-                    "a table has no values between its points; nearby: {}",
-                    near.join(", ")
-                ),
+                false => format!("a table has no values between its points; nearby: {}", near.join(", ")),
             });
             self.report(diagnostic);
             return None;
