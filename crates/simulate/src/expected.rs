@@ -28,6 +28,9 @@ const AT_ONCE: f64 = 1e-12;
 /// Systems of more unknowns than this are looked at over few spans of time.
 const LARGE: usize = 2000;
 
+/// A correction that is a smaller share of what it corrects is none.
+const NEAR: f64 = 1e-6;
+
 /// Systems of more unknowns than this are not iterated on with care.
 const MODERATE: usize = 200;
 
@@ -225,7 +228,7 @@ fn step(
 /// Some iterations of Newton's, the last of which must not go far, from where the shorter span has led to.
 fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
     let mut tried = y.to_vec();
-    let mut last = Vec::new();
+    let (mut before, mut last) = (Vec::new(), Vec::new());
     // At rest the slope of a law may be infinite, as that of a turbulent flow; beside it there is one.
     if factor(implicit, time, &tried, length).is_none() {
         let mut rates = vec![0.0; tried.len()];
@@ -239,13 +242,16 @@ fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], lengt
     }
     for _ in 0..if y.len() > LARGE { 2 } else { 5 } {
         let factor = factor(implicit, time, &tried, length)?;
-        last = step(implicit, &factor, time, first, &mut tried, length)?;
+        before = std::mem::replace(&mut last, step(implicit, &factor, time, first, &mut tried, length)?);
     }
-    let is_settled = last
-        .iter()
-        .zip(&tried)
-        .all(|(last, tried)| last.abs() <= 0.5 * tried.abs());
-    is_settled.then(|| y.copy_from_slice(&tried))
+    // High up on an exponential every correction is small and of the same size: there the iteration creeps, and has found nothing.
+    let is_settled = |at: usize| {
+        let (last, tried) = (last[at].abs(), tried[at].abs());
+        last <= NEAR * tried
+            || (last <= 0.5 * tried && before.get(at).is_none_or(|before: &f64| last <= 0.5 * before.abs()))
+    };
+    let are_settled = (0..tried.len()).all(is_settled);
+    are_settled.then(|| y.copy_from_slice(&tried))
 }
 
 /// The same in improvements only, where those iterations have led nowhere: a diode at rest hardly conducts, and what would drive a
