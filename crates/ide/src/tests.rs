@@ -274,7 +274,7 @@ fn outputs_have_names_of_their_own() {
     let (found, at) = behind(text, "output th");
     assert!(found.rename(at, "tk").is_ok());
     assert!(found.rename(at, "t").is_err());
-    assert!(found.rename(at, "t\u{e4}").unwrap_err().contains("is no name"));
+    assert!(found.rename(at, "t\u{e4}").unwrap_err().contains("is not a name"));
 }
 
 #[test]
