@@ -1,436 +1,53 @@
-//! The equations as a LaTeX document that needs nothing but amsmath.
+//! The document of a system as LaTeX that needs nothing but amsmath.
 
-use super::blocks::{Notation, Tex, sides, some, told};
-use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
-use super::{Matrices, MatrixOptions, double, members};
-use crate::latex_words::{escaped, number};
-use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, print};
-use lgm_model::ParameterEntry;
-use lgm_model::blocks::{BlockEquation, BlockForm};
-use lgm_model::system::{Assignment, LinearForm, MassForm, SparseMatrix, StateSystem};
-use std::cell::RefCell;
-use std::fmt::Write;
-use std::rc::Rc;
-
-/// Columns of characters that a matrix may have before it is given entry by entry.
-const MATRIX_LINE: usize = 96;
-
-/// Rows that a page holds; a taller matrix is given entry by entry.
-const MATRIX_ROWS: usize = 40;
+use super::MatrixOptions;
+use crate::document::{After, Inline, Part, Type, document, most_columns};
+use crate::latex_words::escaped;
+use lgm_model::system::StateSystem;
 
 /// Writes a standalone document: `\documentclass{article}` and amsmath, nothing else.
 pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
-    let mut document = Document {
-        system,
-        options,
-        scratch: Rc::new(RefCell::new(system.exprs.clone())),
-        out: String::new(),
-    };
-    document.write();
-    document.out
+    let columns = most_columns(system);
+    let parts: String = document(system, options).iter().map(part).collect();
+    format!(
+        "\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\setcounter{{MaxMatrixCols}}{{{columns}}}\n\
+         \\setlength{{\\textwidth}}{{170mm}}\n\\setlength{{\\oddsidemargin}}{{-5mm}}\n\
+         \\setlength{{\\textheight}}{{230mm}}\n\\setlength{{\\topmargin}}{{-10mm}}\n\
+         \\setlength{{\\parindent}}{{0pt}}\n\\allowdisplaybreaks\n\\begin{{document}}\n{parts}\\end{{document}}\n"
+    )
 }
 
-struct Document<'a> {
-    system: &'a StateSystem,
-    options: MatrixOptions,
-    /// A copy of the arena, in which parts of expressions that are set by themselves are built.
-    scratch: Rc<RefCell<Exprs>>,
-    out: String,
-}
-
-/// How the entries of matrices are set.
-struct Entries<'e, T> {
-    /// In one piece, inside a matrix.
-    whole: &'e dyn Fn(T) -> String,
-    /// In pieces between which a line may break.
-    pieces: &'e dyn Fn(T) -> Vec<String>,
-    is_zero: &'e dyn Fn(T) -> bool,
-}
-
-impl Document<'_> {
-    fn write(&mut self) {
-        let system = self.system;
-        let columns = system.states.len().max(system.inputs.len()).max(10);
-        let _ = write!(
-            self.out,
-            "\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\setcounter{{MaxMatrixCols}}{{{columns}}}\n\
-             \\setlength{{\\textwidth}}{{170mm}}\n\\setlength{{\\oddsidemargin}}{{-5mm}}\n\
-             \\setlength{{\\textheight}}{{230mm}}\n\\setlength{{\\topmargin}}{{-10mm}}\n\
-             \\setlength{{\\parindent}}{{0pt}}\n\\allowdisplaybreaks\n\\begin{{document}}\n\\section*{{{}}}\n",
-            escaped(&system.model)
-        );
-        self.quantities();
-        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
-            self.blocks(form);
-            self.out.push_str("\\end{document}\n");
-            return;
-        }
-        self.equations();
-        match Matrices::of(system, self.options) {
-            Some(Matrices::Symbolic(form)) => {
-                let zero = |id: ExprId| system.exprs.is_zero(id);
-                let scratch = Rc::clone(&self.scratch);
-                let entries = Entries {
-                    whole: &|id| print::latex(&system.exprs, id),
-                    pieces: &|id| breakable_pieces(&mut scratch.borrow_mut(), id),
-                    is_zero: &zero,
-                };
-                self.matrices(form, &entries);
-            }
-            Some(Matrices::Numeric(form)) => {
-                let entries = Entries {
-                    whole: &number,
-                    pieces: &|value| vec![number(value)],
-                    is_zero: &|value| value == 0.0,
-                };
-                self.matrices(form, &entries);
-            }
-            None => {}
-        }
-        self.out.push_str("\\end{document}\n");
-    }
-
-    fn name(&self, symbol: SymbolId) -> String {
-        print::latex_name(&self.system.exprs.symbol_info(symbol).name)
-    }
-
-    fn quantities(&mut self) {
-        let system = self.system;
-        if !system.parameters.is_empty() {
-            self.out.push_str("\\subsection*{Parameters}\n\\begin{align*}\n");
-            let mut lines = Vec::new();
-            for parameter in &system.parameters {
-                for entry in &parameter.entries {
-                    let unit = unit(parameter.unit.as_deref());
-                    let derived = derived(&system.exprs, entry);
-                    let value = number(double(&entry.value));
-                    lines.push(format!("{} &= {derived}{value}{unit}", self.name(entry.symbol)));
-                }
-            }
-            self.rows(&lines);
-            self.out.push_str("\\end{align*}\n");
-        }
-        let states: Vec<String> = system
-            .states
-            .iter()
-            .map(|state| format!("${}${}", self.name(state.symbol), in_brackets(state.unit.as_deref())))
-            .collect();
-        let inputs: Vec<String> = system
-            .inputs
-            .iter()
-            .map(|input| {
-                let follows = input.signal.filter(|_| input.is_internal);
-                let follows = follows.map(|signal| format!(" = {}", print::latex(&system.exprs, signal)));
-                let unit = in_brackets(input.unit.as_deref());
-                format!("${}{}${unit}", self.name(input.symbol), follows.unwrap_or_default())
-            })
-            .collect();
-        let outputs: Vec<String> = system
-            .outputs
-            .iter()
-            .map(|output| {
-                format!(
-                    "${}${}",
-                    print::latex_name(&output.name),
-                    in_brackets(output.unit.as_deref())
-                )
-            })
-            .collect();
-        for (title, list) in [("States", states), ("Inputs", inputs), ("Outputs", outputs)] {
-            if !list.is_empty() {
-                let _ = writeln!(self.out, "{title}: {}.\\par", list.join(",\n"));
-            }
-        }
-        if let Some(point) = &system.linearized_at {
-            let all = point.states.iter().chain(&point.inputs).chain(&point.outputs);
-            let lines: Vec<String> = all
-                .map(|entry| {
-                    let exact = match system.exprs.as_number(entry.expression) {
-                        Some(_) => String::new(),
-                        None => format!("{} = ", print::latex(&system.exprs, entry.expression)),
-                    };
-                    let value = number(entry.value);
-                    let unit = unit(entry.unit.as_deref());
-                    format!("{} &= {exact}{value}{unit}", print::latex_name(&entry.name))
-                })
-                .collect();
-            self.alignment("Point of linearisation", &lines);
-            self.out
-                .push_str("In what follows, states, inputs and outputs are deviations from it.\\par\n");
-        }
-    }
-
-    fn rows(&mut self, lines: &[String]) {
-        self.out.push_str(&lines.join(" \\\\\n"));
-        self.out.push('\n');
-    }
-
-    fn pieces(&self, id: ExprId) -> Vec<String> {
-        breakable_pieces(&mut self.scratch.borrow_mut(), id)
-    }
-
-    /// Masses times accelerations, loops, and outputs over accelerations.
-    fn mass_form(&mut self, form: &MassForm) {
-        let system = self.system;
-        self.assignments(&form.assignments);
-        let mut lines = Vec::new();
-        for residual in form.residuals.iter().flatten() {
-            lines.extend(equation("0", &self.pieces(*residual)));
-        }
-        self.alignment("Algebraic loops", &lines);
-        let mut lines = Vec::new();
-        for row in &form.equations {
-            let terms = row.terms.iter().map(|(state, factor)| {
-                let rate = format!("\\frac{{d}}{{dt}} {}", self.name(system.states[*state as usize].symbol));
-                let written = print::latex(&system.exprs, *factor);
-                match system.exprs.node(*factor) {
-                    Node::Number(_) if written == "1" => rate,
-                    Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("\\left({written}\\right) {rate}"),
-                    _ => format!("{written} \\, {rate}"),
-                }
-            });
-            let left = terms.collect::<Vec<_>>().join(" + ").replace("+ -", "- ");
-            lines.extend(equation(&left, &self.pieces(row.right)));
-        }
-        self.alignment("State equations", &lines);
-        let mut lines = Vec::new();
-        for (output, value) in system.outputs.iter().zip(&form.outputs) {
-            lines.extend(equation(&print::latex_name(&output.name), &self.pieces(*value)));
-        }
-        self.alignment("Outputs", &lines);
-    }
-
-    fn assignments(&mut self, list: &[Assignment]) {
-        let mut lines = Vec::new();
-        for assignment in list {
-            lines.extend(equation(&self.name(assignment.symbol), &self.pieces(assignment.value)));
-        }
-        self.alignment("Assignments", &lines);
-    }
-
-    fn equations(&mut self) {
-        let system = self.system;
-        if let Some(form) = &system.mass_form {
-            self.mass_form(form);
-            return;
-        }
-        self.assignments(&system.assignments);
-        let mut lines = Vec::new();
-        for each in &system.loops {
-            for residual in &each.residuals {
-                lines.extend(equation("0", &self.pieces(*residual)));
-            }
-        }
-        self.alignment("Algebraic loops", &lines);
-        let mut lines = Vec::new();
-        for (row, value) in system.derivatives.iter().enumerate() {
-            lines.extend(equation(&self.left_side(row), &self.pieces(*value)));
-        }
-        self.alignment("State equations", &lines);
-        let mut lines = Vec::new();
-        for (output, value) in system.outputs.iter().zip(&system.output_values) {
-            lines.extend(equation(&print::latex_name(&output.name), &self.pieces(*value)));
-        }
-        self.alignment("Outputs", &lines);
-    }
-
-    /// The equations in blocks, then the vectors and the matrices in them.
-    fn blocks(&mut self, form: &BlockForm) {
-        let system = self.system;
-        let notation = Tex {
-            system,
-            options: self.options,
-        };
-        let lines = |equations: &[BlockEquation]| -> Vec<String> {
-            let sides = equations
-                .iter()
-                .map(|equation| sides(system, form, equation, &notation));
-            sides.map(|(left, right)| format!("{left} &= {right}")).collect()
-        };
-        self.alignment("State equations", &lines(&form.equations));
-        self.alignment("Measured by sources", &lines(&form.measured));
-        self.alignment("Outputs", &lines(&form.outputs));
-        let mut vectors = Vec::new();
-        for vector in form.vectors.iter().filter(|vector| vector.entries.len() > 1) {
-            let entries: Vec<String> = vector.entries.iter().map(|entry| print::latex_name(entry)).collect();
-            let entries = some(&entries).replace("..", "\\ldots");
-            vectors.push(format!("{} &= \\left({entries}\\right)", notation.vector(vector)));
-        }
-        self.alignment("Vectors", &vectors);
-        for matrix in &form.matrices {
-            let value = |id: ExprId| notation.value(id);
-            let entries = Entries {
-                whole: &value,
-                pieces: &|id| vec![notation.value(id)],
-                is_zero: &|id| system.exprs.is_zero(id),
+fn part(part: &Part) -> String {
+    match part {
+        Part::Title(title) => format!("\\section*{{{}}}\n", escaped(title)),
+        Part::Heading(title) => format!("\\subsection*{{{title}}}\n"),
+        Part::Aligned(lines) => format!("{}\n", aligned(lines)),
+        Part::Formula(formula) => format!("\\[ {formula} \\]\n"),
+        Part::Matrix(formula, size) => {
+            let size = match size {
+                Type::Normal => "",
+                Type::Small => "\\small",
             };
-            let name = notation.matrix(&matrix.name, false);
-            let (shape, shown) = told(matrix);
-            if shown.iter().all(Option::is_some) {
-                self.matrix(&name, &matrix.entries, false, &entries);
-                continue;
-            }
-            let _ = writeln!(self.out, "${name}$ is {shape}");
-            let lines: Vec<String> = shown
-                .into_iter()
-                .map(|entry| match entry {
-                    Some((row, column, value)) => format!("{name}_{{{row},{column}}} &= {}", notation.value(value)),
-                    None => "&\\;\\vdots".to_string(),
-                })
-                .collect();
-            self.out.push_str("\\begin{align*}\n");
-            self.rows(&lines);
-            self.out.push_str("\\end{align*}\n");
+            format!("{{{size}\\[ {formula} \\]}}\n")
         }
-    }
-
-    fn alignment(&mut self, title: &str, lines: &[String]) {
-        if !lines.is_empty() {
-            let _ = write!(self.out, "\\subsection*{{{title}}}\n\\begin{{align*}}\n");
-            self.rows(lines);
-            self.out.push_str("\\end{align*}\n");
-        }
-    }
-
-    fn left_side(&self, row: usize) -> String {
-        let rate = |state: usize| format!("\\frac{{d}}{{dt}} {}", self.name(self.system.states[state].symbol));
-        let Some(mass) = &self.system.mass_matrix else {
-            return rate(row);
-        };
-        let terms = mass.rows[row].iter().map(|(column, factor)| {
-            let rate = rate(*column as usize);
-            if self.system.exprs.is_one(*factor) {
-                rate
-            } else {
-                let factor = print::latex(&self.system.exprs, *factor);
-                format!("\\left({factor}\\right) {rate}")
-            }
-        });
-        let terms: Vec<String> = terms.collect();
-        if terms.is_empty() {
-            "0".to_string()
-        } else {
-            terms.join(" + ")
-        }
-    }
-
-    fn matrices<T: Copy>(&mut self, form: &LinearForm<T>, entries: &Entries<'_, T>) {
-        let is_empty = |matrix: &SparseMatrix<T>| {
-            !matrix
-                .rows
-                .iter()
-                .flatten()
-                .any(|(_, value)| !(entries.is_zero)(*value))
-        };
-        let e = if is_empty(&form.e) { "" } else { " + E \\dot{u}" };
-        let f = if is_empty(&form.f) { "" } else { " + F \\dot{u}" };
-        let x = if form.x_offset.is_some() { " + x_0" } else { "" };
-        let y = if form.y_offset.is_some() { " + y_0" } else { "" };
-        let _ = write!(
-            self.out,
-            "\\subsection*{{Matrix form}}\n\\[ \\dot{{x}} = A x + B u{e}{x}, \\qquad y = C x + D u{f}{y} \\]\n"
-        );
-        let lists_entries = self.options.lists_entries(self.system);
-        for (name, member) in members() {
-            let matrix = member(form);
-            let rare = matches!(name, "E" | "F");
-            if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
-                continue;
-            }
-            self.matrix(name, matrix, lists_entries, entries);
-        }
-        for (name, offset) in [("x_0", &form.x_offset), ("y_0", &form.y_offset)] {
-            let Some(offset) = offset else { continue };
-            let column = SparseMatrix {
-                columns: 1,
-                rows: offset.iter().map(|value| vec![(0, *value)]).collect(),
+        Part::Text(text, after) => {
+            let end = match after {
+                After::Formula => "",
+                After::End => "\\par",
             };
-            self.matrix(name, &column, lists_entries, entries);
-        }
-    }
-
-    fn matrix<T: Copy>(&mut self, name: &str, matrix: &SparseMatrix<T>, lists_entries: bool, entries: &Entries<'_, T>) {
-        // Every column takes two characters at least, which spares a huge matrix from being set in vain.
-        let fits = 2 * matrix.columns <= MATRIX_LINE && matrix.rows.len() <= MATRIX_ROWS;
-        let whole = (!lists_entries && fits).then(|| {
-            let mut widths = vec![1; matrix.columns];
-            let mut rows = Vec::new();
-            for row in &matrix.rows {
-                let mut cells = vec!["0".to_string(); matrix.columns];
-                for (column, value) in row {
-                    let cell = (entries.whole)(*value);
-                    let width = &mut widths[*column as usize];
-                    *width = visible_length(&cell).max(*width);
-                    cells[*column as usize] = cell;
-                }
-                rows.push(cells.join(" & "));
-            }
-            (rows, widths.iter().sum::<usize>() + 2 * matrix.columns)
-        });
-        match whole {
-            Some((rows, width)) if width <= MATRIX_LINE => {
-                let size = if width > LINE { "\\small" } else { "" };
-                let _ = write!(
-                    self.out,
-                    "{{{size}\\[ {name} = \\begin{{bmatrix}}\n{}\n\\end{{bmatrix}} \\]}}\n",
-                    rows.join(" \\\\\n")
-                );
-            }
-            _ => {
-                let mut lines = Vec::new();
-                for (row, list) in matrix.rows.iter().enumerate() {
-                    for (column, value) in list.iter().filter(|item| !(entries.is_zero)(item.1)) {
-                        let left = format!("{name}_{{{},{}}}", row + 1, column + 1);
-                        lines.extend(equation(&left, &(entries.pieces)(*value)));
-                    }
-                }
-                let (rows, columns) = (matrix.rows.len(), matrix.columns);
-                let _ = writeln!(self.out, "${name}$ is {rows} by {columns}, zero but for");
-                self.out.push_str("\\begin{align*}\n");
-                if lines.is_empty() {
-                    lines.push(format!("{name} &= 0"));
-                }
-                self.rows(&lines);
-                self.out.push_str("\\end{align*}\n");
-            }
+            format!("{}{end}\n", text.iter().map(inline).collect::<String>())
         }
     }
 }
 
-/// `expr = ` of a derived parameter.
-fn derived(exprs: &Exprs, entry: &ParameterEntry) -> String {
-    entry
-        .derived
-        .map(|id| format!("{} = ", print::latex(exprs, id)))
-        .unwrap_or_default()
+fn inline(piece: &Inline) -> String {
+    match piece {
+        Inline::Words(words) => escaped(words).replace('\u{a0}', "~"),
+        Inline::Formula(formula) => format!("${formula}$"),
+    }
 }
 
-/// A unit such as `N.s/m` or `m^3/s`, upright, after a thin space.
-fn unit(unit: Option<&str>) -> String {
-    let Some(unit) = unit.filter(|unit| !unit.is_empty() && *unit != "1") else {
-        return String::new();
-    };
-    let mut set = String::new();
-    let mut letters = unit.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '.' => set.push_str("\\,"),
-            '^' => {
-                let mut exponent = String::new();
-                while let Some(next) = letters.next_if(|next| next.is_ascii_digit() || matches!(next, '-' | '+')) {
-                    exponent.push(next);
-                }
-                let _ = write!(set, "^{{{exponent}}}");
-            }
-            _ => set.push_str(&escaped(&letter.to_string())),
-        }
-    }
-    format!("\\,\\mathrm{{{set}}}")
-}
-
-fn in_brackets(text: Option<&str>) -> String {
-    match unit(text) {
-        set if set.is_empty() => set,
-        set => format!("~$[{}]$", set.trim_start_matches("\\,")),
-    }
+/// Equations one below the other.
+pub(super) fn aligned(lines: &[String]) -> String {
+    format!("\\begin{{align*}}\n{}\n\\end{{align*}}", lines.join(" \\\\\n"))
 }

@@ -5,6 +5,7 @@
 mod blocks;
 pub mod code;
 mod columns;
+mod document;
 mod html;
 mod json;
 mod latex;
