@@ -12,16 +12,16 @@ const LARGEST: usize = 2000;
 
 /// The equations over the parameters.
 pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
-    let model = snapshot.compilation.model()?;
+    let model = snapshot.compilation().model()?;
     match model.elements.len() <= LARGEST {
-        true => snapshot.compilation.symbolic_system(),
+        true => snapshot.compilation().symbolic_system(),
         false => None,
     }
 }
 
 /// Whether a definition is a part of the model that is compiled.
 pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool {
-    let model = snapshot.compilation.model().map(|model| model.span);
+    let model = snapshot.compilation().model().map(|model| model.span);
     let within = definition
         .within
         .map(|within| snapshot.analysis().get(within).name_span);
@@ -61,7 +61,7 @@ pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> Option<Str
 /// A parameter of the model, with its values.
 pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s Parameter> {
     let kinds = [DefinitionKind::Parameter, DefinitionKind::Constant];
-    let model = snapshot.compilation.model()?;
+    let model = snapshot.compilation().model()?;
     let is_it = |parameter: &&Parameter| parameter.span == definition.name_span;
     model
         .parameters

@@ -26,7 +26,7 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
 const SHOWN: usize = 3;
 
 fn of_instance(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
-    let system = snapshot.compilation.system()?;
+    let system = snapshot.compilation().system()?;
     let carried = states(system, &definition.name);
     let (text, tooltip) = match (&carried[..], dependent(system, &definition.name)) {
         ([], None) => return None,
@@ -82,7 +82,7 @@ fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     if definition.of.is_some() {
         return None;
     }
-    let model = snapshot.compilation.model()?;
+    let model = snapshot.compilation().model()?;
     let is_it = |node: &&Node| model.paths[node.path.0 as usize].span == definition.name_span;
     let entries: Vec<&Node> = model.nodes.iter().filter(is_it).collect();
     let domain = entries.first()?.domain?;

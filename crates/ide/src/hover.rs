@@ -71,7 +71,7 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
 
 /// The causality of a storage element, with its states and their equations.
 fn causality(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
-    let system = snapshot.compilation.system()?;
+    let system = snapshot.compilation().system()?;
     let carried = states(system, &definition.name);
     if carried.is_empty() {
         let storage = dependent(system, &definition.name)?;

@@ -31,7 +31,7 @@ pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declarat
 pub(crate) fn renamed_name(snapshot: &Snapshot, at: (SourceId, u32)) -> Result<Span, String> {
     let found = name_at(snapshot, at).ok_or("there is no name here that a text declares")?;
     let definition = snapshot.analysis().get(found.definition);
-    match snapshot.compilation.program().is_library(definition.name_span.source) {
+    match snapshot.compilation().program().is_library(definition.name_span.source) {
         true => Err(format!("`{}` belongs to the standard library", definition.name)),
         false => Ok(found.span),
     }

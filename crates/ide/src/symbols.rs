@@ -102,7 +102,7 @@ pub(crate) fn colors(snapshot: &Snapshot) -> Vec<Colored> {
 
 /// Bodies of items, loops and conditions, and comments of several lines.
 pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
-    let Some(ast) = snapshot.compilation.program().ast(snapshot.root()) else {
+    let Some(ast) = snapshot.compilation().program().ast(snapshot.root()) else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -181,7 +181,7 @@ pub(crate) fn selections(snapshot: &Snapshot, at: u32) -> Vec<Span> {
             .filter(|span| holds(*span)),
     );
     let items = snapshot
-        .compilation
+        .compilation()
         .program()
         .ast(root)
         .map_or(&[][..], |ast| &ast.items);
@@ -212,7 +212,7 @@ fn within_expression(expr: &Expr, holds: &dyn Fn(Span) -> bool, found: &mut Vec<
 /// Quoted imports, with the texts that they lead to.
 pub(crate) fn links(snapshot: &Snapshot) -> Vec<Link> {
     let items = snapshot
-        .compilation
+        .compilation()
         .program()
         .ast(snapshot.root())
         .map_or(&[][..], |ast| &ast.items);
@@ -223,7 +223,7 @@ pub(crate) fn links(snapshot: &Snapshot) -> Vec<Link> {
         },
         _ => None,
     });
-    let program = snapshot.compilation.program();
+    let program = snapshot.compilation().program();
     let link = |span| program.imported(span).map(|target| Link { span, target });
     quoted.filter_map(link).collect()
 }
