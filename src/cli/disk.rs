@@ -5,7 +5,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of this machine.
@@ -17,29 +17,11 @@ pub(super) struct Disk {
 
 impl Sources for Disk {
     fn read(&self, path: &Path) -> Result<String, String> {
-        let place = fs::metadata(path).map_err(|error| sentence(&error))?;
-        if place.is_dir() {
-            return Err("is a folder, not a file".to_string());
-        }
-        // A pipe could keep the compiler waiting for ever, and a device never end.
-        if !place.is_file() {
-            return Err("is a device, a pipe or a socket, not a file".to_string());
-        }
-        let file = File::open(path).map_err(|error| sentence(&error))?;
-        as_text(read_bytes(file)?)
+        lgm_files::read_text(path)
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {
-        let here = Path::new(".");
-        let path = if path.as_os_str().is_empty() { here } else { path };
-        // What is not there lies where its nearest folder that is there says.
-        let there = path.ancestors().find_map(|folder| {
-            let folder = if folder.as_os_str().is_empty() { here } else { folder };
-            let rest = path.strip_prefix(folder).unwrap_or(path);
-            Some(fs::canonicalize(folder).ok()?.join(rest))
-        });
-        // Joining an empty rest leaves a slash at the end of a file.
-        there.unwrap_or_else(|| path.to_path_buf()).components().collect()
+        lgm_files::resolve(path)
     }
 
     fn included(&self) -> &[PathBuf] {
@@ -49,15 +31,7 @@ impl Sources for Disk {
 
 /// What the user names is read whatever it is: a pipe of the shell is a file to a person.
 pub(super) fn read_named(path: &Path) -> Result<String, String> {
-    as_text(bytes_of_named(path)?)
-}
-
-fn bytes_of_named(path: &Path) -> Result<Vec<u8>, String> {
-    if path.is_dir() {
-        return Err("is a folder, not a file".to_string());
-    }
-    let file = File::open(path).map_err(|error| sentence(&error))?;
-    read_bytes(file)
+    lgm_files::as_text(lgm_files::read_named(path)?)
 }
 
 /// Reads FILE, `-` being standard input.
@@ -65,9 +39,13 @@ fn bytes_of_named(path: &Path) -> Result<Vec<u8>, String> {
 /// A file that is not UTF-8 is in the map all the same, so that the diagnostic can show where.
 pub(super) fn read_root(file: &Path, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
     let (read, name, path) = match file == Path::new("-") {
-        true => (read_bytes(io::stdin().lock()), "standard input".to_string(), None),
+        true => (
+            lgm_files::read_bytes(io::stdin().lock()),
+            "standard input".to_string(),
+            None,
+        ),
         false => (
-            bytes_of_named(file),
+            lgm_files::read_named(file),
             file.display().to_string(),
             Some(file.to_path_buf()),
         ),
@@ -111,43 +89,10 @@ fn unreadable_help(file: &Path) -> String {
     }
 }
 
-/// No model is longer than this; a device that never ends is refused before it fills the memory.
-const LONGEST_TEXT: u64 = 64 << 20;
-
-/// Reads everything to its end.
-fn read_bytes(from: impl Read) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    from.take(LONGEST_TEXT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| sentence(&error))?;
-    if bytes.len() as u64 > LONGEST_TEXT {
-        return Err("more than 64 MiB of text".to_string());
-    }
-    Ok(bytes)
-}
-
-fn as_text(bytes: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("not UTF-8 at byte {at}, in line {line}")
-    })
-}
-
-/// What went wrong, without the number that the system gives it.
-pub(super) fn sentence(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_string(),
-        ErrorKind::PermissionDenied => "permission denied".to_string(),
-        ErrorKind::IsADirectory => "is a folder, not a file".to_string(),
-        _ => error.to_string(),
-    }
-}
-
 /// Why a result was not written.
 #[derive(Debug)]
 pub(super) enum WriteFault {
-    /// Whoever read standard output has had enough, which is no fault.
+    /// The reader of standard output has had enough, which is no fault.
     NobodyListens,
     /// Anything else.
     Failed(Diagnostic),
@@ -179,7 +124,7 @@ pub(super) fn write_result(
     written.map_err(|error| {
         let reason = match error.kind() {
             ErrorKind::NotFound => "no such folder".to_string(),
-            _ => sentence(&error),
+            _ => lgm_files::sentence(&error),
         };
         let help = match error.kind() {
             ErrorKind::NotFound => "make the folder first, or write the result into one that exists",

@@ -1,8 +1,9 @@
 //! Folders and archives of results: there under their names when they are complete, and not before.
 
-use super::disk::{WriteFault, sentence, write_result};
+use super::disk::{WriteFault, write_result};
 use super::interrupt;
 use lgm_emit::code::{CodeFile, archive};
+use lgm_files::sentence;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::fs::{self, File};

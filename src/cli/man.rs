@@ -1,10 +1,11 @@
 //! `lgm man`
 
-use super::disk::{WriteFault, sentence, write_result};
+use super::disk::{WriteFault, write_result};
 use super::report;
 use crate::cli::outcome::Outcome;
 use clap::Command;
 use clap_mangen::Man;
+use lgm_files::sentence;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;

@@ -87,7 +87,7 @@ fn folders(params: &Value) -> Vec<PathBuf> {
     if found.is_empty() {
         found.extend(params.get("rootPath").and_then(Value::as_str).map(PathBuf::from));
     }
-    found.iter().map(|path| crate::uri::resolve(path)).collect()
+    found.iter().map(|path| lgm_files::resolve(path)).collect()
 }
 
 /// What this server answers.

@@ -65,7 +65,7 @@ impl Places<'_> {
         let source = self.snapshot.map().get(source);
         match &source.path {
             None => format!("{}{}", uri::LIBRARY, source.name),
-            Some(path) => match self.world.opened(&crate::uri::resolve(path)) {
+            Some(path) => match self.world.opened(&lgm_files::resolve(path)) {
                 Some((open, _)) => open.to_string(),
                 None => uri::of_path(path),
             },

@@ -48,7 +48,7 @@ impl World {
     pub(crate) fn open(&mut self, uri: &str, version: i32, text: String) {
         let path = uri::to_path(uri);
         let document = Document {
-            resolved: path.as_deref().map(crate::uri::resolve),
+            resolved: path.as_deref().map(lgm_files::resolve),
             path,
             version,
             text: text.into(),

@@ -240,7 +240,7 @@ impl Server {
         let event = parsed::<DidChangeWorkspaceFoldersNotification>(params)?.event;
         let paths = |folders: &[gen_lsp_types::WorkspaceFolder]| -> Vec<_> {
             let paths = folders.iter().filter_map(|folder| uri::to_path(&folder.uri.0));
-            paths.map(|path| crate::uri::resolve(&path)).collect()
+            paths.map(|path| lgm_files::resolve(&path)).collect()
         };
         let (added, removed) = (paths(&event.added), paths(&event.removed));
         self.renew(false, |world| {
