@@ -50,16 +50,13 @@ const OUTSIDE: [&str; 7] = [
 ];
 
 /// No file may have more lines than this.
-const LINES: usize = 650;
+const LINES: usize = 600;
 
 /// No function may have more lines than this.
 const FUNCTION_LINES: usize = 100;
 
 /// Files that belong together, two by two: they may name each other.
 const PAIRS: [[&str; 3]; 0] = [];
-
-/// Folders whose circles are still to be broken.
-const NOT_YET: [&str; 1] = ["crates/ide/src"];
 
 /// All Rust files below a folder, sorted.
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -223,10 +220,7 @@ fn module_path(folder: &Path, file: &Path) -> ModulePath {
 #[test]
 fn no_files_go_round_in_a_circle() {
     let mut faults = Vec::new();
-    for folder in source_folders()
-        .into_iter()
-        .filter(|folder| !NOT_YET.contains(&folder.as_str()))
-    {
+    for folder in source_folders() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
         let files = files_of(&folder).into_iter().filter(|path| !is_test_file(path));
         let mut texts: BTreeMap<ModulePath, String> = BTreeMap::new();

@@ -3,10 +3,12 @@
 //! Inputs, algebraic loops and a mass matrix are resolved here, so that an explicit method sees `x' = f(t, x)` and an
 //! implicit one `M y' = g(t, y)`, whatever the system has.
 
+mod loops;
+
 use super::failure::{Blame, Failure, FailureKind};
 use super::finite::all_finite;
 use super::linear::{Factor, Singular};
-use super::newton::{Joint, Newton};
+use super::newton::Newton;
 use super::plan::Plan;
 use super::scales::Scales;
 use super::signals::{Side, Signals};
@@ -38,7 +40,7 @@ pub(super) struct Motion<'a> {
     joint: RefCell<Option<(Vec<f64>, f64)>>,
     /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
     is_held: Vec<bool>,
-    work: RefCell<Work>,
+    work: RefCell<Workspace>,
     /// Between which corners the solver is: no value from beyond them is used.
     piece: Cell<(f64, f64)>,
     fault: RefCell<Option<Fault>>,
@@ -77,7 +79,7 @@ pub(super) enum FaultKind {
 }
 
 /// Memory that is used again and again.
-struct Work {
+struct Workspace {
     /// The instant that inputs and rates belong to.
     instant: Option<(f64, Side)>,
     inputs: Vec<f64>,
@@ -139,7 +141,7 @@ impl<'a> Motion<'a> {
                 .iter()
                 .flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
                 .collect(),
-            work: RefCell::new(Work {
+            work: RefCell::new(Workspace {
                 instant: None,
                 inputs: vec![0.0; inputs],
                 rates: vec![0.0; inputs],
@@ -239,7 +241,7 @@ impl<'a> Motion<'a> {
         }
     }
 
-    fn set_inputs(&self, work: &mut Work, time: f64) -> f64 {
+    fn set_inputs(&self, work: &mut Workspace, time: f64) -> f64 {
         let (time, inside, side) = self.instant(time);
         if work.instant != Some((time, side)) {
             self.signals.values(time, side, &mut work.inputs, &mut work.rates);
@@ -293,31 +295,6 @@ impl<'a> Motion<'a> {
         self.work.borrow_mut().kept = None;
     }
 
-    /// The solution of the loops that Newton's iteration finds from a guess; what it does not find is no fault.
-    pub fn unknowns_near(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
-        let fault = self.fault.take();
-        {
-            let work = &mut *self.work.borrow_mut();
-            work.unknowns.copy_from_slice(guess);
-            work.solution.copy_from_slice(guess);
-        }
-        let is_solved = self.solve_loops_with(time, states, false);
-        self.fault.replace(fault);
-        is_solved.then(|| self.work.borrow().unknowns.clone())
-    }
-
-    /// The same on the way of a solver that has left its own unknowns as the last ones: these where the loops cannot tell the
-    /// two apart.
-    pub fn unknowns_on_way(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
-        let own = self.joint.borrow().is_some().then(|| self.solution());
-        let mut near = self.unknowns_near(guess, time, states);
-        let Some(own) = own else { return near };
-        let meant = self.with_newton(time, states, true, |newton, at, _, _| {
-            newton.meant(at, own, near.as_deref_mut())
-        });
-        meant.or(near)
-    }
-
     /// The size of an unknown below which its value does not matter.
     pub fn small_unknown(&self, at: usize) -> f64 {
         self.small.borrow()[at]
@@ -333,7 +310,7 @@ impl<'a> Motion<'a> {
         }
         work.latest = time;
         let done = self.evaluate(work, inside, states, None, to);
-        self.settle(time, states, done, to)
+        self.finish_rates(time, states, done, to)
     }
 
     /// The same with other rates of the inputs, in place of those of the signals; inputs may be set to zero.
@@ -348,10 +325,10 @@ impl<'a> Motion<'a> {
         let work = &mut *self.work.borrow_mut();
         let inside = self.set_inputs(work, time);
         let done = self.evaluate(work, inside, states, Some((inputs, input_rates)), to);
-        self.settle(time, states, done, to)
+        self.finish_rates(time, states, done, to)
     }
 
-    fn settle(&self, time: f64, states: &[f64], done: Result<(), FaultKind>, to: &mut [f64]) -> bool {
+    fn finish_rates(&self, time: f64, states: &[f64], done: Result<(), FaultKind>, to: &mut [f64]) -> bool {
         self.evaluations.set(self.evaluations.get() + 1);
         let finite = all_finite(to);
         let done = match done {
@@ -379,13 +356,13 @@ impl<'a> Motion<'a> {
     #[allow(clippy::type_complexity)] // The pair is what replaces inputs and their rates.
     fn evaluate(
         &self,
-        work: &mut Work,
+        work: &mut Workspace,
         time: f64,
         states: &[f64],
         replaced: Option<(Option<&[f64]>, &[f64])>,
         to: &mut [f64],
     ) -> Result<(), FaultKind> {
-        let Work {
+        let Workspace {
             inputs,
             rates,
             unknowns,
@@ -447,31 +424,6 @@ impl<'a> Motion<'a> {
         Ok(())
     }
 
-    /// Trial points beyond what laws have values for are many where a run comes near to it: the long way to a solution is taken the less
-    /// often the more often in a row it led to none.
-    fn approach_now_and_then(
-        &self,
-        newton: &mut Newton<'_>,
-        at: &Arguments<'_>,
-        unknowns: &mut [f64],
-        solution: &mut [f64],
-        found: Result<(), usize>,
-    ) -> Result<(), usize> {
-        let (missed, skipped) = self.approaches.get();
-        if skipped + 1 < 1 << missed.min(8) {
-            self.approaches.set((missed, skipped + 1));
-            return found;
-        }
-        let found = newton.approach(at, unknowns);
-        match found {
-            Ok(()) => solution.copy_from_slice(unknowns),
-            Err(_) => unknowns.copy_from_slice(solution),
-        }
-        self.approaches
-            .set(if found.is_ok() { (0, 0) } else { (missed + 1, 0) });
-        found
-    }
-
     /// The outputs at a time; false where one of them has no value, or a loop no solution.
     pub fn outputs(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
         self.outputs_with(time, states, None, to)
@@ -498,93 +450,6 @@ impl<'a> Motion<'a> {
             self.note(time, states, FaultKind::Domain);
         }
         finite
-    }
-
-    /// Looks for a first solution of the algebraic loops, from zero and from other values where that fails. Where none is
-    /// found, what reads the unknowns next says so.
-    pub fn find_loops(&self, time: f64, states: &[f64]) {
-        for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
-            let guesses = self.system.first_unknowns(guess);
-            self.work.borrow_mut().unknowns.copy_from_slice(&guesses);
-            if self.solve_loops(time, states) {
-                return;
-            }
-        }
-        if let Some(found) = self.solution_elsewhere(time, states) {
-            self.guess_unknowns(&found);
-            self.solve_loops(time, states);
-        }
-    }
-
-    /// Solves the algebraic loops at a point, beginning with the last solution.
-    pub fn solve_loops(&self, time: f64, states: &[f64]) -> bool {
-        self.solve_loops_with(time, states, true)
-    }
-
-    fn solve_loops_with(&self, time: f64, states: &[f64], may_approach: bool) -> bool {
-        if self.unknowns == 0 {
-            return true;
-        }
-        let found = self.with_newton(time, states, may_approach, |newton, at, unknowns, solution| {
-            newton.solve_from(at, unknowns, solution)
-        });
-        match found {
-            Ok(()) => true,
-            Err(unknown) => {
-                self.note(time, states, FaultKind::Loop(unknown));
-                false
-            }
-        }
-    }
-
-    /// Whether unknowns solve the loops but for what is allowed of the states, where an implicit method solves for both together.
-    pub fn holds_nearly(&self, time: f64, states: &[f64], unknowns: &[f64]) -> bool {
-        self.with_newton(time, states, true, |newton, at, _, _| newton.holds_nearly(at, unknowns))
-    }
-
-    /// Newton's iteration at a point, which is given the last unknowns and the last solution beside it. Where it may not take the long
-    /// way, it takes nothing but a solution either.
-    fn with_newton<R>(
-        &self,
-        time: f64,
-        states: &[f64],
-        may_approach: bool,
-        then: impl FnOnce(&mut Newton<'_>, &Arguments<'_>, &mut [f64], &mut [f64]) -> R,
-    ) -> R {
-        let work = &mut *self.work.borrow_mut();
-        let inside = self.set_inputs(work, time);
-        let at = Arguments {
-            time: inside,
-            parameters: self.parameters,
-            states,
-            inputs: &work.inputs,
-            rates: &work.rates,
-            unknowns: &[],
-        };
-        let joint = self.joint.borrow();
-        let mut newton = Newton {
-            equations: &self.kernels.residuals,
-            matrix: &self.kernels.jacobians(self.system).residuals_by_unknowns,
-            small: &self.small.borrow(),
-            scratch: &mut work.scratch,
-            residuals: &mut work.residuals,
-            values: &mut work.values,
-            trial: &mut work.trial,
-            step: &mut work.step,
-            is_held: &self.is_held,
-            may_approach,
-            joint: self.joint_with(&joint).filter(|_| may_approach),
-        };
-        then(&mut newton, &at, &mut work.unknowns, &mut work.solution)
-    }
-
-    fn joint_with<'j>(&'j self, tolerances: &'j Option<(Vec<f64>, f64)>) -> Option<Joint<'j>> {
-        let (absolute, relative) = tolerances.as_ref()?;
-        Some(Joint {
-            by_states: &self.kernels.jacobians(self.system).residuals_by_states,
-            absolute,
-            relative: *relative,
-        })
     }
 
     /// Calls a kernel with given unknowns; other rates of the inputs may stand in place of those of the signals.

@@ -30,6 +30,7 @@ mod prepare;
 mod present;
 mod rounding;
 mod shorten;
+mod velocities;
 mod verify;
 
 use super::build;

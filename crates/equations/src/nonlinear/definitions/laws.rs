@@ -1,0 +1,156 @@
+//! The variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
+
+use super::{Blame, Builder, Definition, Value, is_defined_everywhere};
+use crate::matrices::Present;
+use crate::nonlinear::prepare::Prepared;
+use crate::refusal::Failure;
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
+use lgm_model::{ElementId, Integral, Law, PortId, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl<F: Present> Builder<'_, F> {
+    /// Defines the variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
+    pub(super) fn nonlinear_laws(&mut self, prepared: &Prepared) -> Result<(), Failure> {
+        let model = self.model;
+        let first = prepared.causality.sources.len();
+        let ports = prepared.causality.nonlinear.iter().zip(first..);
+        let positions: FxHashMap<PortId, usize> = ports.map(|(port, position)| (*port, position)).collect();
+        let released = prepared.released.iter();
+        let released: FxHashMap<SymbolId, &Integral> = released.map(|integral| (integral.symbol, integral)).collect();
+        let mut followed: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        let mut done: FxHashSet<ElementId> = FxHashSet::default();
+        for port in &prepared.causality.nonlinear {
+            let id = model.ports[port.index()].element;
+            if !done.insert(id) {
+                continue;
+            }
+            let Law::Nonlinear(law) = &model.elements[id.index()].law else {
+                unreachable!("invariant: ports of nonlinear laws belong to these")
+            };
+            let mut residuals = law.residuals.clone();
+            let mut open: Vec<(SymbolId, SymbolId)> = Vec::new();
+            for (at, port) in model.ports_of(id).enumerate() {
+                let position = *positions
+                    .get(&port)
+                    .expect("invariant: all ports of a nonlinear law are taken together");
+                let Node::Symbol(symbol) = *self.exprs.node(self.sources[position]) else {
+                    unreachable!("invariant: what a nonlinear law gives is a symbol")
+                };
+                let (effort, flow) = law.variables[at];
+                let given = match prepared.causality.solved[port.index()] {
+                    Some(Variable::Effort) => flow,
+                    _ => effort,
+                };
+                match law.storage[at].and_then(|(_, energy)| released.get(&energy)) {
+                    Some(integral) => {
+                        let conjugate = given;
+                        let energy = self.derivative_storage(id, &mut residuals, integral, conjugate, symbol)?;
+                        followed.insert(integral.symbol, energy);
+                    }
+                    None => open.push((given, symbol)),
+                }
+            }
+            // Each variable takes an equation that gives it in closed form; what is left over is solved by residuals.
+            let mut left = Vec::new();
+            for (given, symbol) in open {
+                let found = (0..residuals.len()).find_map(|at| {
+                    let value = self.exprs.isolate(residuals[at], given)?;
+                    Some((at, value))
+                });
+                match found {
+                    Some((at, value)) => {
+                        let law = residuals.remove(at);
+                        let law = self.wider_law(law, value, given, symbol);
+                        let (value, blame) = (Value::Explicit(value), Blame::Element(id));
+                        self.definitions.insert(symbol, Definition { value, blame, law });
+                    }
+                    None => left.push((given, symbol)),
+                }
+            }
+            for ((given, symbol), residual) in left.into_iter().zip(residuals) {
+                let unknown = self.exprs.symbol(symbol);
+                let residual = self
+                    .exprs
+                    .substitute(&[residual], |other| (other == given).then_some(unknown))[0];
+                self.insert(symbol, Value::Implicit(residual), Blame::Element(id));
+            }
+        }
+        if !followed.is_empty() {
+            // Other uses of the energy variables mean the defined symbols.
+            let mut known = FxHashMap::default();
+            for definition in self.definitions.values_mut() {
+                let (Value::Explicit(id) | Value::Implicit(id)) = &mut definition.value;
+                let replaced = self
+                    .exprs
+                    .substitute_on(&[*id], &mut known, |symbol| followed.get(&symbol).copied());
+                *id = replaced[0];
+            }
+        }
+        self.followed = followed;
+        Ok(())
+    }
+
+    /// A storage whose co-energy is given: its energy variable follows from the law, and the conjugate from that one's rate.
+    /// Returns the energy variable as it is defined.
+    fn derivative_storage(
+        &mut self,
+        id: ElementId,
+        residuals: &mut Vec<ExprId>,
+        integral: &Integral,
+        conjugate: SymbolId,
+        symbol: SymbolId,
+    ) -> Result<ExprId, Failure> {
+        let blame = Blame::Element(id);
+        let holds = |exprs: &Exprs, residual: ExprId| exprs.symbols_of(&[residual]).contains(&integral.symbol);
+        let at = (0..residuals.len())
+            .find(|at| holds(&self.exprs, residuals[*at]))
+            .expect("invariant: the law of a storage holds its energy variable");
+        let residual = residuals.remove(at);
+        let value = match self.exprs.isolate(residual, integral.symbol) {
+            Some(value) => Value::Explicit(value),
+            None => Value::Implicit(residual),
+        };
+        // As a defined symbol, no state any more: a symbol of another kind with the same name.
+        let name = self.exprs.symbol_info(integral.symbol).name.clone();
+        let energy = self.exprs.new_symbol(name, SymbolKind::Assignment);
+        let energy_expr = self.exprs.symbol(energy);
+        let value = match value {
+            Value::Implicit(residual) => {
+                let replaced = self
+                    .exprs
+                    .substitute(&[residual], |other| (other == integral.symbol).then_some(energy_expr));
+                Value::Implicit(replaced[0])
+            }
+            explicit => explicit,
+        };
+        self.insert(energy, value, blame);
+        // The rate of the energy variable is an expression of the conjugate: `x' = rate(w)`.
+        let rate = self.rate_of(energy, blame)?;
+        let difference = self.exprs.sub(integral.rate, rate);
+        let value = self.exprs.isolate(difference, conjugate);
+        let value = match value {
+            Some(value) => Value::Explicit(value),
+            None => {
+                let unknown = self.exprs.symbol(symbol);
+                let residual = self
+                    .exprs
+                    .substitute(&[difference], |other| (other == conjugate).then_some(unknown));
+                Value::Implicit(residual[0])
+            }
+        };
+        self.insert(symbol, value, blame);
+        Ok(energy_expr)
+    }
+
+    /// A law with a symbol in the place of the variable that it gives, where it has values that its inverse lacks.
+    fn wider_law(&mut self, law: ExprId, inverse: ExprId, given: SymbolId, symbol: SymbolId) -> Option<ExprId> {
+        if is_defined_everywhere(&self.exprs, inverse) || !is_defined_everywhere(&self.exprs, law) {
+            return None;
+        }
+        let unknown = self.exprs.symbol(symbol);
+        let replaced = self
+            .exprs
+            .substitute(&[law], |other| (other == given).then_some(unknown));
+        Some(replaced[0])
+    }
+}
