@@ -32,9 +32,15 @@ fn commands(folder: &Path) -> Vec<String> {
 #[test]
 fn new_models_of_every_kind_are_verified_and_run() {
     let folder = tempfile::tempdir().unwrap();
-    let help = out(&lgm(folder.path(), &["new", "--help"]));
-    let listed = help.lines().filter(|line| line.trim_start().starts_with("- ")).count();
-    assert_eq!(listed, KINDS.len(), "{help}");
+    let list = lgm(folder.path(), &["new", "--list"]);
+    ends_with(&list, 0);
+    let list = out(&list);
+    let listed: Vec<_> = list.lines().filter_map(|line| line.split_once('\t')).collect();
+    assert_eq!(listed.iter().map(|kind| kind.0).collect::<Vec<_>>(), KINDS, "{list}");
+    assert!(listed.iter().all(|kind| !kind.1.is_empty()), "{list}");
+    // A list and a file are two wishes; neither is none.
+    ends_with(&lgm(folder.path(), &["new", "x", "--list"]), 2);
+    ends_with(&lgm(folder.path(), &["new"]), 2);
     for kind in KINDS {
         let name = format!("a_{kind}");
         let made = lgm(folder.path(), &["new", &name, "--kind", kind]);

@@ -178,6 +178,41 @@ local function mend_and_format(client, folder)
   check(formatted:find("  spring : Spring(3) x -> gnd;", 1, true) ~= nil, "formatted:\n" .. formatted)
 end
 
+-- The parser of the tree-sitter grammar, compiled as an editor compiles it, reads every example without a fault, and the queries are
+-- ones that an editor takes.
+local function tree_sitter(folder)
+  local parts = "editors/tree-sitter-lgm"
+  local library = folder .. "/lgm.so"
+  local said = vim.fn.system({ "cc", "-shared", "-fPIC", "-O1", "-I", parts .. "/src", "-o", library, parts .. "/src/parser.c" })
+  check(vim.v.shell_error == 0, "parser.c: " .. said)
+  local language = vim.treesitter.language
+  if language.add then
+    language.add("lgm", { path = library })
+  else
+    language.require_language("lgm", library)
+  end
+  local parse_query = vim.treesitter.query.parse or vim.treesitter.query.parse_query or vim.treesitter.parse_query
+  for _, query in ipairs({ "highlights", "folds", "locals", "injections", "indents" }) do
+    local text = table.concat(vim.fn.readfile(parts .. "/queries/" .. query .. ".scm"), "\n")
+    local fine, found = pcall(parse_query, "lgm", text)
+    check(fine, query .. ".scm: " .. tostring(found))
+    if fine and query == "highlights" then
+      local read = table.concat(vim.fn.readfile("examples/oscillator.lgm"), "\n")
+      local root = vim.treesitter.get_string_parser(read, "lgm"):parse()[1]:root()
+      local count = 0
+      for _ in found:iter_captures(root, read, 0, -1) do
+        count = count + 1
+      end
+      check(count > 50, "highlights of the oscillator: " .. count)
+    end
+  end
+  for _, path in ipairs(vim.fn.glob("examples/*.lgm", false, true)) do
+    local read = table.concat(vim.fn.readfile(path), "\n") .. "\n"
+    local root = vim.treesitter.get_string_parser(read, "lgm"):parse()[1]:root()
+    check(not root:has_error(), path .. ": the tree-sitter parser finds a fault")
+  end
+end
+
 local function run()
   local folder = vim.fn.tempname()
   vim.fn.mkdir(folder, "p")
@@ -187,6 +222,7 @@ local function run()
   local other = start(folder)
   two_files(other, folder)
   mend_and_format(other, folder)
+  tree_sitter(folder)
 end
 
 vim.o.hidden = true

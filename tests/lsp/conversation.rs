@@ -268,7 +268,7 @@ fn hints_and_lenses_are_what_was_chosen() {
         json!({ "settings": { "lgm": chosen } }),
     );
     assert_eq!(client.ask("textDocument/inlayHint", hints).unwrap(), json!([]));
-    let found = client.ask("textDocument/codeLens", lenses).unwrap();
+    let found = client.ask("textDocument/codeLens", lenses.clone()).unwrap();
     let titles: Vec<_> = found
         .as_array()
         .unwrap()
@@ -277,6 +277,26 @@ fn hints_and_lenses_are_what_was_chosen() {
         .collect();
     assert_eq!(titles, ["equations", "simulate"]);
     assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations"]));
+    // What is no such value changes nothing, and is reported.
+    let wrong = json!({ "inlayHints": { "causality": "yes" }, "codeLenses": 0 });
+    client.tell(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "lgm": wrong } }),
+    );
+    let log = client.wait(|message| message["method"] == "window/logMessage");
+    assert_eq!(
+        log["params"]["message"],
+        "the setting `inlayHints.causality` is `\"yes\"`, and must be `true` or `false`; it stays `false`"
+    );
+    assert_eq!(
+        client
+            .ask("textDocument/codeLens", lenses)
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
     client.end();
 }
 

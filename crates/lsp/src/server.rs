@@ -103,10 +103,14 @@ impl Server {
 
     fn initialize(&mut self, request: &Request) {
         self.client = Client::new(&request.params);
+        let (settings, faults) = Settings::default().changed(&request.params["initializationOptions"]);
+        for fault in faults {
+            self.out.log_error(&fault);
+        }
         let world = World {
             encoding: self.client.encoding,
             folders: self.client.folders.clone(),
-            settings: Settings::default().changed(&request.params["initializationOptions"]),
+            settings,
             ..World::default()
         };
         self.shared.renew(world, false);
@@ -215,7 +219,11 @@ impl Server {
     /// Takes the settings; what is on the screen is asked for anew.
     fn settings_changed(&self, given: &Value) -> Result<(), String> {
         self.renew(false, |world| {
-            world.settings = world.settings.changed(given);
+            let (settings, faults) = world.settings.changed(given);
+            world.settings = settings;
+            for fault in faults {
+                self.out.log_error(&fault);
+            }
             Ok(())
         })?;
         for (id, method) in [

@@ -26,16 +26,28 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true }`; what is missing or no
-    /// such value is as before.
-    pub(crate) fn changed(self, given: &Value) -> Settings {
-        let is = |path: &str, before: bool| given.pointer(path).and_then(Value::as_bool).unwrap_or(before);
-        Settings {
+    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true }`; what is missing is as
+    /// before. What is no such value is as before too, and each such entry is a sentence for the log.
+    pub(crate) fn changed(self, given: &Value) -> (Settings, Vec<String>) {
+        let mut faults = Vec::new();
+        let mut is = |path: &str, before: bool| match given.pointer(path) {
+            None | Some(Value::Null) => before,
+            Some(Value::Bool(value)) => *value,
+            Some(other) => {
+                let name = path.trim_start_matches('/').replace('/', ".");
+                faults.push(format!(
+                    "the setting `{name}` is `{other}`, and must be `true` or `false`; it stays `{before}`"
+                ));
+                before
+            }
+        };
+        let settings = Settings {
             causality: is("/inlayHints/causality", self.causality),
             values: is("/inlayHints/values", self.values),
             domains: is("/inlayHints/domains", self.domains),
             lenses: is("/codeLenses", self.lenses),
-        }
+        };
+        (settings, faults)
     }
 
     /// Whether hints of this kind are shown.

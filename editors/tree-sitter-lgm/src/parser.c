@@ -6,7 +6,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-#define LANGUAGE_VERSION 15
+#define LANGUAGE_VERSION 14
 #define STATE_COUNT 528
 #define LARGE_STATE_COUNT 2
 #define SYMBOL_COUNT 136
@@ -17,7 +17,7 @@
 #define MAX_ALIAS_SEQUENCE_LENGTH 10
 #define MAX_RESERVED_WORD_SET_SIZE 0
 #define PRODUCTION_ID_COUNT 80
-#define SUPERTYPE_COUNT 3
+#define SUPERTYPE_COUNT 0
 
 enum ts_symbol_identifiers {
   sym_identifier = 1,
@@ -1916,58 +1916,6 @@ static const TSStateId ts_primary_state_ids[STATE_COUNT] = {
   [527] = 527,
 };
 
-static const TSSymbol ts_supertype_symbols[SUPERTYPE_COUNT] = {
-  sym__expression,
-  sym__item,
-  sym__statement,
-};
-
-static const TSMapSlice ts_supertype_map_slices[] = {
-  [sym__expression] = {.index = 0, .length = 14},
-  [sym__item] = {.index = 14, .length = 6},
-  [sym__statement] = {.index = 20, .length = 14},
-};
-
-static const TSSymbol ts_supertype_map_entries[] = {
-  [0] =
-    sym_binary,
-    sym_call,
-    sym_choice,
-    sym_identifier,
-    sym_index,
-    sym_list,
-    sym_member,
-    sym_negation,
-    sym_not,
-    sym_number,
-    sym_over,
-    sym_parenthesized,
-    sym_quantity,
-    sym_string,
-  [14] =
-    sym_component,
-    sym_domain,
-    sym_element,
-    sym_import,
-    sym_modal,
-    sym_model,
-  [20] =
-    sym_bond_chain,
-    sym_constant_declaration,
-    sym_experiment,
-    sym_for_statement,
-    sym_if_statement,
-    sym_input_declaration,
-    sym_instance,
-    sym_junction_declaration,
-    sym_node_declaration,
-    sym_output_declaration,
-    sym_parameter_declaration,
-    sym_port_declaration,
-    sym_signal_declaration,
-    sym_state_declaration,
-};
-
 static bool ts_lex(TSLexer *lexer, TSStateId state) {
   START_LEXER();
   eof = lexer->eof(lexer);
@@ -2533,7 +2481,7 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
   }
 }
 
-static const TSLexerMode ts_lex_modes[STATE_COUNT] = {
+static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [0] = {.lex_state = 0},
   [1] = {.lex_state = 0},
   [2] = {.lex_state = 0},
@@ -15438,7 +15386,6 @@ TS_PUBLIC const TSLanguage *tree_sitter_lgm(void) {
     .state_count = STATE_COUNT,
     .large_state_count = LARGE_STATE_COUNT,
     .production_id_count = PRODUCTION_ID_COUNT,
-    .supertype_count = SUPERTYPE_COUNT,
     .field_count = FIELD_COUNT,
     .max_alias_sequence_length = MAX_ALIAS_SEQUENCE_LENGTH,
     .parse_table = &ts_parse_table[0][0],
@@ -15449,9 +15396,6 @@ TS_PUBLIC const TSLanguage *tree_sitter_lgm(void) {
     .field_names = ts_field_names,
     .field_map_slices = ts_field_map_slices,
     .field_map_entries = ts_field_map_entries,
-    .supertype_map_slices = ts_supertype_map_slices,
-    .supertype_map_entries = ts_supertype_map_entries,
-    .supertype_symbols = ts_supertype_symbols,
     .symbol_metadata = ts_symbol_metadata,
     .public_symbol_map = ts_symbol_map,
     .alias_map = ts_non_terminal_alias_map,
@@ -15461,13 +15405,6 @@ TS_PUBLIC const TSLanguage *tree_sitter_lgm(void) {
     .keyword_lex_fn = ts_lex_keywords,
     .keyword_capture_token = sym_identifier,
     .primary_state_ids = ts_primary_state_ids,
-    .name = "lgm",
-    .max_reserved_word_set_size = 0,
-    .metadata = {
-      .major_version = 0,
-      .minor_version = 1,
-      .patch_version = 0,
-    },
   };
   return &language;
 }

@@ -39,10 +39,14 @@ export async function explain(program: string): Promise<void> {
   }
 }
 
-/** Kinds of models that `lgm new` has, as its help lists them. */
-async function kinds(program: string): Promise<string[]> {
-  const { stdout } = await run(program, ["new", "--help"]);
-  return [...stdout.matchAll(/^\s+- ([a-z-]+):/gm)].map((found) => found[1] ?? "");
+/** Kinds of models that `lgm new` has. */
+async function kinds(program: string): Promise<vscode.QuickPickItem[]> {
+  const { stdout } = await run(program, ["new", "--list"]);
+  const lines = stdout.split("\n").filter((line) => line.includes("\t"));
+  return lines.map((line) => {
+    const [label = "", description = ""] = line.split("\t");
+    return { label, description };
+  });
 }
 
 /** Makes a new model in the first folder of the workspace, and opens it. */
@@ -58,7 +62,7 @@ export async function newModel(program: string): Promise<void> {
     if (!name) {
       return;
     }
-    await run(program, ["new", name, "--kind", kind], { cwd: folder });
+    await run(program, ["new", name, "--kind", kind.label], { cwd: folder });
     const file = vscode.Uri.file(path.join(folder, name.endsWith(".lgm") ? name : `${name}.lgm`));
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(file));
   } catch (error) {

@@ -118,6 +118,21 @@ test("notes are text in the page, whatever they hold", () => {
   assert.match(html, /default-src 'none'/);
 });
 
+test("a new model is made of the kind that was picked, and opened", async () => {
+  state.folders = [{ uri: vscode.Uri.file(folder), name: "work", index: 0 }];
+  let kinds: vscode.QuickPickItem[] = [];
+  state.picks = (list: vscode.QuickPickItem[]) => {
+    kinds = list;
+    return list.find((kind) => kind.label === "bond-graph");
+  };
+  state.types = () => "drive";
+  await state.commands.get("lgm.new")();
+  assert.ok(kinds.length >= 9 && kinds.every((kind) => kind.description), JSON.stringify(kinds));
+  const file = path.join(folder, "drive.lgm");
+  assert.deepEqual(state.shown, [file]);
+  assert.match(fs.readFileSync(file, "utf8"), /model Drive \{/);
+});
+
 test("a program that is not there is reported with its name", async () => {
   await deactivate();
   state.settings["lgm.path"] = path.join(folder, "no-such-program");

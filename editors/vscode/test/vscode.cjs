@@ -116,6 +116,10 @@ const state = {
   documents: [],
   tabs: [],
   providers: new Map(),
+  folders: undefined,
+  shown: [],
+  picks: () => undefined,
+  types: () => undefined,
   fire: (name, value) => (events[name] ??= new EventEmitter()).fire(value),
 };
 
@@ -163,7 +167,10 @@ const api = {
       return state.documents;
     },
     notebookDocuments: [],
-    workspaceFolders: undefined,
+    get workspaceFolders() {
+      return state.folders;
+    },
+    openTextDocument: async (uri) => ({ uri }),
     fs: part({}),
     onDidOpenTextDocument: event("open"),
     onDidChangeTextDocument: event("change"),
@@ -186,6 +193,9 @@ const api = {
       onDidChangeTabGroups: () => new Disposable(),
     },
     createOutputChannel: () => log,
+    showQuickPick: async (list) => state.picks(await list),
+    showInputBox: async (options) => state.types(options),
+    showTextDocument: async (document) => void state.shown.push(document.uri.fsPath),
     showErrorMessage: async (words) => void state.messages.push(words),
     showInformationMessage: async (words) => void state.messages.push(words),
     showWarningMessage: async (words) => void state.messages.push(words),

@@ -20,11 +20,14 @@ use std::path::{Path, PathBuf};
 )]
 pub(super) struct Arguments {
     /// The file without its ending `.lgm`, in a folder that is there; the model gets its name, `test_rig` becomes `TestRig`
-    #[arg(value_name = "NAME", value_parser = name)]
-    name: Name,
+    #[arg(value_name = "NAME", value_parser = name, required_unless_present = "list")]
+    name: Option<Name>,
     /// What kind of system
     #[arg(long, value_enum, default_value_t = Kind::Translational)]
     kind: Kind,
+    /// List the kinds, one per line with a tab before what it is, and write no file
+    #[arg(long, conflicts_with_all = ["name", "kind"])]
+    list: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -103,10 +106,23 @@ fn capitalized(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
+/// The kinds, one per line: the name, a tab, and what it is.
+fn list() -> String {
+    let known = Kind::value_variants().iter().filter_map(Kind::to_possible_value);
+    known
+        .map(|kind| format!("{}\t{}\n", kind.get_name(), kind.get_help().unwrap_or_default()))
+        .collect()
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let Name { file, model } = &arguments.name;
     let map = SourceMap::default();
+    let Some(Name { file, model }) = &arguments.name else {
+        return report::after_writing(
+            &map,
+            write_result(None, &mut |stream| stream.write_all(list().as_bytes())),
+        );
+    };
     if fs::symlink_metadata(file).is_ok() {
         let fault = Diagnostic::error(Code::LGM0928, format!("`{}` already exists", file.display()))
             .help("choose another name, or delete the file; `lgm new` replaces nothing");

@@ -28,6 +28,11 @@ pub(in crate::cli) fn picture(
         // Not asked for.
         false => Ok(0.0),
     };
+    if let Err(reason) = &length {
+        return Err(format!(
+            "no stop time is given, and none can be chosen: {reason}; write `experiment {{ stop = 10 [s]; }}` in the model"
+        ));
+    }
     let plan = arguments.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|fault| in_words(&fault))?;
     let tables = InputOptions::default().tables(system, &mut SourceMap::default(), &mut diagnostics);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use tree_sitter_generate::{ABI_VERSION_MAX, OptLevel, generate_parser_in_directory};
+use tree_sitter_generate::{ABI_VERSION_MIN, OptLevel, generate_parser_in_directory};
 
 fn main() -> ExitCode {
     let grammar = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("invariant: this crate lies in the grammar's folder");
@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         grammar,
         None::<&Path>,
         None::<&Path>,
-        ABI_VERSION_MAX,
+        ABI_VERSION_MIN,
         None,
         Some("node"),
         true,
