@@ -46,6 +46,7 @@ mod html;
 mod ideal_elements;
 mod ill_posed;
 mod imports;
+mod jumps;
 mod kernels;
 mod laws_in_pieces;
 mod lg2ss;

@@ -6,6 +6,7 @@
 
 use super::formulate::{Settled, formulate_settled};
 use super::options::Options;
+use super::settle::Definitions;
 use super::switched::with_switched;
 use crate::bond::BondGraph;
 use crate::input_owner::{Owner, owner, owner_of_law};
@@ -44,7 +45,7 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
     }
     let mut kept: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
     loop {
-        let tried = all.keeping(&kept);
+        let tried = all.keeping(&kept, &FxHashMap::default());
         let (system, settled, found) = formulate_settled(&tried, graph, options);
         let needed: FxHashSet<usize> = match &system {
             Some(system) if !has_errors(&found) => {
@@ -53,7 +54,17 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
                 let read = own.filter(|(at, _)| read.contains(&system.input_rates[*at]));
                 let read: FxHashSet<SymbolId> = read.map(|(_, input)| input.symbol).collect();
                 let is_read = |at: &usize| read.contains(&all.model.inputs[*at].symbol);
-                kept.iter().copied().filter(is_read).collect()
+                let needed: FxHashSet<usize> = kept.iter().copied().filter(is_read).collect();
+                let beside = all.beside_rates(system, &kept, &needed);
+                if !beside.is_empty() {
+                    let mut all = all;
+                    let (more, written) = all.multiples(beside, &needed);
+                    let kept: FxHashSet<usize> = needed.into_iter().chain(more).collect();
+                    let tried = all.keeping(&kept, &written);
+                    let (system, settled, found) = formulate_settled(&tried, graph, options);
+                    return (system.map(|system| (system, Some(tried))), settled, found);
+                }
+                needed
             }
             // Of smooth functions there are further derivatives, which inputs do not have.
             _ => kept.iter().copied().filter(|at| all.jumps(*at)).collect(),
@@ -149,15 +160,89 @@ impl TimeInputs {
         found
     }
 
-    /// The model with these of the new inputs; the others are written out again.
-    fn keeping(&self, kept: &FxHashSet<usize>) -> Model {
+    /// Functions whose values stand beside rates of inputs. Where they step, as all that is not zero does at the start, they are on their
+    /// way while the inputs are; so they are needed as inputs although nobody needs their own rates.
+    fn beside_rates(&self, system: &StateSystem, kept: &FxHashSet<usize>, needed: &FxHashSet<usize>) -> Vec<usize> {
+        if system.linear {
+            return Vec::new();
+        }
+        let definitions = Definitions::of(system);
+        let mut seen: FxHashSet<SymbolId> = FxHashSet::default();
+        for derivative in &system.derivatives {
+            let behind = definitions.behind(system, *derivative);
+            if system.input_rates.iter().any(|rate| behind.contains(rate)) {
+                seen.extend(behind);
+            }
+        }
+        let is_beside = |at: &usize| {
+            let is_needed = needed.contains(at);
+            !is_needed && seen.contains(&self.model.inputs[*at].symbol)
+        };
+        let mut found: Vec<usize> = kept.iter().copied().filter(is_beside).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Of some functions those that are no multiples of needed inputs, and what the others are in terms of these: two inputs that always
+    /// step together are one.
+    fn multiples(&mut self, some: Vec<usize>, needed: &FxHashSet<usize>) -> (Vec<usize>, FxHashMap<SymbolId, ExprId>) {
+        let mut written = FxHashMap::default();
+        let mut own: Vec<usize> = (0..self.model.inputs.len())
+            .filter(|at| needed.contains(at) || !self.model.inputs[*at].is_internal)
+            .collect();
+        let mut more = Vec::new();
+        for at in some {
+            let parts = self.model.inputs[at].signal.map(|signal| self.factors(signal));
+            let multiple = own.iter().find_map(|other| {
+                let (factor, rest) = parts?;
+                let input = &self.model.inputs[*other];
+                let (symbol, signal) = (input.symbol, input.signal?);
+                let (divisor, same) = self.factors(signal);
+                let exprs = &mut self.model.exprs;
+                (same == rest && !exprs.is_zero(divisor)).then(|| {
+                    let ratio = exprs.div(factor, divisor);
+                    let input = exprs.symbol(symbol);
+                    exprs.mul(ratio, input)
+                })
+            });
+            match multiple {
+                Some(multiple) => {
+                    written.insert(self.model.inputs[at].symbol, multiple);
+                }
+                None => {
+                    own.push(at);
+                    more.push(at);
+                }
+            }
+        }
+        (more, written)
+    }
+
+    /// A function as a constant times the rest.
+    fn factors(&mut self, signal: ExprId) -> (ExprId, ExprId) {
+        let Node::Product(list) = self.model.exprs.node(signal).clone() else {
+            return (self.model.exprs.one(), signal);
+        };
+        let exprs = &mut self.model.exprs;
+        let (constant, rest): (Vec<ExprId>, Vec<ExprId>) = list.iter().partition(|part| {
+            let mut nodes = exprs.reachable(&[**part]).into_iter();
+            nodes.all(|id| match exprs.node(id) {
+                Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Parameter,
+                node => !matches!(node, Node::Call(..)),
+            })
+        });
+        (exprs.product(constant), exprs.product(rest))
+    }
+
+    /// The model with these of the new inputs; the others are what is given for them, or written out again.
+    fn keeping(&self, kept: &FxHashSet<usize>, given: &FxHashMap<SymbolId, ExprId>) -> Model {
         let mut model = self.model.clone();
         let mut written: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         let inputs = std::mem::take(&mut model.inputs);
         for (at, input) in inputs.into_iter().enumerate() {
             match input.signal {
                 Some(signal) if input.is_internal && !kept.contains(&at) => {
-                    written.insert(input.symbol, signal);
+                    written.insert(input.symbol, given.get(&input.symbol).copied().unwrap_or(signal));
                 }
                 _ => model.inputs.push(input),
             }

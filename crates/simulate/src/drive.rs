@@ -73,11 +73,11 @@ impl Run<'_> {
             move_states(
                 self.motion,
                 self.signals,
-                self.rates_read,
+                (self.rates_read, self.plan.rtol),
                 &corner,
                 &mut self.states,
                 true,
-            );
+            )?;
             self.tell_impulse(&corner);
         }
         self.find_scales(start);
@@ -260,11 +260,11 @@ impl Run<'_> {
         move_states(
             self.motion,
             self.signals,
-            self.rates_read,
+            (self.rates_read, self.plan.rtol),
             &corner,
             &mut self.states,
             false,
-        );
+        )?;
         self.tell_impulse(&corner);
         if self.plan.events && !self.is_row(corner.time) {
             self.event_row(corner.time)?;

@@ -51,6 +51,19 @@ pub enum FailureKind {
     NoEquilibrium,
     /// There are states in which all derivatives are zero, but what the equations keep constant is different there: in words.
     RestNotReached(String),
+    /// The states after a step of inputs could not be found: which inputs step, in words.
+    JumpNotFound(String),
+    /// The state would move without bounds in a step of inputs: which ones, in words.
+    JumpEndless(String),
+    /// What a state is after a step of inputs depends on the way that these take.
+    JumpOpen {
+        /// Which inputs step, in words.
+        stepping: String,
+        /// The state if all go in proportion.
+        one: f64,
+        /// The state if some are ahead.
+        other: f64,
+    },
     /// A condition changes again and again within no time.
     Chatter,
     /// The steps that were allowed are used up.

@@ -1,5 +1,7 @@
 //! What a step of an input does at once: it moves states by E times the step, and makes impulses in outputs by F.
 
+use super::failure::{Blame, Failure, FailureKind};
+use super::jump_path::{self, Lost, Steps};
 use super::motion::Motion;
 use super::signals::{Corner, Side, Signals};
 use lgm_algebra::expr::{ExprId, SymbolId};
@@ -7,9 +9,6 @@ use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
-
-/// Pieces of a step where E depends on states or inputs.
-const PIECES: usize = 64;
 
 /// Whether right sides and outputs depend on rates of inputs.
 #[derive(Clone, Debug)]
@@ -51,29 +50,70 @@ impl RatesRead {
 pub(super) fn move_states(
     motion: &Motion<'_>,
     signals: &dyn Signals,
-    read: &RatesRead,
+    (read, rtol): (&RatesRead, f64),
     corner: &Corner,
     states: &mut [f64],
     at_start: bool,
-) {
+) -> Result<(), Failure> {
     if !read.states || corner.steps.is_empty() {
-        return;
+        return Ok(());
     }
     let steps = step_vector(motion, corner);
-    let change = match motion.system.linear {
-        true => change_at(
-            motion,
-            corner.time,
-            &vec![0.0; states.len()],
-            &vec![0.0; steps.len()],
-            &steps,
-        ),
-        false => change_along(motion, signals, corner.time, states, &steps),
+    let time = corner.time;
+    let after: Vec<f64> = if motion.system.linear {
+        let change = change_at(motion, time, states.len(), &steps);
+        states
+            .iter()
+            .zip(change)
+            .map(|(value, change)| value + change)
+            .collect()
+    } else {
+        let (mut before, mut rates) = (vec![0.0; steps.len()], vec![0.0; steps.len()]);
+        signals.values(time, Side::Before, &mut before, &mut rates);
+        let steps = Steps {
+            time,
+            is_start: at_start,
+            before: &before,
+            steps: &steps,
+        };
+        jump_path::after(motion, &steps, rtol, states).map_err(|lost| failure(motion, corner, states, lost))?
     };
-    for ((value, change), state) in states.iter_mut().zip(change).zip(&motion.system.states) {
+    for ((value, after), state) in states.iter_mut().zip(after).zip(&motion.system.states) {
         if !(at_start && state.start_given) {
-            *value += change;
+            *value = after;
         }
+    }
+    Ok(())
+}
+
+/// What is reported of a jump that is not known.
+fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> Failure {
+    let state = match &lost {
+        Lost::NoWay => None,
+        Lost::Endless(at) | Lost::Open(at, ..) => Some(*at),
+    };
+    let names: Vec<&str> = corner
+        .steps
+        .iter()
+        .map(|(at, _)| &*motion.system.inputs[*at].name)
+        .collect();
+    let inputs: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let stepping = match inputs.len() {
+        1 => format!("{} steps", inputs[0]),
+        _ => format!("{} step at once", inputs.join(", ")),
+    };
+    let kind = match lost {
+        Lost::NoWay => FailureKind::JumpNotFound(stepping),
+        Lost::Endless(_) => FailureKind::JumpEndless(stepping),
+        Lost::Open(_, one, other) => FailureKind::JumpOpen { stepping, one, other },
+    };
+    let blame = state.and_then(|at| motion.state(at)).unwrap_or_default();
+    Failure {
+        blame: Some(Box::new(Blame {
+            states: motion.states_in_words(states),
+            ..blame
+        })),
+        ..Failure::new(corner.time, kind)
     }
 }
 
@@ -85,42 +125,17 @@ fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
     steps
 }
 
-/// E times a step at one point, as the difference that it makes in the right sides, which are affine in u'.
-fn change_at(motion: &Motion<'_>, time: f64, states: &[f64], inputs: &[f64], steps: &[f64]) -> Vec<f64> {
-    let (mut with, mut without) = (vec![0.0; states.len()], vec![0.0; states.len()]);
+/// E times a step in linear equations, as the difference that it makes in the right sides.
+fn change_at(motion: &Motion<'_>, time: f64, states: usize, steps: &[f64]) -> Vec<f64> {
+    let (mut with, mut without) = (vec![0.0; states], vec![0.0; states]);
     let still = vec![0.0; steps.len()];
-    motion.rates_with(time, states, Some(inputs), steps, &mut with);
-    motion.rates_with(time, states, Some(inputs), &still, &mut without);
+    let rest = vec![0.0; states];
+    motion.rates_with(time, &rest, Some(&still), steps, &mut with);
+    motion.rates_with(time, &rest, Some(&still), &still, &mut without);
     with.iter()
         .zip(&without)
         .map(|(with, without)| with - without)
         .collect()
-}
-
-/// The same where E depends on the point: the inputs go from before to after in a straight line.
-fn change_along(motion: &Motion<'_>, signals: &dyn Signals, time: f64, states: &[f64], steps: &[f64]) -> Vec<f64> {
-    let (mut before, mut rates) = (vec![0.0; steps.len()], vec![0.0; steps.len()]);
-    signals.values(time, Side::Before, &mut before, &mut rates);
-    let mut point = states.to_vec();
-    let slope = |share: f64, point: &[f64]| {
-        let inputs: Vec<f64> = before.iter().zip(steps).map(|(u, step)| u + share * step).collect();
-        change_at(motion, time, point, &inputs, steps)
-    };
-    let beside = |point: &[f64], slope: &[f64], length: f64| -> Vec<f64> {
-        point.iter().zip(slope).map(|(x, d)| x + length * d).collect()
-    };
-    let length = 1.0 / PIECES as f64;
-    for piece in 0..PIECES {
-        let share = piece as f64 * length;
-        let k1 = slope(share, &point);
-        let k2 = slope(share + 0.5 * length, &beside(&point, &k1, 0.5 * length));
-        let k3 = slope(share + 0.5 * length, &beside(&point, &k2, 0.5 * length));
-        let k4 = slope(share + length, &beside(&point, &k3, length));
-        for (at, value) in point.iter_mut().enumerate() {
-            *value += length / 6.0 * (k1[at] + 2.0 * k2[at] + 2.0 * k3[at] + k4[at]);
-        }
-    }
-    point.iter().zip(states).map(|(after, before)| after - before).collect()
 }
 
 /// The remark on outputs that carry an impulse at this corner; none where there are none.

@@ -24,6 +24,7 @@ mod implicit;
 mod inputs;
 mod joint;
 mod jump;
+mod jump_path;
 mod linear;
 mod motion;
 mod newton;

@@ -295,6 +295,16 @@ impl<'a> Motion<'a> {
         self.work.borrow_mut().kept = None;
     }
 
+    /// Does what needs the solutions of the loops to rounding, of whatever size they are.
+    pub fn solving_exactly<R>(&self, then: impl FnOnce() -> R) -> R {
+        let small = self.small.replace(vec![0.0; self.unknowns]);
+        let joint = self.joint.take();
+        let done = then();
+        self.joint.replace(joint);
+        self.small.replace(small);
+        done
+    }
+
     /// The size of an unknown below which its value does not matter.
     pub fn small_unknown(&self, at: usize) -> f64 {
         self.small.borrow()[at]

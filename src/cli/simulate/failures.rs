@@ -3,7 +3,7 @@
 use lgm_equations::StateSystem;
 use lgm_simulate::{Failure, FailureKind, Inputs, Side, Signals, Stop};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
 
 /// The code, what happened, and what may mend it.
 type Parts = (Code, String, &'static str);
@@ -54,6 +54,9 @@ fn parts(failure: &Failure) -> Parts {
         | FailureKind::Chatter
         | FailureKind::TooManySteps
         | FailureKind::NoHeadway(_) => parts_of_steps(failure),
+        FailureKind::JumpNotFound(_) | FailureKind::JumpEndless(_) | FailureKind::JumpOpen { .. } => {
+            parts_of_jumps(failure)
+        }
         FailureKind::SingularMass
         | FailureKind::SingularPosition
         | FailureKind::DeadCentre
@@ -118,6 +121,38 @@ fn parts_of_steps(failure: &Failure) -> Parts {
              fast; `--max-steps` allows more",
         ),
         kind => unreachable!("invariant: {kind:?} is no failure of steps"),
+    }
+}
+
+/// Where a step of inputs does not say what comes after it.
+fn parts_of_jumps(failure: &Failure) -> Parts {
+    let of = |with: &str, alone: &str| of(failure, with, alone);
+    let ramp = "let the input take the time that the real one takes, as `(ramp(0) - ramp(0.01))/0.01` does";
+    match &failure.kind {
+        FailureKind::JumpNotFound(stepping) => (
+            Code::LGM1011,
+            format!("{stepping}, and the states after that were not found: the laws have no solution on the way there"),
+            ramp,
+        ),
+        FailureKind::JumpEndless(stepping) => (
+            Code::LGM1011,
+            format!(
+                "{stepping}, and there is no bound of what that adds to {}",
+                of("the state", "a state")
+            ),
+            ramp,
+        ),
+        FailureKind::JumpOpen { stepping, one, other } => (
+            Code::LGM1011,
+            format!(
+                "{stepping}, and {} is {} or {} afterwards: that depends on which of them is ahead",
+                of("the state", "a state"),
+                six_digits(*one),
+                six_digits(*other)
+            ),
+            "let one step a little later than the other, or give them ramps",
+        ),
+        kind => unreachable!("invariant: {kind:?} is no failure of a jump"),
     }
 }
 

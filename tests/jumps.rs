@@ -1,0 +1,215 @@
+//! Steps of inputs into storage that is not linear: charges, momenta and fluxes are conserved, whatever the steps of a method.
+
+use lgm::Request;
+use lgm::kernels::{KernelOptions, Kernels};
+use lgm::rendering::render;
+use lgm::simulate::{FailureKind, Inputs, Plan, Silent, Sink, Stop, simulate};
+use lgm::source::{NoFiles, SourceMap};
+
+/// Outputs of all rows.
+#[derive(Default)]
+struct Rows(Vec<Vec<f64>>);
+
+impl Sink for Rows {
+    fn row(&mut self, _: f64, outputs: &[f64], _: &[f64]) -> Result<(), Stop> {
+        self.0.push(outputs.to_vec());
+        Ok(())
+    }
+}
+
+/// The outputs in rows at 0, 1/2 and 1 times the stop, or why there are none.
+fn rows(text: &str, stop: f64, rtol: f64) -> Result<Vec<Vec<f64>>, FailureKind> {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", text, None);
+    let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
+    let system = system.unwrap_or_else(|| panic!("{text}\n{}", render(&map, &diagnostics, false)));
+    let kernels = Kernels::new(&system, &KernelOptions { native: false });
+    let parameters = kernels.parameters(&[]);
+    let inputs = Inputs::new(&system, &kernels, &parameters, vec![None; system.inputs.len()], 0.0);
+    let plan = Plan {
+        stop,
+        points: 3,
+        rtol,
+        ..Plan::default()
+    };
+    let mut rows = Rows::default();
+    match simulate(&system, &kernels, &parameters, &inputs, &plan, &mut rows, &Silent) {
+        Ok(_) => Ok(rows.0),
+        Err(failure) => Err(failure.kind),
+    }
+}
+
+/// Where a rising function is zero.
+fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
+    let (mut from, mut to) = (from, to);
+    for _ in 0..400 {
+        let middle = 0.5 * (from + to);
+        match of(middle) > 0.0 {
+            true => to = middle,
+            false => from = middle,
+        }
+    }
+    0.5 * (from + to)
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-8 * b.abs()
+}
+
+/// A source that steps by u charges a linear capacitor in series with one of `across = a*q + c*q^3`. Both hold the same charge:
+/// `C*(u - a*q - c*q^3) = q`. The scales go from a femtofarad to a farad, and from almost linear to a bend of a millionfold.
+#[test]
+fn a_capacitor_that_is_not_linear_shares_the_charge() {
+    for (capacitance, voltage, time) in [
+        (1e-15, 800.0, 1e-9),
+        (1e-6, 5.0, 1e-3),
+        (1.0, 0.01, 1.0),
+        (1e-14, 1e-3, 1e-6),
+    ] {
+        for bend in [1e-3, 1.0, 1e3, 1e6] {
+            let a = 0.577 / capacitance;
+            let c = bend / capacitance / f64::powi(capacitance * voltage, 2);
+            let charge = |u: f64| {
+                let most = capacitance * u;
+                zero(0.0, most, |q| q - capacitance * (u - a * q - c * q.powi(3)))
+            };
+            for (begin, input) in [
+                (0, format!("{voltage:e}*step(0)")),
+                (1, format!("{voltage:e}*step({:e})", 0.5 * time)),
+            ] {
+                let text = format!(
+                    "element Cubic(a, c) {{ across = a*int(through) + c*int(through)^3; }}
+model M {{
+  input u = {input};
+  node n1, n2 : electrical;
+  linear : Capacitor({capacitance:e}) n2 -> n1;
+  bent   : Cubic({a:e}, {c:e}) n1 -> gnd;
+  leak   : Resistor({:e}) n1 -> gnd;
+  source : VoltageSource(u) n2 -> gnd;
+  output v = across(bent);
+}}",
+                    1e12 * time / capacitance
+                );
+                let q = charge(voltage);
+                let expected = a * q + c * q.powi(3);
+                let found = rows(&text, time, 1e-6).unwrap();
+                assert!(
+                    near(found[begin][0], expected),
+                    "{text}\n{} and {expected}",
+                    found[begin][0]
+                );
+                if begin == 1 {
+                    assert_eq!(found[0][0], 0.0, "{text}");
+                }
+            }
+        }
+    }
+}
+
+/// A current that steps goes through a linear inductor in series with a saturating one, beside a third: fluxes are conserved in the
+/// loop of the three, which begins without any.
+#[test]
+fn saturating_inductors_share_the_current() {
+    for current in [0.1, 1.0, 30.0, 1e4] {
+        let text = format!(
+            "element Saturating() : electrical {{ through = int(across)/0.2 + (int(across)/0.01)^5; }}
+model M {{
+  input i [A] = {current:e}*step(0.5);
+  node a, b : electrical;
+  source : CurrentSource(i) gnd -> a;
+  first  : Inductor(0.1) a -> b;
+  second : Saturating() b -> gnd;
+  third  : Inductor(0.3) a -> gnd;
+  output i1 = through(first); output i2 = through(second); output i3 = through(third);
+}}"
+        );
+        // The flux of the second is x: the first carries its current, and the loop holds 0.1*i1 + x = 0.3*i3.
+        let of = |x: f64| x / 0.2 + (x / 0.01f64).powi(5);
+        let flux = zero(0.0, 0.3 * current, |x| 0.1 * of(x) + x - 0.3 * (current - of(x)));
+        let found = rows(&text, 1.0, 1e-6).unwrap();
+        assert_eq!(found[0], [0.0; 3]);
+        let expected = [of(flux), of(flux), current - of(flux)];
+        let is_near = found[1].iter().zip(expected).all(|(a, b)| near(*a, b));
+        assert!(is_near, "{text}\n{:?} and {expected:?}", found[1]);
+    }
+}
+
+/// Charge passes in no time, so that a limited current adds nothing while it does.
+#[test]
+fn a_limit_leaves_nothing_of_an_impulse() {
+    for limit in ["100", "1e-9", "1e6"] {
+        let text = format!(
+            "model M {{
+  input f = 2*pulse(0.25, 0.5);
+  node n : electrical;
+  store  : Capacitor(3) n -> gnd;
+  source : VoltageSource(f) n -> gnd;
+  state z = int(min(max(f - through(store), -{limit}), {limit})), start = 0;
+  state charge = int(f - through(store)), start = 0;
+  output y = z; output q = charge;
+}}"
+        );
+        let limit: f64 = limit.parse().unwrap();
+        let found = rows(&text, 1.0, 1e-6).unwrap();
+        let expected = [
+            [0.0, 0.0],
+            [0.25 * limit.min(2.0), 0.5 - 6.0],
+            [0.5 * limit.min(2.0), 1.0],
+        ];
+        for (row, expected) in found.iter().zip(expected) {
+            let is_near = row
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs().max(limit.min(1.0)));
+            assert!(is_near, "{text}\n{found:?}");
+        }
+    }
+}
+
+/// A current through a resistance that the same input sets: `v*(2 + k*f) = u` while both rise, and so the logarithm of it.
+#[test]
+fn a_gain_that_steps_with_the_source_goes_along() {
+    for place in ["input", "signal"] {
+        let text = format!(
+            "model M {{
+  {place} f = 1.89*step(0.5);
+  node n1, n2 : electrical;
+  c1 : Capacitor(1e-9) n2 -> gnd;
+  c2 : Capacitor(1e-9) n2 -> n1;
+  source : VoltageSource(100*f) n1 -> gnd;
+  extra  : CurrentSource(-0.277*f*through(c1)) gnd -> n2;
+  output v = across(c1);
+}}"
+        );
+        let found = rows(&text, 1.0, 1e-6).unwrap();
+        let expected = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
+        assert!(near(found[1][0], expected), "{place}: {found:?} and {expected}");
+    }
+}
+
+/// What the steps do not determine is no number.
+#[test]
+fn jumps_without_an_answer_are_reported() {
+    let text = |state: &str| {
+        format!(
+            "model M {{
+  input u = step(0.5);
+  input k = 1 + 2*step(0.5);
+  node a : electrical;
+  source : VoltageSource(u) a -> gnd;
+  store  : Capacitor(2) a -> gnd;
+  state z = int({state}), start = 0;
+  output y = z;
+}}"
+        )
+    };
+    let square = rows(&text("through(store)^2"), 1.0, 1e-6).unwrap_err();
+    assert_eq!(square, FailureKind::JumpEndless("`u`, `k` step at once".into()));
+    let FailureKind::JumpOpen { one, other, .. } = rows(&text("k*through(store)"), 1.0, 1e-6).unwrap_err() else {
+        panic!("the charge passes while k rises");
+    };
+    // If k and the charge rise together, their product integrates to 2*(1 + 3)/2.
+    assert!(near(one, 4.0) && (other - 4.0).abs() > 0.1, "{one} and {other}");
+    let found = rows(&text("u*through(store)"), 1.0, 1e-6).unwrap();
+    assert!(near(found[1][0], 1.0), "{found:?}");
+}
