@@ -61,7 +61,7 @@ pub fn model_names(program: &Program) -> Vec<String> {
 /// and `LGM0923` for a malformed `--at`.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
     let largest = settings.largest.min(Settings::LARGEST);
-    let mut diagnostics = names::check(program, largest);
+    let mut diagnostics = names::check(program, map, largest);
     let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
     // A component that holds itself, or a model too large, is not even begun; and with a unit for an index, whatever needs the
     // name would be reported as well.

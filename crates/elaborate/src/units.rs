@@ -22,7 +22,7 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
                      0 degC is 273.15 K",
                 )
                 .help("write `[K]`: 20 degC is `293.15 [K]`, and a difference of 20 degC is `20 [K]`"),
-                Some(near) => diagnostic.help(format!("write `{near}`")),
+                Some(near) => diagnostic.help(format!("write `{near}`")).fix(format!("write `{near}`"), span, near),
                 None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
             }
         }

@@ -14,6 +14,7 @@ mod hints;
 mod hover;
 mod navigation;
 mod problems;
+mod rewrites;
 mod snapshot;
 mod symbols;
 #[cfg(test)]
@@ -93,9 +94,11 @@ impl Snapshot {
         hints::hints(self)
     }
 
-    /// Changes that mend what is wrong in a part of the root text.
+    /// Changes of a part of the root text: those that mend what is wrong there, and those that give storage another causality.
     pub fn actions(&self, span: Span) -> Vec<Action> {
-        actions::actions(self, span)
+        let mut found = actions::actions(self, span);
+        found.extend(rewrites::rewrites(self, span));
+        found
     }
 
     /// The root text in the form of `lgm fmt`; none if it has faults that stop that.

@@ -107,7 +107,7 @@ pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     };
     let mut found = Vec::new();
     for item in &ast.items {
-        found.push(span_of(item));
+        found.push(item.span());
         let mut visit = |statement: &Statement| {
             if matches!(
                 statement.kind,
@@ -145,17 +145,6 @@ fn comments(snapshot: &Snapshot) -> Vec<Span> {
     runs
 }
 
-pub(crate) fn span_of(item: &Item) -> Span {
-    match item {
-        Item::Import(import) => import.span,
-        Item::Domain(domain) => domain.span,
-        Item::Element(element) => element.span,
-        Item::Component(component) => component.span,
-        Item::Modal(modal) => modal.span,
-        Item::Model(model) => model.span,
-    }
-}
-
 /// The statements of an item.
 pub(crate) fn body_of(item: &Item) -> &[Statement] {
     match item {
@@ -185,8 +174,8 @@ pub(crate) fn selections(snapshot: &Snapshot, at: u32) -> Vec<Span> {
         .program()
         .ast(root)
         .map_or(&[][..], |ast| &ast.items);
-    for item in items.iter().filter(|item| holds(span_of(item))) {
-        found.push(span_of(item));
+    for item in items.iter().filter(|item| holds(item.span())) {
+        found.push(item.span());
         within_body(body_of(item), &holds, &mut found);
     }
     found.sort_by_key(|span| (span.end - span.start, span.start));

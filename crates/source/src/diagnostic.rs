@@ -101,12 +101,17 @@ impl Diagnostic {
     }
 
     /// Adds a change of one place that mends it.
-    pub fn fix(mut self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
-        let mut fixes = self.fixes.into_vec();
-        fixes.push(Fix {
+    pub fn fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.with(Fix {
             title: title.into(),
             edits: vec![(span, text.into())],
-        });
+        })
+    }
+
+    /// Adds a change that mends it.
+    pub fn with(mut self, fix: Fix) -> Diagnostic {
+        let mut fixes = self.fixes.into_vec();
+        fixes.push(fix);
         self.fixes = fixes.into();
         self
     }

@@ -64,6 +64,12 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
     list.into_iter().map(|entry| entry.1).collect()
 }
 
+/// How many slips of the hand lie between two names: characters that are wrong, missing, too many, or swapped with the next.
+pub fn slips(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    distance(&a, &b)
+}
+
 /// The nearest candidate.
 pub fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     nearest(name, candidates).into_iter().next()

@@ -39,6 +39,20 @@ pub enum Item {
     Model(Model),
 }
 
+impl Item {
+    /// The whole item, without its `///` lines.
+    pub fn span(&self) -> Span {
+        match self {
+            Item::Import(import) => import.span,
+            Item::Domain(domain) => domain.span,
+            Item::Element(element) => element.span,
+            Item::Component(component) => component.span,
+            Item::Modal(modal) => modal.span,
+            Item::Model(model) => model.span,
+        }
+    }
+}
+
 /// `import "path.lgm";` or `import name;`
 #[derive(Clone, Debug)]
 pub struct Import {

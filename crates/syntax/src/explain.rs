@@ -61,6 +61,19 @@ pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_
     Diagnostic::error(Code::LGM0030, format!("expected `;` after {what}"))
         .label(context.span(end, end), "`;` is missing here")
         .help("write `;` at its end")
+        .fix("write `;`", context.span(end, end), ";")
+}
+
+/// `}` is missing behind a place; `opener` is the token before the block.
+pub fn unclosed_block(context: &Context<'_>, opener: Option<Spanned<'_>>, end: usize) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(Code::LGM0034, "this `{` is never closed");
+    if let Some((start, Token::BraceOpen, brace)) = opener {
+        diagnostic = diagnostic.label(context.span(start, brace), "opened here");
+    }
+    diagnostic
+        .label(context.span(end, end), "expected `}` after this")
+        .help("write `}` where the block ends")
+        .fix("write `}`", context.span(end, end), "\n}")
 }
 
 /// What a part declares or is, for a sentence.

@@ -393,7 +393,8 @@ impl<'t> Recovery<'_, 't> {
                         self.diagnostics.push(
                             Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
                                 .label(self.context.span(start, end), "there is one `}` too many")
-                                .help("remove it"),
+                                .help("remove it")
+                                .fix("remove `}`", self.context.span(start, end), ""),
                         );
                         self.surplus += 1;
                         self.position += 1;
@@ -432,15 +433,9 @@ impl<'t> Recovery<'_, 't> {
     fn unclosed(&mut self, after: usize) {
         self.surplus -= 1;
         let end = self.kept.last().map_or(0, |token| token.2);
-        let mut diagnostic = Diagnostic::error(Code::LGM0034, "this `{` is never closed");
-        if let Some((start, Token::BraceOpen, brace)) = self.all.get(after.wrapping_sub(1)) {
-            diagnostic = diagnostic.label(self.context.span(*start, *brace), "opened here");
-        }
-        self.diagnostics.push(
-            diagnostic
-                .label(self.context.span(end, end), "expected `}` after this")
-                .help("write `}` where the block ends"),
-        );
+        let opener = self.all.get(after.wrapping_sub(1)).copied();
+        self.diagnostics
+            .push(explain::unclosed_block(self.context, opener, end));
         self.keep_made(Token::BraceClose);
     }
 

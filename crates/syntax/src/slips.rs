@@ -132,7 +132,8 @@ impl Fault<'_, '_> {
                     format!("there is no `{opener}` that this `{closer}` closes"),
                 )
                 .label(self.place(), "closes nothing")
-                .help(format!("remove it, or write the `{opener}` that is missing")),
+                .help(format!("remove it, or write the `{opener}` that is missing"))
+                .fix(format!("remove `{closer}`"), self.place(), ""),
             );
         };
         let closer = if opening.1 == Token::ParenOpen { ")" } else { "]" };
@@ -145,7 +146,8 @@ impl Fault<'_, '_> {
                 )
                 .label(self.place(), format!("expected `{closer}`"))
                 .label(self.span(opening), "the bracket that is open")
-                .help(format!("write `{closer}` here, or close the other bracket first")),
+                .help(format!("write `{closer}` here, or close the other bracket first"))
+                .fix(format!("write `{closer}`"), self.place(), closer),
             );
         }
         // Unclosed when the rest of the part does not close it either.
@@ -168,7 +170,8 @@ impl Fault<'_, '_> {
             Diagnostic::error(Code::LGM0032, format!("this `{opener}` is never closed"))
                 .label(place, format!("expected `{closer}` here"))
                 .label(self.span(opening), "opened here")
-                .help(format!("write `{closer}` after `{}`", self.words(previous))),
+                .help(format!("write `{closer}` after `{}`", self.words(previous)))
+                .fix(format!("write `{closer}`"), place, closer),
         )
     }
 
@@ -188,7 +191,8 @@ impl Fault<'_, '_> {
         Some(
             Diagnostic::error(Code::LGM0037, "an equation is written with one `=`")
                 .label(self.span(at), "`==` compares two values")
-                .help("write `=`"),
+                .help("write `=`")
+                .fix("write `=`", self.span(at), "="),
         )
     }
 
@@ -198,7 +202,8 @@ impl Fault<'_, '_> {
             return Some(
                 Diagnostic::error(Code::LGM0036, "a value is given with `=`")
                     .label(self.place(), "`:` names a kind or a domain")
-                    .help("write `=` here"),
+                    .help("write `=` here")
+                    .fix("write `=`", self.place(), "="),
             );
         }
         if !self.is(Token::Equals) || !self.stop.expects(":") {
@@ -212,7 +217,9 @@ impl Fault<'_, '_> {
             Token::Name(_) => diagnostic.help(format!(
                 "write `{name} : Kind(..) a -> b;` for an element, `param {name} = ..;` or `signal {name} = ..;` for a value"
             )),
-            _ => diagnostic.help(format!("write `{} {name} : ..`", self.words(first))),
+            _ => diagnostic
+                .help(format!("write `{} {name} : ..`", self.words(first)))
+                .fix("write `:`", self.place(), ":"),
         })
     }
 
@@ -227,6 +234,7 @@ impl Fault<'_, '_> {
             Diagnostic::error(Code::LGM0038, "`=` cannot stand in an expression")
                 .label(self.place(), "`=` gives a value, it does not compare")
                 .help("to compare, write `==`")
+                .fix("write `==`", self.place(), "==")
         })
     }
 

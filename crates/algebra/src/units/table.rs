@@ -2,6 +2,7 @@
 
 use crate::units::Dimension;
 use lgm_source::Span;
+use lgm_source::nearest::{slips, suggestion};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::One;
@@ -324,8 +325,11 @@ pub fn has_offset(name: &str) -> bool {
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// Prefixes that a misspelt name is likely to have, the likeliest first.
+const USUAL_PREFIXES: [&str; 9] = ["m", "k", "u", "n", "M", "p", "G", "c", "h"];
+
 /// The known unit whose name is nearest to a misspelt one, if one is near.
-pub fn nearest_unit(name: &str) -> Option<&'static str> {
+pub fn nearest_unit(name: &str) -> Option<String> {
     const WORDS: &[(&str, &str)] = &[
         ("newton", "N"),
         ("volt", "V"),
@@ -347,12 +351,28 @@ pub fn nearest_unit(name: &str) -> Option<&'static str> {
         ("liter", "L"),
         ("degree", "deg"),
         ("degrees", "deg"),
+        ("t", "Mg"),
+        ("ton", "Mg"),
+        ("tonne", "Mg"),
     ];
     if let Some(entry) = WORDS.iter().find(|entry| entry.0.eq_ignore_ascii_case(name)) {
-        return Some(entry.1);
+        return Some(entry.1.to_string());
     }
-    KNOWN
-        .iter()
-        .map(|known| known.name)
-        .find(|known| known.eq_ignore_ascii_case(name))
+    let plain = || KNOWN.iter().map(|known| known.name.to_string());
+    let prefixed = || {
+        let known = KNOWN.iter().filter(|known| known.prefixed);
+        known.flat_map(|known| {
+            USUAL_PREFIXES
+                .iter()
+                .map(move |prefix| format!("{prefix}{}", known.name))
+        })
+    };
+    let all: Vec<String> = plain().chain(prefixed()).collect();
+    // `mh` is a wrong capital; `kohn` has one wrong character, which says something only of names long enough.
+    let same = all.iter().find(|known| known.eq_ignore_ascii_case(name));
+    let near = || {
+        suggestion(name, all.iter().map(String::as_str))
+            .filter(|near| name.chars().count() > 2 && slips(name, near) == 1)
+    };
+    same.map(String::as_str).or_else(near).map(str::to_string)
 }

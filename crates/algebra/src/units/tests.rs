@@ -47,8 +47,17 @@ fn unknown_names_and_wild_exponents_are_faults() {
     assert!(matches!(unit(&[("furlong", 1, 1)]), Err(UnitFault::Unknown(name, _)) if name == "furlong"));
     assert!(matches!(unit(&[("m", 4000, 1)]), Err(UnitFault::Exponent(..))));
     assert!(matches!(unit(&[("mm", 1, 2)]), Err(UnitFault::Exponent(..))));
-    assert_eq!(nearest_unit("Volt"), Some("V"));
-    assert_eq!(nearest_unit("pa"), Some("Pa"));
+    for (written, meant) in [
+        ("Volt", "V"),
+        ("pa", "Pa"),
+        ("mh", "mH"),
+        ("kohn", "kohm"),
+        ("t", "Mg"),
+        ("khz", "kHz"),
+    ] {
+        assert_eq!(nearest_unit(written).as_deref(), Some(meant), "{written}");
+    }
+    assert_eq!(nearest_unit("furlong"), None);
 }
 
 #[test]

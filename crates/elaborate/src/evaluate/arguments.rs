@@ -87,6 +87,14 @@ impl<'a> Evaluator<'a> {
                 .help(format!(
                     "give a value in {wanted}, or use the element that takes one in {given}"
                 ));
+                let diagnostic = match expr.map(|expr| &expr.kind) {
+                    // A unit written behind a number is a slip; a computed value of another dimension is a thought.
+                    Some(ExprKind::Number(_, Some(unit))) => {
+                        let wanted = self.sources.slice(written.span).to_string();
+                        diagnostic.fix(format!("write `{wanted}`"), unit.span, wanted.clone())
+                    }
+                    _ => diagnostic,
+                };
                 let diagnostic = self.explain_dimension(diagnostic, expr);
                 // In a unit that is not of SI it would be anybody's guess what is meant.
                 let is_si = unit.factor.is_one() && unit.pi_power == 0;

@@ -6,6 +6,7 @@ use crate::program::Program;
 use crate::program::mode_table::table_use;
 use crate::syntax_queries::{port_names, value_parts};
 use lgm_algebra::units::{UnitPower, unit_of};
+use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{corrections, did_you_mean, suggestion};
@@ -70,9 +71,15 @@ pub(crate) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Stateme
 }
 
 /// Checks the names in an expression that is written outside a model, in the place of a value of the model.
-pub(crate) fn check_value<'a>(program: &'a Program, model: &'a ast::Model, expr: &'a Expr) -> Vec<Diagnostic> {
+pub(crate) fn check_value<'a>(
+    program: &'a Program,
+    sources: &'a SourceMap,
+    model: &'a ast::Model,
+    expr: &'a Expr,
+) -> Vec<Diagnostic> {
     let mut checker = Checker {
         program,
+        sources,
         diagnostics: Vec::new(),
     };
     let scope = Scope::new(&model.body, &[], &model.name, false);
@@ -402,6 +409,9 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("integrate", "write `int(x)`"),
 ];
 
+/// Functions that differ from those of other languages in their name only.
+const RENAMED: [(&str, &str); 3] = [("ln", "log"), ("sgn", "sign"), ("integrate", "int")];
+
 pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     if is_function(&name.text) || !checker.is_looking() {
         return;
@@ -412,6 +422,13 @@ pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     let suggested = match elsewhere {
         Some(_) => None,
         None => suggestion(&name.text, function_names()),
+    };
+    // What is called otherwise here, and takes the same arguments.
+    let renamed = RENAMED.iter().find(|entry| entry.0 == &*name.text).map(|entry| entry.1);
+    diagnostic.fixes = match renamed {
+        Some(plain) => corrections(name.span, plain, [plain]),
+        None if elsewhere.is_none() => corrections(name.span, &name.text, function_names()),
+        None => Box::default(),
     };
     diagnostic.help = Some(match (elsewhere, suggested) {
         (Some(entry), _) => entry.1.to_string(),

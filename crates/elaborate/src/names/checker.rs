@@ -1,10 +1,12 @@
 //! What the checks of definitions share: the program, and the faults so far.
 
 use crate::program::Program;
+use lgm_source::SourceMap;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 
 pub(crate) struct Checker<'a> {
     pub program: &'a Program,
+    pub sources: &'a SourceMap,
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod recursion;
 use crate::names::bodies::{Scope, check_body, check_law};
 use crate::names::checker::Checker;
 use crate::program::Program;
+use lgm_source::SourceMap;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -17,9 +18,10 @@ use lgm_syntax::ast::{self, Declared, Formal, Item, JunctionDecl, Name, Statemen
 use rustc_hash::FxHashMap;
 
 /// Checks every definition of the user's texts.
-pub(crate) fn check(program: &Program, largest: u64) -> Vec<Diagnostic> {
+pub(crate) fn check(program: &Program, sources: &SourceMap, largest: u64) -> Vec<Diagnostic> {
     let mut checker = Checker {
         program,
+        sources,
         diagnostics: Vec::new(),
     };
     for file in program.files.iter().filter(|file| !file.library) {
@@ -384,8 +386,9 @@ impl<'a> Checker<'a> {
             true => lgm_source::nearest::nearest(&kind.text, names),
             false => Vec::new(),
         };
+        let module = Program::module_with(&kind.text);
         // It may stand in the text that could not be read.
-        if near.is_empty() && self.program.is_damaged {
+        if module.is_none() && near.is_empty() && self.program.is_damaged {
             return;
         }
         let mut diagnostic = Diagnostic::error(Code::LGM0149, format!("there is no element or component `{}`", kind.text))
@@ -397,15 +400,26 @@ impl<'a> Checker<'a> {
                         "write `{plain}`: whatever its value is, a number, a signal or a function of states, the kind is the same"
                     )
                 }
+                _ if module.is_some() => {
+                    let module = module.unwrap_or_default();
+                    format!("write `import {module};` above the model: this module of the standard library has it")
+                }
                 false => format!("did you mean `{}`?", near.join("` or `")),
                 true => format!(
                     "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
                     kind.text
                 ),
             });
-        diagnostic.fixes = match textbook_kind(&kind.text) {
-            Some(plain) => corrections(kind.span, plain, [plain]),
-            None => corrections(kind.span, &kind.text, near),
+        diagnostic.fixes = match (module, textbook_kind(&kind.text)) {
+            (Some(module), _) => {
+                let fix = self.program.import_of(module, self.sources, kind.span.source);
+                return self.report(match fix {
+                    Some(fix) => diagnostic.with(fix),
+                    None => diagnostic,
+                });
+            }
+            (_, Some(plain)) => corrections(kind.span, plain, [plain]),
+            (_, None) => corrections(kind.span, &kind.text, near),
         };
         self.report(diagnostic);
     }

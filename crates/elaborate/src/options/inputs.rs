@@ -116,7 +116,7 @@ pub(crate) fn read(
                 continue;
             }
         };
-        diagnostics.extend(check_value(program, model, &value));
+        diagnostics.extend(check_value(program, map, model, &value));
         // The last of several options for one input counts, as on every command line.
         settings.retain(|known| known.target.name != target.name || known.target.entry != target.entry);
         if target.entry.is_none() {

@@ -51,7 +51,7 @@ pub(crate) fn read(
                 continue;
             }
         };
-        diagnostics.extend(check_value(program, model, &setting.value));
+        diagnostics.extend(check_value(program, map, model, &setting.value));
         // The last of several options for one name counts, as on every command line.
         settings.retain(|known| known.name != setting.name);
         settings.push(setting);

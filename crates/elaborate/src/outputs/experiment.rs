@@ -89,6 +89,7 @@ impl<'a> Results<'_, 'a> {
         let mut diagnostic = Diagnostic::error(Code::LGM0144, format!("an experiment has no `{}`", name.text))
             .label(name.span, "not known");
         diagnostic.help = lgm_source::nearest::did_you_mean(&name.text, ENTRIES.iter().copied());
+        diagnostic.fixes = lgm_source::nearest::corrections(name.span, &name.text, ENTRIES.iter().copied());
         self.report(diagnostic);
     }
 

@@ -4,9 +4,9 @@ pub(crate) mod mode_table;
 mod stdlib;
 
 use crate::program::mode_table::{ModeTable, table_use};
-use crate::program::stdlib::MODULES;
+use crate::program::stdlib::{MODULES, Module};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
+use lgm_source::diagnostic::{Diagnostic, Fix, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use lgm_syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
@@ -74,6 +74,45 @@ impl Program {
             .iter()
             .filter(|module| !module.prelude)
             .map(|module| module.name)
+    }
+
+    /// The module of the standard library that defines a kind, of those that must be imported.
+    pub(crate) fn module_with(kind: &str) -> Option<&'static str> {
+        let mut importable = MODULES.iter().filter(|module| !module.prelude);
+        let defines = |module: &&Module| {
+            module.text.lines().any(|line| {
+                let mut words = line.split(|it: char| !(it.is_alphanumeric() || it == '_'));
+                matches!(words.next(), Some("element" | "component" | "modal")) && words.next() == Some(kind)
+            })
+        };
+        importable.find(defines).map(|module| module.name)
+    }
+
+    /// The change of a text that imports a module: behind the last import, or before the first item.
+    pub(crate) fn import_of(&self, module: &str, map: &SourceMap, source: SourceId) -> Option<Fix> {
+        let items = &self.ast(source)?.items;
+        let last = items.iter().rev().find_map(|item| match item {
+            Item::Import(import) => Some(import.span),
+            _ => None,
+        });
+        let (at, text) = match last {
+            Some(span) => (span.end, format!("\nimport {module};")),
+            None => {
+                // Before the `///` lines of the first item, which belong to it.
+                let before = &map.get(source).text[..items.first()?.span().start as usize];
+                let mut start = before.rfind('\n').map_or(0, |end| end + 1);
+                let above = before[..start].split_inclusive('\n').rev();
+                start -= above
+                    .take_while(|line| line.starts_with("///"))
+                    .map(str::len)
+                    .sum::<usize>();
+                (start as u32, format!("import {module};\n\n"))
+            }
+        };
+        Some(Fix {
+            title: format!("import `{module}`"),
+            edits: vec![(Span::new(source, at as usize, at as usize), text)],
+        })
     }
 
     /// The text that a quoted import at a place leads to; none if it could not be read.

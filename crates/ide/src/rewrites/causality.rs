@@ -1,0 +1,283 @@
+//! Dependent storage and derivatives of inputs: what keeps its state instead, and what is put in to separate the two.
+
+use super::layout::Layout;
+use super::trial::{changed, is_sound};
+use crate::facts::{dependent, states};
+use crate::{Action, Edit, Snapshot};
+use lgm_algebra::expr::ExprId;
+use lgm_elaborate::analysis::DefinitionKind;
+use lgm_equations::analysis::poles;
+use lgm_model::system::StateSystem;
+use lgm_model::{Law, StorageForm, Variable};
+use lgm_source::Span;
+use lgm_syntax::ast::{Instance, Statement, StatementKind};
+
+/// What is put in is this many times as fast as the fastest mode of the model.
+const FASTER: f64 = 100.0;
+
+/// The rate, in rad/s, that is taken for the fastest one of a model that has none, or whose modes change with its state.
+const USUAL_RATE: f64 = 100.0;
+
+/// What separates storage in a domain.
+struct Separator {
+    domain: &'static str,
+    /// In series with an A-type: kind, what its parameter is, its unit.
+    series: (&'static str, Measure, &'static str),
+    /// Beside a T-type.
+    parallel: (&'static str, Measure, &'static str),
+}
+
+/// What a parameter is, from the value `s` of the storage and the rate `w` that it makes with it.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// `s*w^2`
+    Stiffness,
+    /// Of an A-type, `1/(s*w)`; of a T-type, `s*w`.
+    Resistance,
+    /// Of a T-type, `1/(s*w)`.
+    Conductance,
+}
+
+const SEPARATORS: [Separator; 5] = [
+    Separator {
+        domain: "translational",
+        series: ("Spring", Measure::Stiffness, "N/m"),
+        parallel: ("Damper", Measure::Conductance, "N.s/m"),
+    },
+    Separator {
+        domain: "rotational",
+        series: ("TorsionSpring", Measure::Stiffness, "N.m/rad"),
+        parallel: ("RotaryDamper", Measure::Conductance, "N.m.s/rad"),
+    },
+    Separator {
+        domain: "electrical",
+        series: ("Resistor", Measure::Resistance, "ohm"),
+        parallel: ("Resistor", Measure::Resistance, "ohm"),
+    },
+    Separator {
+        domain: "fluid",
+        series: ("FluidResistor", Measure::Resistance, "Pa.s/m^3"),
+        parallel: ("FluidResistor", Measure::Resistance, "Pa.s/m^3"),
+    },
+    Separator {
+        domain: "thermal",
+        series: ("ThermalResistor", Measure::Resistance, "K/W"),
+        parallel: ("ThermalResistor", Measure::Resistance, "K/W"),
+    },
+];
+
+/// What is offered for the statement at a place.
+pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
+    let mut found = Vec::new();
+    let Some(system) = snapshot.compilation().system() else {
+        return found;
+    };
+    let touches = |statement: &&Statement| statement.span.start <= span.end && span.start <= statement.span.end;
+    for statement in layout.of_model().iter().filter(touches) {
+        let StatementKind::Instance(instance) = &statement.kind else {
+            continue;
+        };
+        if instance.declared.brackets.is_empty() && dependent(system, &instance.declared.name.text).is_some() {
+            found.extend(retained(snapshot, layout, system, statement, instance));
+            found.extend(separated(snapshot, layout, system, statement, instance));
+        }
+        found.extend(smoothed(snapshot, layout, system, statement));
+    }
+    found
+}
+
+/// The storage is declared first, so that it keeps its state, and what it follows from does not.
+fn retained(
+    snapshot: &Snapshot,
+    layout: &Layout<'_>,
+    system: &StateSystem,
+    statement: &Statement,
+    instance: &Instance,
+) -> Option<Action> {
+    let name = &*instance.declared.name.text;
+    let storage = dependent(system, name)?;
+    let others = storage.on.iter().filter_map(|other| layout.instance(other));
+    let (first, other) = others.min_by_key(|(other, _)| other.span.start)?;
+    let edits = layout.moved(statement, first)?.to_vec();
+    let trial = changed(snapshot, &edits)?;
+    let is_retained = !states(trial.compilation().system()?, name).is_empty();
+    (is_sound(&trial) && is_retained).then(|| Action {
+        title: format!(
+            "retain `{name}` and not `{}`: declare it first",
+            other.declared.name.text
+        ),
+        code: None,
+        edits,
+    })
+}
+
+/// A compliance or a loss between the storage and what it follows from.
+fn separated(
+    snapshot: &Snapshot,
+    layout: &Layout<'_>,
+    system: &StateSystem,
+    statement: &Statement,
+    instance: &Instance,
+) -> Option<Action> {
+    let name = &*instance.declared.name.text;
+    let model = snapshot.compilation().model()?;
+    let [(from, to)] = &instance.branches[..] else {
+        return None;
+    };
+    let element = model
+        .elements
+        .iter()
+        .find(|element| *model.path_name(element.path) == *name)?;
+    let Law::Storage { co_energy, value, form } = &element.law else {
+        return None;
+    };
+    let domain = &model.domains[model.ports[element.ports.start as usize].domain?.index()];
+    let parts = SEPARATORS.iter().find(|parts| parts.domain == &*domain.name)?;
+    let [value] = value.entries[..] else { return None };
+    let value = number(snapshot, value)?;
+    let value = match form {
+        StorageForm::Direct => value,
+        StorageForm::Inverse => 1.0 / value,
+    };
+    let rate = FASTER * fastest(system);
+    let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+    let (kind, measure, unit) = if is_across { parts.series } else { parts.parallel };
+    // Rounded to what is faster still.
+    let size = match (measure, is_across) {
+        (Measure::Stiffness, _) => power_of_ten((value * rate * rate).log10().ceil()),
+        (Measure::Resistance, false) => power_of_ten((value * rate).log10().ceil()),
+        (Measure::Resistance, true) | (Measure::Conductance, _) => power_of_ten(-(value * rate).log10().ceil()),
+    }?;
+    let (ends, words) = (
+        (layout.words(from.span), layout.words(to.span)),
+        (
+            layout.fresh(&format!("{name}_joint")),
+            layout.fresh(&format!("{name}_value")),
+        ),
+    );
+    let (joint, parameter) = words;
+    let comment = format!(
+        "// Separates `{name}` from the storage that it followed: the response has one mode more, of {} rad/s or faster.",
+        lgm_source::diagnostic::six_digits(rate)
+    );
+    let mut lines = vec![comment, format!("param {parameter} = {size} [{unit}];")];
+    let mut edits = Vec::new();
+    let title = match is_across {
+        true => {
+            let node = layout.fresh(&format!("{name}_end"));
+            let is_start = ends.0 != "gnd";
+            let (near_end, end) = if is_start { (ends.0, from) } else { (ends.1, to) };
+            lines.push(format!("node {node} : {};", domain.name));
+            lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
+            edits.push(Edit {
+                span: end.span,
+                text: node,
+            });
+            format!("insert a {kind} between `{near_end}` and `{name}`")
+        }
+        false => {
+            lines.push(format!("{joint} : {kind}({parameter}) {} -> {};", ends.0, ends.1));
+            format!("insert a {kind} beside `{name}`")
+        }
+    };
+    edits.insert(0, layout.before(statement, &lines));
+    let trial = changed(snapshot, &edits)?;
+    let is_separated = !states(trial.compilation().system()?, name).is_empty();
+    (is_sound(&trial) && is_separated).then_some(Action {
+        title,
+        code: None,
+        edits,
+    })
+}
+
+/// The inputs of a source whose derivatives the equations hold pass a first-order low pass first.
+fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, statement: &Statement) -> Vec<Action> {
+    let read = rates_read(system);
+    let mut found = Vec::new();
+    for (input, is_read) in system.inputs.iter().zip(&read) {
+        if !is_read || input.is_internal {
+            continue;
+        }
+        let analysis = snapshot.analysis();
+        let is_use = |place: &Span| {
+            place.source == statement.span.source
+                && place.start >= statement.span.start
+                && place.end <= statement.span.end
+        };
+        let uses = analysis.uses.iter().filter(|entry| {
+            let definition = analysis.get(entry.definition);
+            is_use(&entry.span) && definition.kind == DefinitionKind::Input && *definition.name == *input.name
+        });
+        let places: Vec<Span> = uses.map(|entry| entry.span).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let tau = power_of_ten(-(FASTER * fastest(system)).log10().ceil());
+        let Some(tau) = tau else { continue };
+        let name = &*input.name;
+        let (slow, constant) = (
+            layout.fresh(&format!("{name}_slow")),
+            layout.fresh(&format!("{name}_tau")),
+        );
+        let lines = [
+            format!("// `{name}` through a low pass, which has a derivative even if `{name}` steps; it starts from 0."),
+            format!("param {constant} = {tau} [s];"),
+            format!("state {slow} = int(({name} - {slow})/{constant});"),
+        ];
+        let mut edits = vec![layout.before(statement, &lines)];
+        edits.extend(places.iter().map(|span| Edit {
+            span: *span,
+            text: slow.clone(),
+        }));
+        let does = |trial: &Snapshot| {
+            let after = trial.compilation().system()?;
+            let at = after.inputs.iter().position(|other| *other.name == *name)?;
+            Some(is_sound(trial) && !rates_read(after)[at])
+        };
+        if changed(snapshot, &edits).and_then(|trial| does(&trial)) == Some(true) {
+            found.push(Action {
+                title: format!("pass `{name}` through a low pass of {tau} s"),
+                code: None,
+                edits,
+            });
+        }
+    }
+    found
+}
+
+/// Of each input, whether the equations hold its derivative.
+fn rates_read(system: &StateSystem) -> Vec<bool> {
+    let mut roots: Vec<ExprId> = system.right_sides().collect();
+    roots.extend(system.assignments.iter().map(|assignment| assignment.value));
+    roots.extend(system.loops.iter().flat_map(|each| each.residuals.iter().copied()));
+    let symbols = system.exprs.symbols_of(&roots);
+    system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
+}
+
+/// The rate of the fastest mode in rad/s.
+fn fastest(system: &StateSystem) -> f64 {
+    let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
+    let rates = found.iter().flatten().map(|pole| pole.norm());
+    let largest = rates.fold(0.0, f64::max);
+    if largest > 0.0 { largest } else { USUAL_RATE }
+}
+
+/// The value of an expression of parameters.
+fn number(snapshot: &Snapshot, value: ExprId) -> Option<f64> {
+    let model = snapshot.compilation().model()?;
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let known: Vec<_> = entries
+        .map(|entry| (entry.symbol, lgm_algebra::expr::to_f64(&entry.value)))
+        .collect();
+    let of = |symbol| known.iter().find(|entry| entry.0 == symbol).map(|entry| entry.1);
+    let found = model.exprs.evaluate_f64(&[value], &of).ok()?[0];
+    (found.is_finite() && found > 0.0).then_some(found)
+}
+
+/// A power of ten, as it is written.
+fn power_of_ten(exponent: f64) -> Option<String> {
+    exponent.is_finite().then(|| match exponent as i32 {
+        exponent @ 0..=4 => format!("{}", 10_i64.pow(exponent.unsigned_abs())),
+        exponent => format!("1e{exponent}"),
+    })
+}

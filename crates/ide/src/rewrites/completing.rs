@@ -1,0 +1,145 @@
+//! What a model lacks: a datum for a part that floats, and values that elements need.
+
+use super::layout::Layout;
+use super::trial::changed;
+use crate::{Action, Edit, Snapshot};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{JunctionDecl, StatementKind};
+
+/// The source of the across variable of each domain of the library, with the unit of its value.
+const SOURCES: [(&str, &str, &str); 5] = [
+    ("translational", "VelocitySource", "m/s"),
+    ("rotational", "AngularVelocitySource", "rad/s"),
+    ("electrical", "VoltageSource", "V"),
+    ("fluid", "PressureSource", "Pa"),
+    ("thermal", "TemperatureSource", "K"),
+];
+
+/// What is offered for the faults at a place.
+pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
+    let touches = |place: Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
+    let here = snapshot
+        .diagnostics()
+        .iter()
+        .filter(|diagnostic| diagnostic.labels.iter().any(|label| touches(label.span)));
+    let mut found = Vec::new();
+    for diagnostic in here {
+        match diagnostic.code {
+            Code::LGM0313 => found.extend(grounded(snapshot, layout, diagnostic)),
+            Code::LGM0134 => found.extend(argument(snapshot, layout, diagnostic)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A datum for a part of the graph that floats, or the word that it needs none.
+fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -> Vec<Action> {
+    let place = match diagnostic.labels.first() {
+        Some(label) if label.span.source == snapshot.root() => label.span,
+        _ => return Vec::new(),
+    };
+    let Some(statement) = layout.statement_at(place.start) else {
+        return Vec::new();
+    };
+    let StatementKind::Node(declared) = &statement.kind else {
+        return Vec::new();
+    };
+    let before = faults(snapshot);
+    let mends = |edits: &[Edit]| changed(snapshot, edits).is_some_and(|trial| faults(&trial) < before);
+    let mut found = Vec::new();
+    let datum = datum(layout, declared, place).filter(|datum| mends(std::slice::from_ref(&datum.1)));
+    if let Some((title, edit)) = datum {
+        found.push(Action {
+            title,
+            code: Some(diagnostic.code),
+            edits: vec![edit],
+        });
+    }
+    let floating = declared
+        .domain
+        .as_ref()
+        .filter(|_| declared.flags.is_empty())
+        .map(|domain| Edit {
+            span: Span::new(domain.span.source, domain.span.end as usize, domain.span.end as usize),
+            text: ", floating".to_string(),
+        });
+    if let Some(edit) = floating.filter(|edit| mends(std::slice::from_ref(edit))) {
+        found.push(Action {
+            title: "declare it `floating`: only differences are used".to_string(),
+            code: Some(diagnostic.code),
+            edits: vec![edit],
+        });
+    }
+    found
+}
+
+/// A source of zero between the node at a place and the reference, behind the declaration of the node.
+fn datum(layout: &Layout<'_>, declared: &JunctionDecl, place: Span) -> Option<(String, Edit)> {
+    let node = declared
+        .names
+        .iter()
+        .find(|name| name.span.start <= place.start && place.end <= name.span.end)?;
+    if !node.brackets.is_empty() || node.vector.is_some() {
+        return None;
+    }
+    let domain = declared.domain.as_ref()?;
+    let (_, kind, unit) = SOURCES.iter().find(|entry| *entry.0 == *domain.text)?;
+    let name = &*node.name.text;
+    let source = layout.fresh(&format!("{name}_datum"));
+    let lines = [format!("{source} : {kind}(0 [{unit}]) {name} -> gnd;")];
+    let edit = layout.behind(layout.statement_at(place.start)?, &lines);
+    Some((format!("ground `{name}`: nothing flows there"), edit))
+}
+
+/// A value of one, in its unit, for a parameter that has none.
+fn argument(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -> Option<Action> {
+    let [kind, formal, ..] = &diagnostic.labels[..] else {
+        return None;
+    };
+    if kind.span.source != snapshot.root() {
+        return None;
+    }
+    let statement = layout.statement_at(kind.span.start)?;
+    let StatementKind::Instance(instance) = &statement.kind else {
+        return None;
+    };
+    let analysis = snapshot.analysis();
+    let definition = analysis
+        .definitions
+        .iter()
+        .find(|definition| definition.name_span == formal.span)?;
+    let unit = definition.unit.map(|unit| snapshot.map().slice(unit));
+    let value = match unit {
+        Some(unit) => format!("1 {unit}"),
+        None => "1".to_string(),
+    };
+    let written = format!("{} = {value}", definition.name);
+    let end = kind.span.end as usize;
+    let (at, text) = match instance.arguments.last() {
+        Some(last) => (last.value.span.end as usize, format!(", {written}")),
+        None => match layout.opening(end) {
+            Some(at) => (at, written.clone()),
+            None => (end, format!("({written})")),
+        },
+    };
+    let edits = vec![Edit {
+        span: Span::new(kind.span.source, at, at),
+        text,
+    }];
+    let is_mended = changed(snapshot, &edits)?.diagnostics().iter().all(|other| {
+        let is_same = other.code == diagnostic.code && other.message == diagnostic.message;
+        !is_same
+    });
+    is_mended.then(|| Action {
+        title: format!("give `{}`: {value}", definition.name),
+        code: Some(diagnostic.code),
+        edits,
+    })
+}
+
+fn faults(snapshot: &Snapshot) -> usize {
+    snapshot.diagnostics().iter().filter(|fault| fault.is_error()).count()
+}

@@ -1,0 +1,176 @@
+//! Statements of the root text, and lines written before and behind them in its own indentation.
+
+use crate::symbols::body_of;
+use crate::{Edit, Snapshot};
+use lgm_source::{SourceId, Span};
+use lgm_syntax::ast::{Instance, Item, Statement, StatementKind};
+use lgm_syntax::visit::child_statements;
+
+/// The root text, as far as changes of it go by its lines.
+pub(super) struct Layout<'s> {
+    text: &'s str,
+    source: SourceId,
+    items: &'s [Item],
+    snapshot: &'s Snapshot,
+}
+
+impl<'s> Layout<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Layout<'s> {
+        let source = snapshot.root();
+        let ast = snapshot.compilation().program().ast(source);
+        Layout {
+            text: &snapshot.map().get(source).text,
+            source,
+            items: ast.map_or(&[], |ast| &ast.items),
+            snapshot,
+        }
+    }
+
+    pub(super) fn words(&self, span: Span) -> &'s str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    /// The statements of the model that is compiled, without those in loops and conditions.
+    pub(super) fn of_model(&self) -> &'s [Statement] {
+        let span = self.snapshot.compilation().model().map(|model| model.span);
+        let model = self.items.iter().find_map(|item| match item {
+            Item::Model(model) if Some(model.name.span) == span => Some(&model.body),
+            _ => None,
+        });
+        model.map_or(&[], |body| body)
+    }
+
+    /// The innermost statement that holds a place, in whatever body.
+    pub(super) fn statement_at(&self, at: u32) -> Option<&'s Statement> {
+        fn within(body: &[Statement], at: u32) -> Option<&Statement> {
+            let here = body
+                .iter()
+                .find(|statement| (statement.span.start..=statement.span.end).contains(&at))?;
+            let mut deeper = None;
+            child_statements(here, &mut |body| deeper = deeper.or_else(|| within(body, at)));
+            Some(deeper.unwrap_or(here))
+        }
+        self.items.iter().find_map(|item| within(body_of(item), at))
+    }
+
+    /// The instance of the model with a plain name.
+    pub(super) fn instance(&self, name: &str) -> Option<(&'s Statement, &'s Instance)> {
+        self.of_model().iter().find_map(|statement| match &statement.kind {
+            StatementKind::Instance(instance)
+                if *instance.declared.name.text == *name && instance.declared.brackets.is_empty() =>
+            {
+                Some((statement, &**instance))
+            }
+            _ => None,
+        })
+    }
+
+    /// A name that nothing in the text has: the wanted one, or that with a number.
+    pub(super) fn fresh(&self, wanted: &str) -> String {
+        let is_free = |name: &str| {
+            let mut words = self.text.split(|it: char| !(it.is_alphanumeric() || it == '_'));
+            words.all(|word| word != name)
+        };
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        std::iter::once(wanted.to_string())
+            .chain(numbered)
+            .find(|name| is_free(name))
+            .unwrap_or_default()
+    }
+
+    /// Where the line of a statement begins, its `///` lines included; none if something else stands before it in its line.
+    fn line_of(&self, statement: &Statement) -> Option<usize> {
+        let first_of = |at: usize| self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let mut start = first_of(statement.span.start as usize);
+        let before = &self.text[start..statement.span.start as usize];
+        if !before.trim().is_empty() {
+            return None;
+        }
+        while start > 0 {
+            let above = first_of(start - 1);
+            if !self.text[above..start].trim_start().starts_with("///") {
+                break;
+            }
+            start = above;
+        }
+        Some(start)
+    }
+
+    fn indent_of(&self, statement: &Statement) -> &'s str {
+        let at = statement.span.start as usize;
+        let line = &self.text[self.text[..at].rfind('\n').map_or(0, |end| end + 1)..];
+        &line[..line.len() - line.trim_start().len()]
+    }
+
+    fn newline(&self) -> &'static str {
+        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// Lines before a statement.
+    pub(super) fn before(&self, statement: &Statement, lines: &[String]) -> Edit {
+        let (indent, newline) = (self.indent_of(statement), self.newline());
+        let (at, text) = match self.line_of(statement) {
+            Some(start) => {
+                let line = |line: &String| format!("{indent}{line}{newline}");
+                (start, lines.iter().map(line).collect())
+            }
+            // In the middle of a line, a comment must not swallow what follows.
+            None => {
+                let line = |line: &String| format!("{newline}{indent}{line}");
+                let all: String = lines.iter().map(line).collect();
+                (statement.span.start as usize, format!("{all}{newline}{indent}"))
+            }
+        };
+        Edit {
+            span: Span::new(self.source, at, at),
+            text,
+        }
+    }
+
+    /// Lines behind a statement.
+    pub(super) fn behind(&self, statement: &Statement, lines: &[String]) -> Edit {
+        let (indent, newline) = (self.indent_of(statement), self.newline());
+        let rest = &self.text[statement.span.end as usize..];
+        let closes = rest.len() - rest.trim_start().len();
+        let end = match rest.trim_start().starts_with(';') {
+            true => statement.span.end as usize + closes + 1,
+            false => statement.span.end as usize,
+        };
+        let line = |line: &String| format!("{newline}{indent}{line}");
+        Edit {
+            span: Span::new(self.source, end, end),
+            text: lines.iter().map(line).collect(),
+        }
+    }
+
+    /// Behind the parenthesis that opens at a place.
+    pub(super) fn opening(&self, at: usize) -> Option<usize> {
+        let rest = &self.text[at..];
+        let blank = rest.len() - rest.trim_start().len();
+        rest.trim_start().starts_with('(').then_some(at + blank + 1)
+    }
+
+    /// A statement moved before another one; none if it shares its line with something else.
+    pub(super) fn moved(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
+        let (start, target) = (self.line_of(statement)?, self.line_of(before)?);
+        let end = self.text[statement.span.end as usize..]
+            .find('\n')
+            .map_or(self.text.len(), |at| statement.span.end as usize + at + 1);
+        let rest = self.text[statement.span.end as usize..end]
+            .trim_start_matches(';')
+            .trim();
+        if !(rest.is_empty() || rest.starts_with("//")) || target > start {
+            return None;
+        }
+        Some([
+            Edit {
+                span: Span::new(self.source, target, target),
+                text: self.text[start..end].to_string(),
+            },
+            Edit {
+                span: Span::new(self.source, start, end),
+                text: String::new(),
+            },
+        ])
+    }
+}

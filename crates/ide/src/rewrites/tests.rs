@@ -1,0 +1,171 @@
+//! Each change is made, and the text with it compiled.
+
+use super::trial::is_sound;
+use crate::{Action, Snapshot};
+use lgm_equations::analysis::poles;
+use lgm_source::cancellation::Cancellation;
+use lgm_source::{NoFiles, Span};
+
+fn snapshot(text: &str) -> Snapshot {
+    Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
+}
+
+/// What is offered behind some words.
+fn offered(text: &str, words: &str) -> Vec<Action> {
+    let found = snapshot(text);
+    let at = text.find(words).expect("the words") + words.len();
+    found.actions(Span::new(found.root(), at, at))
+}
+
+/// The text with the change whose title begins so.
+#[track_caller]
+fn made(text: &str, words: &str, title: &str) -> String {
+    let actions = offered(text, words);
+    let titles: Vec<&str> = actions.iter().map(|action| action.title.as_str()).collect();
+    let action = actions.iter().find(|action| action.title.starts_with(title));
+    let mut edits = action
+        .unwrap_or_else(|| panic!("no {title} in {titles:?}"))
+        .edits
+        .clone();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
+    let mut text = text.to_string();
+    for edit in edits {
+        text.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
+    }
+    assert!(is_sound(&snapshot(&text)), "{text}");
+    text
+}
+
+fn state_names(text: &str) -> Vec<String> {
+    let found = snapshot(text);
+    let system = found.compilation().system().expect("a system");
+    system.states.iter().map(|state| state.name.to_string()).collect()
+}
+
+/// The rates of the modes in rad/s, the slowest first.
+fn rates(text: &str) -> Vec<f64> {
+    let found = snapshot(text);
+    let numeric = found
+        .compilation()
+        .system()
+        .and_then(|system| system.numeric.as_ref())
+        .expect("numbers");
+    let mut rates: Vec<f64> = poles(&numeric.a)
+        .expect("poles")
+        .iter()
+        .map(|pole| pole.norm())
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    rates
+}
+
+const GEARED: &str = "model Geared {
+  node a, b : rotational;
+  drive : TorqueSource(1) gnd -> a;
+  motor : Inertia(0.5 [kg.m^2]) a -> gnd;
+  gear : Transformer(3) a -> gnd, b -> gnd;
+  /// What is driven.
+  load : Inertia(2 [kg.m^2]) b -> gnd;
+  spring : TorsionSpring(40 [N.m/rad]) b -> gnd;
+}
+";
+
+#[test]
+fn dependent_storage_takes_the_state_of_another() {
+    assert_eq!(state_names(GEARED), ["motor.w", "spring.tau"]);
+    let text = made(GEARED, "  load", "retain `load` and not `motor`");
+    assert_eq!(state_names(&text), ["load.w", "spring.tau"]);
+    assert!(
+        text.contains("  /// What is driven.\n  load : Inertia(2 [kg.m^2]) b -> gnd;\n  motor"),
+        "{text}"
+    );
+    for (before, after) in rates(GEARED).iter().zip(rates(&text)) {
+        assert!((before - after).abs() < 1e-12 * before, "{before} {after}");
+    }
+    // What has a state of its own is offered nothing.
+    assert!(offered(GEARED, "  motor").is_empty());
+}
+
+#[test]
+fn a_compliance_frees_the_storage_and_keeps_the_slow_modes() {
+    let text = made(GEARED, "  load", "insert a TorsionSpring between `b` and `load`");
+    assert_eq!(
+        state_names(&text),
+        ["motor.w", "load_joint.tau", "load.w", "spring.tau"]
+    );
+    let (before, after) = (rates(GEARED), rates(&text));
+    for (before, after) in before.iter().zip(&after) {
+        assert!((before - after).abs() < 1e-3 * before, "{before} {after}");
+    }
+    assert!(after[2] > 50.0 * before[1], "{after:?}");
+}
+
+#[test]
+fn capacitors_in_parallel_are_separated_by_a_resistor() {
+    let text = "model M {\n  node a : electrical;\n  r : Resistor(1 [kohm]) a -> gnd;\n  c1 : Capacitor(1 [uF]) a -> gnd;\n  \
+                c2 : Capacitor(3 [uF]) gnd -> a;\n}\n";
+    let freed = made(text, "  c2", "insert a Resistor between `a` and `c2`");
+    assert_eq!(state_names(&freed), ["c1.v", "c2.v"]);
+    let (before, after) = (rates(text), rates(&freed));
+    assert!((before[0] - after[0]).abs() < 0.02 * before[0], "{before:?} {after:?}");
+}
+
+#[test]
+fn inductors_in_series_are_separated_by_a_resistor_beside_one() {
+    let text = "model M {\n  node a, b : electrical;\n  s : VoltageSource(1) a -> gnd;\n  l1 : Inductor(1 [mH]) a -> b;\n  \
+                node c : electrical;\n  l2 : Inductor(2 [mH]) b -> c;\n  r : Resistor(10 [ohm]) c -> gnd;\n}\n";
+    let freed = made(text, "  l2", "insert a Resistor beside `l2`");
+    assert_eq!(state_names(&freed), ["l1.i", "l2.i"]);
+    let (before, after) = (rates(text), rates(&freed));
+    assert!((before[0] - after[0]).abs() < 0.01 * before[0], "{before:?} {after:?}");
+}
+
+#[test]
+fn an_input_whose_derivative_is_needed_passes_a_low_pass() {
+    let text = "model M {\n  input u [V] = 1;\n  node a, b : electrical;\n  s : VoltageSource(u) a -> gnd;\n  \
+                c1 : Capacitor(1 [uF]) a -> b;\n  c2 : Capacitor(1 [uF]) b -> gnd;\n  r : Resistor(1 [kohm]) b -> gnd;\n}\n";
+    let mended = made(text, "  s :", "pass `u` through a low pass");
+    assert!(mended.contains("state u_slow = int((u - u_slow)/u_tau);"), "{mended}");
+    assert!(mended.contains("VoltageSource(u_slow)"), "{mended}");
+    // A source whose derivative nothing needs is offered nothing.
+    let plain = text.replace("c1 : Capacitor(1 [uF])", "c1 : Resistor(1 [kohm])");
+    assert!(offered(&plain, "  s :").is_empty());
+}
+
+const FLOATING: &str = "model M {\n  node a : electrical;\n  node b, c : electrical;\n  feed : VoltageSource(12) a -> gnd;\n  \
+                        wind : Transformer(0.5) a -> gnd, b -> c;\n  load : Resistor(5) b -> c;\n}\n";
+
+#[test]
+fn a_part_that_floats_gets_a_datum_or_needs_none() {
+    let text = made(FLOATING, "node b", "ground `b`");
+    assert!(
+        text.contains("  node b, c : electrical;\n  b_datum : VoltageSource(0 [V]) b -> gnd;\n"),
+        "{text}"
+    );
+    let text = made(FLOATING, "node b", "declare it `floating`");
+    assert!(text.contains("node b, c : electrical, floating;"), "{text}");
+}
+
+#[test]
+fn a_missing_argument_is_given_in_its_unit() {
+    for (written, wanted) in [
+        ("Spring x -> gnd", "Spring(k = 1 [N/m]) x -> gnd"),
+        ("Spring() x -> gnd", "Spring(k = 1 [N/m]) x -> gnd"),
+    ] {
+        let text = format!("model M {{\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  s : {written};\n}}\n");
+        let text = made(&text, "  s : Spri", "give `k`: 1 [N/m]");
+        assert!(text.contains(wanted), "{text}");
+    }
+}
+
+#[test]
+fn windows_line_ends_and_crowded_lines_stay_whole() {
+    let text = made(&GEARED.replace('\n', "\r\n"), "  load", "insert a TorsionSpring");
+    assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    let crowded = GEARED.replace(
+        "a -> gnd, b -> gnd;\n  /// What is driven.\n  load",
+        "a -> gnd, b -> gnd; load",
+    );
+    let text = made(&crowded, "gnd; load", "insert a TorsionSpring");
+    assert_eq!(state_names(&text).len(), 4, "{text}");
+}

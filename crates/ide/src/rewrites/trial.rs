@@ -1,0 +1,46 @@
+//! The text with a change, compiled.
+
+use crate::{Edit, Snapshot};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceMap, Sources};
+use std::path::Path;
+
+/// The text with edits, compiled; none if the edits overlap.
+pub(super) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
+    let source = snapshot.map().get(snapshot.root());
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    sorted.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let (mut text, mut at) = (String::new(), 0);
+    for edit in sorted {
+        text.push_str(source.text.get(at..edit.span.start as usize)?);
+        text.push_str(&edit.text);
+        at = edit.span.end as usize;
+    }
+    text.push_str(source.text.get(at..)?);
+    let cancellation = snapshot.compilation().request().cancellation.clone();
+    let files = Known(snapshot.map());
+    Some(Snapshot::new(
+        &files,
+        source.path.clone(),
+        &source.name,
+        &text,
+        cancellation,
+    ))
+}
+
+/// Whether a text has no errors.
+pub(super) fn is_sound(snapshot: &Snapshot) -> bool {
+    !snapshot.diagnostics().iter().any(Diagnostic::is_error)
+}
+
+/// The texts that were read already.
+struct Known<'m>(&'m SourceMap);
+
+impl Sources for Known<'_> {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let found = self.0.iter().find(|entry| entry.1.path.as_deref() == Some(path));
+        found
+            .map(|entry| entry.1.text.to_string())
+            .ok_or_else(|| "was not read before".to_string())
+    }
+}
