@@ -31,6 +31,10 @@ const LARGE: usize = 2000;
 /// A correction that is a smaller share of what it corrects is none.
 const NEAR: f64 = 1e-6;
 
+/// So many values beside those that were found are tried, which differ by so many roundings.
+const BESIDES: u64 = 2;
+const ROUNDINGS: f64 = 8.0;
+
 /// Systems of more unknowns than this are not iterated on with care.
 const MODERATE: usize = 200;
 
@@ -84,13 +88,22 @@ pub(super) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
             let mut y = first.clone();
             let mut are_any = false;
             for length in &spans {
-                let is_found = solve(&implicit, *moment, &first, &mut y, *length).is_some()
-                    || with_care(&implicit, *moment, &first, &mut y, *length).is_some();
-                if !is_found && are_any {
-                    break;
+                let mut known = found(&implicit, *moment, &first, &mut y, *length);
+                if known.is_none() && !are_any {
+                    // Begun where the loops have a solution at that moment, the way may be shorter.
+                    motion.find_loops(*moment, starts);
+                    implicit.begin(*moment, starts, &mut y);
+                    motion.guess_unknowns(&first[motion.states..motion.states + motion.unknowns]);
+                    known = found(&implicit, *moment, &first, &mut y, *length);
                 }
-                are_any |= is_found;
-                take(&mut largest, &y);
+                match known {
+                    Some(known) => {
+                        take(&mut largest, &known);
+                        are_any = true;
+                    }
+                    None if are_any => break,
+                    None => y.copy_from_slice(&first),
+                }
             }
         }
     }
@@ -262,6 +275,34 @@ fn with_care(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], l
     }
     y.copy_from_slice(&euler(implicit, time, first, y, length)?);
     Some(())
+}
+
+/// Where a step leads to by some iterations of Newton's, or by more careful ones, without what is noise.
+fn found(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<Vec<f64>> {
+    solve(implicit, time, first, y, length).or_else(|| with_care(implicit, time, first, y, length))?;
+    without_noise(implicit, time, first, y, length)
+}
+
+/// Values that have been found, and zero in the place of those that rounding decides on; none where it decides on all of them.
+///
+/// Where voltages of 1e62 V add up to those of diodes, no residual is anything but the rounding of its terms, and every such value passes for
+/// a solution. It is none if the values that are next to it lead far away.
+fn without_noise(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], length: f64) -> Option<Vec<f64>> {
+    let mut known = y.to_vec();
+    for attempt in 0..BESIDES {
+        let beside = y.iter().enumerate();
+        let mut beside: Vec<f64> = beside
+            .map(|(at, y)| y * (1.0 + ROUNDINGS * f64::EPSILON * scattered(at, attempt)))
+            .collect();
+        let factor = factor(implicit, time, y, length)?;
+        let correction = step(implicit, &factor, time, first, &mut beside, length)?;
+        for (known, (correction, y)) in known.iter_mut().zip(correction.iter().zip(y)) {
+            if correction.abs() > 0.5 * y.abs() {
+                *known = 0.0;
+            }
+        }
+    }
+    Some(known)
 }
 
 /// How far the loop unknowns move where the states do: unknowns that balance to zero at the points above have a size as well.
