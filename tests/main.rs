@@ -69,6 +69,7 @@ mod rectifiers;
 mod response;
 mod robustness;
 mod run_verification;
+mod second_integrator;
 mod second_look;
 mod seeds;
 mod sentences;

@@ -9,7 +9,7 @@ use lgm::{Compilation, Request, Whole};
 use std::path::Path;
 
 /// A model with all that was made of it.
-fn whole(text: &str) -> Whole {
+pub(crate) fn whole(text: &str) -> Whole {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
     let request = Request {
@@ -26,7 +26,7 @@ fn whole(text: &str) -> Whole {
 }
 
 /// Changes rows on their way from the run to its verification.
-type Change<'c> = &'c dyn Fn(f64, &mut Vec<f64>, &mut Vec<f64>);
+pub(crate) type Change<'c> = &'c dyn Fn(f64, &mut Vec<f64>, &mut Vec<f64>);
 
 struct Changing<'a, 'b, 'c> {
     verifier: &'a mut Verifier<'b>,
@@ -46,7 +46,7 @@ impl Sink for Changing<'_, '_, '_> {
 }
 
 /// A plan as the model's experiment has it.
-fn plan_of(whole: &Whole) -> Plan {
+pub(crate) fn plan_of(whole: &Whole) -> Plan {
     let asked = &whole.system.experiment;
     Plan {
         stop: asked.stop.unwrap_or(1.0),
@@ -56,11 +56,25 @@ fn plan_of(whole: &Whole) -> Plan {
 }
 
 /// What verification finds in a run whose rows are changed; the number of rows handed on.
-fn found(whole: &Whole, plan: &Plan, change: Change<'_>) -> (Report, usize) {
+pub(crate) fn found(whole: &Whole, plan: &Plan, change: Change<'_>) -> (Report, usize) {
+    found_of(whole, plan, &[], |inputs| inputs, change)
+}
+
+/// The same of a run with other parameters and signals than those that are verified.
+pub(crate) fn found_of<S: Signals>(
+    whole: &Whole,
+    plan: &Plan,
+    others: &[(usize, f64)],
+    other_signals: impl Fn(Inputs) -> S,
+    change: Change<'_>,
+) -> (Report, usize) {
     let kernels = Kernels::new(&whole.system, &KernelOptions::default());
     let parameters = kernels.parameters(&[]);
-    let tables = whole.system.inputs.iter().map(|_| None).collect();
-    let inputs = Inputs::new(&whole.system, &kernels, &parameters, tables, plan.start);
+    let signals = |parameters: &[f64]| {
+        let tables = whole.system.inputs.iter().map(|_| None).collect();
+        Inputs::new(&whole.system, &kernels, parameters, tables, plan.start)
+    };
+    let inputs = signals(&parameters);
     let states = StateRequest::default();
     let graph = FlatGraph::new(&whole.model, &whole.graph, &whole.system, &whole.retained, states);
     let graph = graph.unwrap_or_else(|fault| panic!("{}", fault.message)).unwrap();
@@ -73,14 +87,24 @@ fn found(whole: &Whole, plan: &Plan, change: Change<'_>) -> (Report, usize) {
         verifier: &mut verifier,
         change,
     };
-    let summary = simulate(&whole.system, &kernels, &parameters, &inputs, &all, &mut sink, &Silent);
+    let run_with = kernels.parameters(others);
+    let run_signals = other_signals(signals(&run_with));
+    let summary = simulate(
+        &whole.system,
+        &kernels,
+        &run_with,
+        &run_signals,
+        &all,
+        &mut sink,
+        &Silent,
+    );
     let summary = summary.unwrap_or_else(|fault| panic!("{fault:?}"));
     let (report, last) = verifier.finish(summary.steps);
     assert_eq!(last, Ok(()));
     (report, rows)
 }
 
-const NOTHING: Change<'static> = &|_, _, _| {};
+pub(crate) const NOTHING: Change<'static> = &|_, _, _| {};
 
 const OSCILLATOR: &str = "model Oscillator {
   param m = 2 [kg]; param k = 50 [N/m]; param b = 3 [N.s/m];

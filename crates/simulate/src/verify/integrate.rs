@@ -1,23 +1,34 @@
-//! A second integrator, to compare the rows of a run with: linearly implicit Euler steps, extrapolated.
+//! A second integrator, to compare the rows of a run with.
 //!
-//! It shares nothing with the solvers of runs but the right sides. An interval between two rows is crossed from the first row's states;
-//! each step is made with 1, 2, 3, .. substeps, whose results are extrapolated until two of them agree. That is stiffly stable, and its
-//! order is as high as the tolerance asks for.
+//! It shares nothing with the solvers of runs but the right sides. An interval between two rows is crossed from the first row's states.
+//! Each step is made at once and in two halves ([`radau`](super::radau)), and holds where both come to the same, and
+//! where the rates at its halves lead back to the rate at its very beginning: a law that bends between
+//! there and the first stage is seen by nothing else. So a step that reaches over a corner of a law, however sharp it is, is made again in shorter
+//! ones, until what it misses is less than the tolerance.
 
+use super::radau::{NODES, factor, lagrange, measure};
 use crate::linear::{Factor, Pattern};
-use crate::motion::Motion;
+use crate::motion::{Mass, Motion};
 
-/// Substeps of the last extrapolation.
-const COLUMNS: usize = 8;
+/// A step is not made shorter than this share of the interval, which may be as long as that of a slow reaction with fast ones in it.
+const SHORTEST: f64 = 1e-30;
 
-/// A step is not made shorter than this share of the interval.
-const SHORTEST: f64 = 1e-13;
+/// How much shorter a step is made whose stages are not found.
+const SHORTER: f64 = 0.25;
+
+/// A loop for which no solution is found costs as much as so many others.
+const FAILED: u64 = 20;
+
+/// After so many attempts at steps it is asked whether the rest of an interval would take more than [`MOST`], at the pace of these.
+const ATTEMPTS: u32 = 1000;
+const MOST: f64 = 5e4;
 
 /// The Jacobian of the right sides by states, dense or as it is stored.
-struct Jacobian {
-    row_starts: Vec<usize>,
-    columns_of: Vec<usize>,
-    values: Vec<f64>,
+#[derive(Clone)]
+pub(super) struct Jacobian {
+    pub row_starts: Vec<usize>,
+    pub columns_of: Vec<usize>,
+    pub values: Vec<f64>,
 }
 
 /// The integrator of one run.
@@ -25,7 +36,11 @@ pub(super) struct Integrator<'a> {
     motion: &'a Motion<'a>,
     /// Right sides that may still be evaluated.
     pub(super) left: u64,
+    /// What one of them costs.
+    cost: u64,
     size: usize,
+    /// What begins and ends within less than a step is looked at here: no step reaches over one of these instants.
+    looks: &'a [f64],
 }
 
 /// Why an interval was not crossed.
@@ -33,37 +48,89 @@ pub(super) struct Integrator<'a> {
 pub(super) enum Given {
     /// It would take too long.
     Up,
-    /// The right sides have no value on the way.
+    /// The right sides have no value on the way, or no step is short enough.
     Out,
 }
 
-/// Receives each step: from a time and its states to the next.
-pub(super) type Visit<'v, I> = dyn FnMut(&mut I, (f64, &[f64]), (f64, &[f64])) + 'v;
+/// How exactly an interval is crossed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Care<'t> {
+    /// What each state may be off after a step.
+    pub tolerance: &'t [f64],
+    /// The same as a share of the state, where that is more.
+    pub relative: f64,
+    /// No step is longer.
+    pub longest: f64,
+}
+
+/// A step that holds: its beginning, and the three stages of each half, the last of which is its end.
+pub(super) struct Made {
+    pub length: f64,
+    pub points: Vec<(f64, Vec<f64>)>,
+    /// Its error as a share of the tolerance.
+    error: f64,
+}
+
+/// Receives each step.
+pub(super) type Visit<'v> = dyn FnMut(&Made) + 'v;
+
+/// Where an interval ends, and by what steps that was found.
+pub(super) struct Crossed {
+    pub states: Vec<f64>,
+    pub longest: f64,
+}
 
 impl<'a> Integrator<'a> {
-    pub(super) fn new(motion: &'a Motion<'a>, work: u64) -> Integrator<'a> {
+    pub(super) fn new(motion: &'a Motion<'a>, looks: &'a [f64], work: u64) -> Integrator<'a> {
+        let (states, unknowns) = (motion.states as u64, motion.unknowns as u64);
+        let of_loops = if unknowns > 0 { 50 + 10 * unknowns.pow(2) } else { 0 };
+        let of_mass = if matches!(motion.mass, Mass::Changing) {
+            states.pow(2)
+        } else {
+            0
+        };
         Integrator {
             motion,
             left: work,
+            cost: 1 + states + of_loops + of_mass,
             size: motion.states,
+            looks,
         }
     }
 
-    fn rates(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, Given> {
-        self.left = self.left.checked_sub(1 + self.size as u64).ok_or(Given::Up)?;
+    /// The loops go on from these unknowns.
+    pub(super) fn begin(&self, unknowns: &[f64]) {
+        self.motion.guess_unknowns(unknowns);
+    }
+
+    fn take(&mut self, work: u64) -> Result<(), Given> {
+        self.left = self.left.checked_sub(work).ok_or(Given::Up)?;
+        Ok(())
+    }
+
+    pub(super) fn rates(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, Given> {
+        self.take(self.cost)?;
         let mut to = vec![0.0; self.size];
         match self.motion.rates(time, states, &mut to) {
             true => Ok(to),
-            false => Err(Given::Out),
+            false => {
+                // Loops were looked at for long before that.
+                self.take(if self.motion.unknowns > 0 {
+                    FAILED * self.cost
+                } else {
+                    0
+                })?;
+                Err(Given::Out)
+            }
         }
     }
 
     /// The Jacobian at a point: exact where there are no loops, by differences elsewhere.
-    fn jacobian(&mut self, time: f64, states: &[f64], scale: &[f64]) -> Result<Jacobian, Given> {
+    fn jacobian(&mut self, time: f64, states: &[f64], tolerance: &[f64]) -> Result<Jacobian, Given> {
         if self.motion.unknowns == 0 && self.motion.system.mass_matrix.is_none() {
             let matrix = &self.motion.kernels.jacobians(self.motion.system).rates_by_states;
             let mut values = vec![0.0; matrix.stored()];
-            self.left = self.left.checked_sub(values.len() as u64).ok_or(Given::Up)?;
+            self.take(values.len() as u64)?;
             self.motion.call(&matrix.values, time, states, &[], None, &mut values);
             return Ok(Jacobian {
                 row_starts: matrix.row_starts.clone(),
@@ -76,7 +143,7 @@ impl<'a> Integrator<'a> {
         let mut values = vec![0.0; n * n];
         for column in 0..n {
             let mut beside = states.to_vec();
-            let step = 1e-7 * states[column].abs().max(1e-3 * scale[column]).max(1e-30);
+            let step = (1e-7 * states[column].abs()).max(tolerance[column]).max(1e-30);
             beside[column] += step;
             let there = self.rates(time, &beside)?;
             for row in 0..n {
@@ -90,21 +157,23 @@ impl<'a> Integrator<'a> {
         })
     }
 
-    /// `I - h J`, factorised.
-    fn factor(&self, jacobian: &Jacobian, h: f64) -> Result<Factor, Given> {
+    /// The matrix of the stages; what it costs counts as right sides.
+    fn factor(&mut self, jacobian: &Jacobian, length: f64) -> Result<Factor, Given> {
+        let stored = 9 * jacobian.values.len() as u64 + 3 * self.size as u64;
+        self.take(stored * (1 + stored.isqrt() / 20))?;
+        factor(jacobian, self.size, length)
+    }
+
+    /// `(1 - length * J)^-1` times a change: what is much faster than the step follows the rest at once.
+    fn damped(&self, jacobian: &Jacobian, length: f64, change: &mut [f64]) -> Result<(), Given> {
         let n = self.size;
         let (mut row_starts, mut columns_of, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in 0..n {
-            let range = jacobian.row_starts[row]..jacobian.row_starts[row + 1];
-            let mut has_diagonal = false;
-            for at in range {
-                let column = jacobian.columns_of[at];
-                let one = if column == row { 1.0 } else { 0.0 };
-                has_diagonal |= column == row;
-                columns_of.push(column);
-                values.push(one - h * jacobian.values[at]);
+            for at in jacobian.row_starts[row]..jacobian.row_starts[row + 1] {
+                columns_of.push(jacobian.columns_of[at]);
+                values.push(f64::from(jacobian.columns_of[at] == row) - length * jacobian.values[at]);
             }
-            if !has_diagonal {
+            if !columns_of[row_starts[row]..].contains(&row) {
                 columns_of.push(row);
                 values.push(1.0);
             }
@@ -115,113 +184,126 @@ impl<'a> Integrator<'a> {
             row_starts: &row_starts,
             columns_of: &columns_of,
         };
-        Factor::new(&pattern, &values).map_err(|_| Given::Out)
+        let factor = Factor::new(&pattern, &values).map_err(|_| Given::Out)?;
+        factor.solve(change);
+        Ok(())
     }
 
-    /// So many linearly implicit Euler steps.
-    fn steps(
-        &mut self,
-        from: f64,
-        length: f64,
-        states: &[f64],
-        jacobian: &Jacobian,
-        count: usize,
-    ) -> Result<Vec<f64>, Given> {
-        let h = length / count as f64;
-        let factor = self.factor(jacobian, h)?;
-        let mut at = states.to_vec();
-        for step in 0..count {
-            // The end of each substep: what a source does there is what a stiff state follows.
-            let time = from + h * (step + 1) as f64;
-            let mut change = self.rates(time, &at)?;
-            change.iter_mut().for_each(|value| *value *= h);
-            factor.solve(&mut change);
-            at.iter_mut().zip(&change).for_each(|(at, change)| *at += change);
+    /// One step, at once and in two halves; none where no stages are found.
+    fn step(&mut self, from: f64, length: f64, states: &[f64], tolerance: &[f64]) -> Result<Option<Made>, Given> {
+        let size = self.size;
+        let first = self.rates(from, states)?;
+        let known = self.motion.solution();
+        let jacobian = self.jacobian(from, states, tolerance)?;
+        let whole = self.factor(&jacobian, length)?;
+        let rest = || std::array::from_fn(|_| vec![0.0; size]);
+        let Some(once) = self.stages((from, length), states, &whole, rest(), tolerance)? else {
+            return Ok(None);
+        };
+        let half = 0.5 * length;
+        let by_half = self.factor(&jacobian, half)?;
+        self.motion.guess_unknowns(&known);
+        let Some(left) = self.stages((from, half), states, &by_half, once.part(0.0, 0.5), tolerance)? else {
+            return Ok(None);
+        };
+        let there =
+            |moved: &[f64], begin: &[f64]| -> Vec<f64> { moved.iter().zip(begin).map(|(a, b)| a + b).collect() };
+        let (middle, at_middle) = (from + half, there(&left.moved[2], states));
+        let part = once.part(0.5, 0.5);
+        let mut right = self.stages((middle, half), &at_middle, &by_half, part.clone(), tolerance)?;
+        if right.is_none() {
+            let jacobian = self.jacobian(middle, &at_middle, tolerance)?;
+            let by_half = self.factor(&jacobian, half)?;
+            right = self.stages((middle, half), &at_middle, &by_half, part, tolerance)?;
         }
-        match at.iter().all(|value| value.is_finite()) {
-            true => Ok(at),
-            false => Err(Given::Out),
+        let Some(right) = right else { return Ok(None) };
+        let mut points = vec![(from, states.to_vec())];
+        for (begin, at_begin, stages) in [(from, states, &left), (middle, &at_middle[..], &right)] {
+            let stages = NODES.iter().zip(&stages.moved);
+            points.extend(stages.map(|(node, moved)| (begin + node * half, there(moved, at_begin))));
         }
+        let apart: Vec<f64> = (0..size)
+            .map(|at| points[6].1[at] - states[at] - once.moved[2][at])
+            .collect();
+        // What the rates at the six stages say of the beginning; between it and the first stage, that much may be missed.
+        let nodes: [f64; 6] = std::array::from_fn(|at| 0.5 * NODES[at % 3] + 0.5 * (at / 3) as f64);
+        let weights = lagrange(&nodes, 0.0);
+        let all = || left.rates.iter().chain(&right.rates);
+        let mut unseen: Vec<f64> = (0..size)
+            .map(|at| {
+                let led: f64 = all().zip(weights).map(|(rates, weight)| weight * rates[at]).sum();
+                nodes[0] * length * (first[at] - led)
+            })
+            .collect();
+        self.damped(&jacobian, length, &mut unseen)?;
+        let error = measure(&apart, tolerance).max(measure(&unseen, tolerance));
+        Ok(Some(Made { length, points, error }))
     }
 
-    /// One step, or none where extrapolation does not settle; with the column in which it did.
-    fn step(
-        &mut self,
-        from: f64,
-        length: f64,
-        states: &[f64],
-        tolerance: &[f64],
-    ) -> Result<Option<(Vec<f64>, usize)>, Given> {
-        let scale: Vec<f64> = states.iter().map(|value| value.abs()).collect();
-        let jacobian = self.jacobian(from, states, &scale)?;
-        let mut last: Vec<Vec<f64>> = Vec::new();
-        let mut before = f64::INFINITY;
-        for column in 0..COLUMNS {
-            let mut row = vec![match self.steps(from, length, states, &jacobian, column + 1) {
-                Ok(found) => found,
-                Err(Given::Out) => return Ok(None),
-                Err(given) => return Err(given),
-            }];
-            for k in 1..=column {
-                let ratio = (column + 1) as f64 / (column + 1 - k) as f64 - 1.0;
-                let (finer, coarser) = (&row[k - 1], &last[k - 1]);
-                let next = finer
-                    .iter()
-                    .zip(coarser)
-                    .map(|(fine, coarse)| fine + (fine - coarse) / ratio);
-                row.push(next.collect());
-            }
-            if column > 0 {
-                let (best, second) = (&row[column], &row[column - 1]);
-                let share = |at: usize| (best[at] - second[at]).abs() / tolerance[at];
-                let error = (0..self.size).map(share).fold(0.0, f64::max);
-                if error <= 1.0 {
-                    return Ok(row.pop().map(|best| (best, column)));
-                }
-                // It does not come nearer any more.
-                if column > 2 && error > 2.0 * before {
-                    return Ok(None);
-                }
-                before = error;
-            }
-            last = row;
-        }
-        Ok(None)
+    /// Where the step that begins at a time ends at the latest, short of the end of the interval.
+    fn reach(&self, time: f64, to: f64) -> f64 {
+        let next = self.looks.partition_point(|look| *look <= time);
+        self.looks.get(next).map_or(to, |look| look.min(to))
     }
 
-    /// The states at the end of an interval; `visit` receives each step, from where to where.
+    /// The states at the end of an interval; `visit` receives each step.
     pub(super) fn cross(
         &mut self,
-        from: f64,
-        to: f64,
+        (from, to): (f64, f64),
         states: &[f64],
-        tolerance: &[f64],
-        visit: &mut Visit<'_, Self>,
-    ) -> Result<Vec<f64>, Given> {
+        care: Care<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<Crossed, Given> {
         let (mut time, mut at) = (from, states.to_vec());
-        let mut length = to - from;
+        let mut length = (to - from).min(care.longest);
+        let mut longest: f64 = 0.0;
+        let mut known = self.motion.solution();
+        let (mut attempts, mut begun) = (0, from);
         while time < to {
-            let last = time + 1.000_001 * length >= to;
-            let step = if last { to - time } else { length };
-            match self.step(time, step, &at, tolerance)? {
-                Some((next, column)) => {
-                    let end = if last { to } else { time + step };
-                    visit(self, (time, &at), (end, &next));
-                    (time, at) = (end, next);
-                    length = match column {
-                        0..=3 => 2.5 * step,
-                        4 | 5 => 1.3 * step,
-                        _ => 0.8 * step,
-                    };
+            attempts += 1;
+            if attempts == ATTEMPTS {
+                if (to - time) * f64::from(ATTEMPTS) > MOST * (time - begun) {
+                    return Err(Given::Up);
                 }
-                None => {
-                    length = 0.3 * step;
-                    if length < SHORTEST * (to - from) || time + length <= time {
-                        return Err(Given::Out);
+                (attempts, begun) = (0, time);
+            }
+            let reach = self.reach(time, to);
+            let is_last = time + 1.000_001 * length >= reach;
+            let step = if is_last { reach - time } else { length };
+            // An attempt that fails may have led the loops elsewhere.
+            self.motion.guess_unknowns(&known);
+            let pairs = care.tolerance.iter().zip(&at);
+            let tolerance: Vec<f64> = pairs
+                .map(|(least, state)| least.max(care.relative * state.abs()))
+                .collect();
+            let made = match self.step(time, step, &at, &tolerance) {
+                Err(Given::Out) => None,
+                made => made?,
+            };
+            let shrunk = match made {
+                Some(mut made) if made.error <= 1.0 => {
+                    if is_last && let Some(end) = made.points.last_mut() {
+                        end.0 = reach;
                     }
+                    visit(&made);
+                    longest = longest.max(step);
+                    let grown = step * (0.8 * made.error.max(1e-9).powf(-1.0 / 6.0)).min(4.0);
+                    // A look that cut the step short says nothing of how long the next one may be.
+                    length = if is_last { grown.max(length) } else { grown }.min(care.longest);
+                    known = self.motion.solution();
+                    if let Some((end, states)) = made.points.pop() {
+                        (time, at) = (end, states);
+                    }
+                    continue;
                 }
+                Some(made) => (0.8 * made.error.powf(-1.0 / 6.0)).clamp(0.1, 0.5),
+                None => SHORTER,
+            };
+            length = shrunk * step;
+            if length < SHORTEST * (to - from) || time + length <= time {
+                return Err(Given::Out);
             }
         }
-        Ok(at)
+        Ok(Crossed { states: at, longest })
     }
 }

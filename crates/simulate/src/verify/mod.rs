@@ -5,33 +5,24 @@
 //! are written. Between rows it goes from each to the next with an integrator of its own; across a jump, charges and momenta are kept; and
 //! the energy that sources give is what storage and dissipators take.
 
+mod energy;
 mod integrate;
+mod interval;
+mod radau;
 mod report;
 
 pub use report::{Fault, Report};
 
 use super::Plan;
-use super::motion::Motion;
+use super::motion::{Mass, Motion};
 use super::plan::{Sink, Stop};
 use super::signals::{Side, Signals};
 use crate::corners::own_corners;
 use crate::run::NEAREST;
-use integrate::Integrator;
-use lgm_equations::{FlatGraph, Instant, Powers, Seen};
+use lgm_equations::{FlatGraph, Instant, Seen};
+use lgm_kernels::longest_step;
 use lgm_model::system::StateSystem;
 use report::Worst;
-
-/// Right sides, times their number, that are evaluated for the comparison of states.
-const WORK: u64 = 400_000_000;
-
-/// Variables of ports that are evaluated for the balance of energy.
-const PORTS: u64 = 2_000_000;
-
-/// How much more exact the second integrator is than the run.
-const FINER: f64 = 1e-2;
-
-/// No tolerance of it is below this.
-const FINEST: f64 = 1e-12;
 
 /// A row as it came.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +55,10 @@ pub struct Verifier<'a> {
     unknowns: Vec<f64>,
     /// When inputs or the equations step or bend, ascending.
     corners: Vec<f64>,
+    /// Instants at which what is narrower than a step is looked at, ascending, and the longest step in which no turn of an
+    /// oscillation is overlooked.
+    looks: Vec<f64>,
+    longest: f64,
     /// The largest size of each state and output so far.
     sizes: Vec<f64>,
     output_sizes: Vec<f64>,
@@ -84,11 +79,22 @@ impl<'a> Verifier<'a> {
         plan: &'a Plan,
         inner: &'a mut dyn Sink,
     ) -> Result<Verifier<'a>, super::Failure> {
-        let mut corners = own_corners(system).times(parameters, plan.start, plan.stop);
+        let own = own_corners(system);
+        let mut looks = signals.looks(plan.start, plan.stop);
+        looks.extend(own.looks(parameters, plan.start, plan.stop));
+        looks.sort_by(f64::total_cmp);
+        let fastest = own.fastest(parameters, plan.start, plan.stop);
+        let longest = match system.linear {
+            true => f64::INFINITY,
+            false => longest_step(fastest.max(signals.frequency(plan.start, plan.stop))),
+        };
+        let mut corners = own.times(parameters, plan.start, plan.stop);
         corners.extend(signals.corners(plan.start, plan.stop).iter().map(|corner| corner.time));
         corners.sort_by(f64::total_cmp);
         Ok(Verifier {
             corners,
+            looks,
+            longest,
             report: Report {
                 has_power: graph.has_power(),
                 ..Report::default()
@@ -200,7 +206,8 @@ impl<'a> Verifier<'a> {
             self.check_rates(&row, &seen);
         }
         match self.before.take() {
-            None if self.report.rows == 1 => self.check_start(row.time, &seen),
+            // A later row that is the first to be seen is no start.
+            None if self.report.rows + self.report.unseen == 1 => self.check_start(row.time, &seen),
             Some((last, was)) if is_same(last.time, row.time) => self.check_jump(&last, &was, &row, &seen),
             Some((last, was)) => self.check_interval(&last, &was, &row, &seen),
             None => {}
@@ -250,11 +257,19 @@ impl<'a> Verifier<'a> {
             return;
         }
         self.motion.set_piece(row.time, f64::INFINITY);
-        self.motion
-            .guess_unknowns(&row_unknowns(&seen.unknowns, self.motion.unknowns));
+        let unknowns = row_unknowns(&seen.unknowns, self.motion.unknowns);
         let mut rates = vec![0.0; row.states.len()];
-        if !self.motion.rates(row.time, &row.states, &mut rates) {
-            return;
+        // With the unknowns of the flat graph: where loops leave an unknown without a digit, as the voltage of a diode which blocks
+        // the current of an inductor, two solutions of them differ, and the rates with them.
+        if self.motion.unknowns > 0 && matches!(self.motion.mass, Mass::Identity) {
+            let kernel = &self.motion.kernels.derivatives;
+            self.motion
+                .call(kernel, row.time, &row.states, &unknowns, None, &mut rates);
+        } else {
+            self.motion.guess_unknowns(&unknowns);
+            if !self.motion.rates(row.time, &row.states, &mut rates) {
+                return;
+            }
         }
         for (at, (integrated, (emitted, rounding))) in rates.iter().zip(&seen.rates).enumerate() {
             let allowed = 8.0 * rounding + self.plan.rtol.min(1e-6) * emitted.abs();
@@ -309,75 +324,6 @@ impl<'a> Verifier<'a> {
             Err(_) => self.report.unjudged_jumps += 1,
         }
     }
-
-    /// From the last row to this one by the second integrator.
-    fn check_interval(&mut self, last: &Row, was: &Seen, row: &Row, seen: &Seen) {
-        self.report.intervals += 1;
-        let share = ((row.time - self.plan.start) / (self.plan.stop - self.plan.start)).clamp(0.0, 1.0);
-        let granted = ((0.1 + 0.9 * share) * WORK as f64) as u64;
-        if self.work >= granted || row.states.is_empty() {
-            self.report.uncrossed += u64::from(!row.states.is_empty());
-            return;
-        }
-        self.motion.set_piece(last.time, row.time);
-        let finest = (FINER * self.plan.rtol).max(FINEST);
-        let scale: Vec<f64> = (0..row.states.len())
-            .map(|at| self.sizes[at].max(f64::MIN_POSITIVE / FINEST))
-            .collect();
-        let tolerance: Vec<f64> = scale.iter().map(|scale| finest * scale).collect();
-        // What the run may be off at one row is carried to the next by the model itself.
-        let off: Vec<f64> = (0..row.states.len())
-            .map(|at| {
-                let allowed = self.plan.rtol * scale[at] + self.plan.atol.unwrap_or(0.0);
-                last.states[at] + scattered(at, self.report.intervals) * allowed
-            })
-            .collect();
-        let budget = granted - self.work;
-        let mut integrator = Integrator::new(&self.motion, budget);
-        let is_balanced = self.report.has_power && (self.ports as f64) < (0.1 + 0.9 * share) * PORTS as f64;
-        let mut energy = is_balanced.then(Energy::default);
-        let mut looks = 0;
-        let graph = &mut self.graph;
-        let signals = self.signals;
-        let mut unknowns = was.unknowns.clone();
-        self.motion
-            .guess_unknowns(&row_unknowns(&was.unknowns, self.motion.unknowns));
-        let mut visit = |own: &mut Integrator<'_>, from: (f64, &[f64]), to: (f64, &[f64])| {
-            looks += 5;
-            if let Some(sum) = &mut energy
-                && sum
-                    .add(graph, signals, &mut unknowns, own, from, to, &tolerance)
-                    .is_none()
-            {
-                energy = None;
-            }
-        };
-        let crossed = integrator.cross(last.time, row.time, &last.states, &tolerance, &mut visit);
-        self.motion
-            .guess_unknowns(&row_unknowns(&was.unknowns, self.motion.unknowns));
-        let moved = crossed.as_ref().ok().and_then(|_| {
-            integrator
-                .cross(last.time, row.time, &off, &tolerance, &mut |_, _, _| {})
-                .ok()
-        });
-        self.work += budget - integrator.left;
-        if is_balanced {
-            self.ports += looks * (10 + self.graph.ports());
-        }
-        let (Ok(reached), Some(moved)) = (crossed, moved) else {
-            self.report.uncrossed += 1;
-            return;
-        };
-        self.report.crossed += 1;
-        for at in 0..reached.len() {
-            let carried = (moved[at] - reached[at]).abs();
-            self.worst
-                .take(at, row.time, (row.states[at] - reached[at]).abs(), carried);
-        }
-        if let (Some(sum), Some(stored), Some(had)) = (energy, self.graph.stored(seen), self.graph.stored(was)) {
-            self.report.add_energy(&sum.powers, sum.doubt, stored - had);
-        }
-    }
 }
 
 /// The unknowns of a run's loops, as many as there are.
@@ -385,76 +331,6 @@ fn row_unknowns(known: &[f64], count: usize) -> Vec<f64> {
     let mut list = known.to_vec();
     list.resize(count, 0.0);
     list
-}
-
-/// A number between -1 and 1 that looks random.
-fn scattered(at: usize, row: u64) -> f64 {
-    let x = (at as f64 + 1.0) * 0.754_877_666 + row as f64 * 0.569_840_29;
-    2.0 * x.fract() - 1.0
-}
-
-/// The energies of an interval, in joules.
-#[derive(Default)]
-struct Energy {
-    powers: Powers,
-    /// How far two quadratures differ.
-    doubt: f64,
-}
-
-impl Energy {
-    /// Adds those of one step, by Gauss' quadrature of three points; Simpson's says how far it may be off.
-    #[allow(clippy::too_many_arguments)] // All that the powers at a point need.
-    fn add(
-        &mut self,
-        graph: &mut FlatGraph<'_>,
-        signals: &dyn Signals,
-        unknowns: &mut [f64],
-        integrator: &mut Integrator<'_>,
-        from: (f64, &[f64]),
-        to: (f64, &[f64]),
-        tolerance: &[f64],
-    ) -> Option<()> {
-        let length = to.0 - from.0;
-        let (mut time, mut states) = (from.0, from.1.to_vec());
-        let mut powers = |time: f64, states: &[f64]| -> Option<Powers> {
-            let side = if time >= to.0 { Side::Before } else { Side::After };
-            let mut instant = Instant {
-                time: if time >= to.0 { time.next_down() } else { time },
-                states: states.to_vec(),
-                inputs: vec![0.0; signals.count()],
-                rates: vec![0.0; signals.count()],
-            };
-            signals.values(time, side, &mut instant.inputs, &mut instant.rates);
-            graph.powers(&instant, unknowns)
-        };
-        let mut found = vec![powers(from.0, from.1)?];
-        let apart = 0.5 * 0.6_f64.sqrt();
-        for share in [0.5 - apart, 0.5, 0.5 + apart] {
-            let next = from.0 + share * length;
-            states = integrator
-                .cross(time, next, &states, tolerance, &mut |_, _, _| {})
-                .ok()?;
-            time = next;
-            found.push(powers(time, &states)?);
-        }
-        found.push(powers(to.0, to.1)?);
-        let gauss = |of: &dyn Fn(&Powers) -> f64| {
-            length / 18.0 * (5.0 * of(&found[1]) + 8.0 * of(&found[2]) + 5.0 * of(&found[3]))
-        };
-        let simpson =
-            |of: &dyn Fn(&Powers) -> f64| length / 6.0 * (of(&found[0]) + 4.0 * of(&found[2]) + of(&found[4]));
-        let parts: [&dyn Fn(&Powers) -> f64; 4] = [&|p| p.supplied, &|p| p.lost, &|p| p.taken, &|p| p.size];
-        let [supplied, lost, taken, size] = parts.map(gauss);
-        self.doubt += parts[..3]
-            .iter()
-            .map(|of| (gauss(*of) - simpson(*of)).abs())
-            .sum::<f64>();
-        self.powers.supplied += supplied;
-        self.powers.lost += lost;
-        self.powers.taken += taken;
-        self.powers.size += size;
-        Some(())
-    }
 }
 
 impl Sink for Verifier<'_> {

@@ -217,11 +217,21 @@ impl Report {
     }
 }
 
+/// A state that is apart from the second integrator.
+#[derive(Clone, Copy, Debug, Default)]
+struct Apart {
+    /// The difference beyond what was carried there, where that is largest; the difference itself, and the time.
+    beyond: f64,
+    there: f64,
+    time: f64,
+    /// The largest difference.
+    largest: f64,
+}
+
 /// The largest difference of each state from the second integrator.
 pub(super) struct Worst {
     names: Vec<(String, Span)>,
-    /// Difference beyond what was carried there, the difference itself, and the time.
-    found: Vec<(f64, f64, f64)>,
+    found: Vec<Apart>,
 }
 
 impl Worst {
@@ -229,37 +239,42 @@ impl Worst {
         let name = |state: &lgm_model::system::State| (format!("state `{}`", state.name), state.span);
         Worst {
             names: system.states.iter().map(name).collect(),
-            found: vec![(0.0, 0.0, 0.0); system.states.len()],
+            found: vec![Apart::default(); system.states.len()],
         }
     }
 
     pub(super) fn take(&mut self, at: usize, time: f64, apart: f64, carried: f64) {
-        let beyond = (apart - ALLOWED * carried).max(0.0);
+        let beyond = apart - ALLOWED * carried;
         let found = &mut self.found[at];
-        if beyond > found.0 || beyond == found.0 && apart > found.1 {
-            *found = (beyond, apart, time);
+        found.largest = found.largest.max(apart);
+        if beyond > found.beyond {
+            *found = Apart {
+                beyond,
+                there: apart,
+                time,
+                ..*found
+            };
         }
     }
 
     /// Compares with the sizes that the states have reached.
     pub(super) fn settle(&self, report: &mut Report, plan: &Plan, sizes: &[f64], steps: u64) {
         let in_interval = (1.0 + steps as f64 / report.intervals.max(1) as f64).min(MOST_STEPS);
-        for (at, (beyond, apart, time)) in self.found.iter().enumerate() {
+        for (at, found) in self.found.iter().enumerate() {
             if sizes[at] == 0.0 {
                 continue;
             }
-            let relative = beyond / sizes[at];
-            report.states = report.states.max(apart / sizes[at]);
+            report.states = report.states.max(found.largest / sizes[at]);
             // What the user lets a state be off near zero counts; a default knows no scale that this does not see.
             let allowed = plan.rtol * sizes[at] + plan.atol.unwrap_or(0.0);
-            if *beyond > ALLOWED * in_interval * allowed {
+            if found.beyond > ALLOWED * in_interval * allowed {
                 let (what, span) = self.names[at].clone();
                 let words = format!(
                     "it moves to a value that is {} from what its rate adds up to since the row before, {:.1e} of its size",
-                    six_digits(*apart),
-                    relative
+                    six_digits(found.there),
+                    found.beyond / sizes[at]
                 );
-                report.fault(Fault::new(what, span, *time, words));
+                report.fault(Fault::new(what, span, found.time, words));
             }
         }
     }
