@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 /// The flat graph of a model, with the equations that came from it.
 pub struct FlatGraph<'a> {
     pub(super) model: &'a Model,
-    system: &'a StateSystem,
+    pub(super) system: &'a StateSystem,
     kind: Kind<'a>,
 }
 

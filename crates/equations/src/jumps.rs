@@ -8,8 +8,8 @@
 use super::flat_graph::{FlatGraph, Seen, Violation};
 use crate::causality::structure::{Coefficient, port_column};
 use crate::equation::Equation;
-use lgm_algebra::expr::{ExprId, SymbolKind};
-use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variable};
+use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
+use lgm_model::{Dissipator, ElementId, Integral, Law, Matrix, NonlinearLaw, PortId, StorageForm, Variable};
 use nalgebra::{DMatrix, DVector};
 
 /// Graphs with more columns than this are not looked at.
@@ -131,8 +131,10 @@ impl FlatGraph<'_> {
             Law::Nonlinear(law) => {
                 for (port, storage) in ports.iter().zip(&law.storage) {
                     match storage {
-                        // What passed is the change of its energy variable, which is a state.
-                        Some((co_energy, _)) => nothing(jump, *port, *co_energy),
+                        Some((co_energy, energy)) => {
+                            nothing(jump, *port, *co_energy);
+                            self.jump_of_energy(id, *port, (*co_energy, *energy), (before, after), jump);
+                        }
                         None if ports.len() == 1 => {
                             nothing(jump, *port, Variable::Effort);
                             nothing(jump, *port, Variable::Flow);
@@ -146,6 +148,61 @@ impl FlatGraph<'_> {
             Law::Storage { .. } => self.jump_of_storage(id, before, after, jump)?,
         }
         Some(())
+    }
+
+    /// What passed a storage that is not linear is the change of its energy variable, where that is the integral of the port's variable.
+    fn jump_of_energy(
+        &self,
+        id: ElementId,
+        port: PortId,
+        (co_energy, energy): (Variable, SymbolId),
+        (before, after): (Option<&Seen>, &Seen),
+        jump: &mut Jump,
+    ) {
+        let (model, element) = (self.flat().model, &self.flat().model.elements[id.index()]);
+        let mut integrals = self.model.integrals.iter();
+        let Some(integral) = integrals.find(|integral| integral.symbol == energy) else {
+            return;
+        };
+        let given = integral.start.is_some() || element.start.iter().any(Option::is_some);
+        if before.is_none() && given {
+            return;
+        }
+        let Law::Nonlinear(law) = &element.law else { return };
+        let (effort, flow) = law.variables[(port.0 - element.ports.start) as usize];
+        let passes = match co_energy {
+            Variable::Effort => flow,
+            Variable::Flow => effort,
+        };
+        if !matches!(model.exprs.node(integral.rate), Node::Symbol(symbol) if *symbol == passes) {
+            return;
+        }
+        let of = |seen: &Seen| self.energy_variable(integral, law, seen);
+        let (Some(now), Some(was)) = (of(after), before.map_or(Some(0.0), of)) else {
+            return;
+        };
+        let row = vec![(port_column(port, co_energy.conjugate()), 1.0)];
+        jump.add(row, now - was, Equation::Law(id));
+        jump.size = jump.size.max(now.abs()).max(was.abs());
+    }
+
+    /// The energy variable of a law: a state, an unknown of a loop, or what the law says by its inverse.
+    fn energy_variable(&self, integral: &Integral, law: &NonlinearLaw, seen: &Seen) -> Option<f64> {
+        if let Some(found) = seen.places.get(&integral.symbol) {
+            return Some(found.value.value);
+        }
+        let system = self.system;
+        let name = self.model.path_name(integral.path);
+        let mut unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+        let named = unknowns.position(|symbol| *system.exprs.symbol_info(*symbol).name == *name);
+        if let Some(at) = named {
+            return seen.unknowns.get(at).copied();
+        }
+        let mut exprs = self.flat().model.exprs.clone();
+        let mut residuals = law.residuals.iter().copied();
+        let residual = residuals.find(|residual| exprs.symbols_of(&[*residual]).contains(&integral.symbol))?;
+        let value = exprs.isolate(residual, integral.symbol)?;
+        Some(super::bounds::value_of(&exprs, value, &seen.places)?.value)
     }
 
     fn jump_of_storage(&self, id: ElementId, before: Option<&Seen>, after: &Seen, jump: &mut Jump) -> Option<()> {

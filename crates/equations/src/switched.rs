@@ -22,12 +22,16 @@ pub(super) fn with_switched(
     model: &Model,
     graph: &BondGraph,
     options: &Options,
-    settled: &Settled,
+    (settled, is_linear): (&Settled, bool),
 ) -> Option<(StateSystem, Model, Vec<Diagnostic>)> {
-    if !settled.is_driven {
+    // What is tied by laws that are not linear, or through what a source measures, shows in the equations alone.
+    if !settled.is_driven && is_linear {
         return None;
     }
     let all = with_constants(model, &|_| true);
+    if all.inputs.len() == model.inputs.len() {
+        return None;
+    }
     let (system, _) = formulated(&all, graph, options)?;
     let (first, definitions) = (model.inputs.len(), Definitions::of(&system));
     let mut read: FxHashSet<usize> = FxHashSet::default();

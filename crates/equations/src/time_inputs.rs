@@ -24,9 +24,10 @@ type Made = Option<(StateSystem, Option<Model>)>;
 /// model with these as inputs is returned too: it is what the equations were made from.
 pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
     let (made, settled, found) = with_functions(model, graph, options);
-    let switched = made
-        .as_ref()
-        .and_then(|(_, own)| with_switched(own.as_ref().unwrap_or(model), graph, options, &settled));
+    let switched = made.as_ref().and_then(|(system, own)| {
+        let model = own.as_ref().unwrap_or(model);
+        with_switched(model, graph, options, (&settled, system.linear))
+    });
     match switched {
         Some((system, own, found)) => (Some((system, Some(own))), found),
         None => (made, found),
@@ -35,7 +36,7 @@ pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) 
 
 /// The same with functions of time alone.
 fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Settled, Vec<Diagnostic>) {
-    let (all, given) = (TimeInputs::of(model), model.inputs.len());
+    let (mut all, given) = (TimeInputs::of(model), model.inputs.len());
     let as_it_is = || {
         let (system, settled, found) = formulate_settled(model, graph, options);
         (system.map(|system| (system, None)), settled, found)
@@ -54,22 +55,26 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
                 let read = own.filter(|(at, _)| read.contains(&system.input_rates[*at]));
                 let read: FxHashSet<SymbolId> = read.map(|(_, input)| input.symbol).collect();
                 let is_read = |at: &usize| read.contains(&all.model.inputs[*at].symbol);
-                let needed: FxHashSet<usize> = kept.iter().copied().filter(is_read).collect();
+                let mut needed: FxHashSet<usize> = kept.iter().copied().filter(is_read).collect();
                 let beside = all.beside_rates(system, &kept, &needed);
-                if !beside.is_empty() {
-                    let mut all = all;
-                    let (more, written) = all.multiples(beside, &needed);
-                    let kept: FxHashSet<usize> = needed.into_iter().chain(more).collect();
-                    let tried = all.keeping(&kept, &written);
-                    let (system, settled, found) = formulate_settled(&tried, graph, options);
-                    return (system.map(|system| (system, Some(tried))), settled, found);
-                }
+                needed.extend(beside);
                 needed
             }
             // Of smooth functions there are further derivatives, which inputs do not have.
             _ => kept.iter().copied().filter(|at| all.jumps(*at)).collect(),
         };
         if needed == kept {
+            let is_linear = system.as_ref().is_none_or(|system| system.linear);
+            let (own, written) = if is_linear {
+                Default::default()
+            } else {
+                all.multiples(&kept)
+            };
+            if written.is_empty() {
+                return (system.map(|system| (system, Some(tried))), settled, found);
+            }
+            let tried = all.keeping(&own, &written);
+            let (system, settled, found) = formulate_settled(&tried, graph, options);
             return (system.map(|system| (system, Some(tried))), settled, found);
         }
         kept = needed;
@@ -183,15 +188,13 @@ impl TimeInputs {
         found
     }
 
-    /// Of some functions those that are no multiples of needed inputs, and what the others are in terms of these: two inputs that always
-    /// step together are one.
-    fn multiples(&mut self, some: Vec<usize>, needed: &FxHashSet<usize>) -> (Vec<usize>, FxHashMap<SymbolId, ExprId>) {
+    /// Of new inputs those that are no multiples of others, and what the rest are in terms of these: what always steps together is one.
+    fn multiples(&mut self, kept: &FxHashSet<usize>) -> (FxHashSet<usize>, FxHashMap<SymbolId, ExprId>) {
         let mut written = FxHashMap::default();
-        let mut own: Vec<usize> = (0..self.model.inputs.len())
-            .filter(|at| needed.contains(at) || !self.model.inputs[*at].is_internal)
-            .collect();
-        let mut more = Vec::new();
-        for at in some {
+        let mut own: Vec<usize> = Vec::new();
+        let mut all: Vec<usize> = kept.iter().copied().collect();
+        all.sort_unstable();
+        for at in all {
             let parts = self.model.inputs[at].signal.map(|signal| self.factors(signal));
             let multiple = own.iter().find_map(|other| {
                 let (factor, rest) = parts?;
@@ -209,13 +212,10 @@ impl TimeInputs {
                 Some(multiple) => {
                     written.insert(self.model.inputs[at].symbol, multiple);
                 }
-                None => {
-                    own.push(at);
-                    more.push(at);
-                }
+                None => own.push(at),
             }
         }
-        (more, written)
+        (own.into_iter().collect(), written)
     }
 
     /// A function as a constant times the rest.
