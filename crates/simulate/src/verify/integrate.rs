@@ -7,8 +7,8 @@
 //! ones, until what it misses is less than the tolerance.
 
 use super::radau::{NODES, factor, lagrange, measure};
+use super::rates::{Given, Integrator, Jacobian};
 use crate::linear::{Factor, Pattern};
-use crate::motion::{Mass, Motion};
 
 /// A step is not made shorter than this share of the interval, which may be as long as that of a slow reaction with fast ones in it.
 const SHORTEST: f64 = 1e-30;
@@ -16,41 +16,9 @@ const SHORTEST: f64 = 1e-30;
 /// How much shorter a step is made whose stages are not found.
 const SHORTER: f64 = 0.25;
 
-/// A loop for which no solution is found costs as much as so many others.
-const FAILED: u64 = 20;
-
 /// After so many attempts at steps it is asked whether the rest of an interval would take more than [`MOST`], at the pace of these.
 const ATTEMPTS: u32 = 1000;
 const MOST: f64 = 5e4;
-
-/// The Jacobian of the right sides by states, dense or as it is stored.
-#[derive(Clone)]
-pub(super) struct Jacobian {
-    pub row_starts: Vec<usize>,
-    pub columns_of: Vec<usize>,
-    pub values: Vec<f64>,
-}
-
-/// The integrator of one run.
-pub(super) struct Integrator<'a> {
-    motion: &'a Motion<'a>,
-    /// Right sides that may still be evaluated.
-    pub(super) left: u64,
-    /// What one of them costs.
-    cost: u64,
-    size: usize,
-    /// What begins and ends within less than a step is looked at here: no step reaches over one of these instants.
-    looks: &'a [f64],
-}
-
-/// Why an interval was not crossed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
-    /// It would take too long.
-    Up,
-    /// The right sides have no value on the way, or no step is short enough.
-    Out,
-}
 
 /// How exactly an interval is crossed.
 #[derive(Clone, Copy, Debug)]
@@ -80,51 +48,7 @@ pub(super) struct Crossed {
     pub longest: f64,
 }
 
-impl<'a> Integrator<'a> {
-    pub(super) fn new(motion: &'a Motion<'a>, looks: &'a [f64], work: u64) -> Integrator<'a> {
-        let (states, unknowns) = (motion.states as u64, motion.unknowns as u64);
-        let of_loops = if unknowns > 0 { 50 + 10 * unknowns.pow(2) } else { 0 };
-        let of_mass = if matches!(motion.mass, Mass::Changing) {
-            states.pow(2)
-        } else {
-            0
-        };
-        Integrator {
-            motion,
-            left: work,
-            cost: 1 + states + of_loops + of_mass,
-            size: motion.states,
-            looks,
-        }
-    }
-
-    /// The loops go on from these unknowns.
-    pub(super) fn begin(&self, unknowns: &[f64]) {
-        self.motion.guess_unknowns(unknowns);
-    }
-
-    fn take(&mut self, work: u64) -> Result<(), Given> {
-        self.left = self.left.checked_sub(work).ok_or(Given::Up)?;
-        Ok(())
-    }
-
-    pub(super) fn rates(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, Given> {
-        self.take(self.cost)?;
-        let mut to = vec![0.0; self.size];
-        match self.motion.rates(time, states, &mut to) {
-            true => Ok(to),
-            false => {
-                // Loops were looked at for long before that.
-                self.take(if self.motion.unknowns > 0 {
-                    FAILED * self.cost
-                } else {
-                    0
-                })?;
-                Err(Given::Out)
-            }
-        }
-    }
-
+impl Integrator<'_> {
     /// The Jacobian at a point: exact where there are no loops, by differences elsewhere.
     fn jacobian(&mut self, time: f64, states: &[f64], tolerance: &[f64]) -> Result<Jacobian, Given> {
         if self.motion.unknowns == 0 && self.motion.system.mass_matrix.is_none() {

@@ -1,7 +1,8 @@
 //! From one row to the next by the second integrator.
 
 use super::energy::Energy;
-use super::integrate::{Care, Crossed, Given, Integrator, Made, Visit};
+use super::integrate::{Care, Crossed, Made, Visit};
+use super::rates::{Given, Integrator};
 use super::report::ALLOWED;
 use super::{Row, Verifier, row_unknowns};
 use lgm_equations::Seen;

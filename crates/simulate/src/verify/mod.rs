@@ -9,6 +9,7 @@ mod energy;
 mod integrate;
 mod interval;
 mod radau;
+mod rates;
 mod report;
 
 pub use report::{Fault, Report};

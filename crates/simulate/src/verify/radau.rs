@@ -3,7 +3,7 @@
 //! All three stages are solved for together, so that a law is looked at where the step ends, and not only where an extrapolation of its
 //! beginning leads to: a mass that comes to rest in the last part of a step sticks there.
 
-use super::integrate::{Given, Integrator, Jacobian};
+use super::rates::{Given, Integrator, Jacobian};
 use crate::linear::{Factor, Pattern};
 
 /// Where the stages are, as shares of the step; the last one is its end.
