@@ -122,3 +122,94 @@ fn a_text_without_a_file_reads_only_below_the_workspace() {
     assert_eq!(codes(&client.pushed("untitled:a", None)), ["LGM0101"]);
     client.end();
 }
+
+/// The places of the text that a workspace edit changes, by URI.
+fn changes(edit: &Value) -> Vec<(String, usize)> {
+    let changes = edit["changes"].as_object().unwrap();
+    let mut list: Vec<_> = changes
+        .iter()
+        .map(|(uri, edits)| (uri.clone(), edits.as_array().unwrap().len()))
+        .collect();
+    list.sort();
+    list
+}
+
+#[test]
+fn names_are_followed_into_files_that_are_not_open() {
+    let (_folder, work) = place();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::create_dir(work.join(".hidden")).unwrap();
+    fs::write(work.join("part.lgm"), PART).unwrap();
+    fs::write(work.join("main.lgm"), MAIN).unwrap();
+    // Through another file, and with a text that names something else so.
+    fs::write(
+        work.join("through.lgm"),
+        "import \"main.lgm\";\nmodel N { node y : translational; q : Part(1) (a = y); m : Mass(1) y -> gnd; }\n",
+    )
+    .unwrap();
+    fs::write(
+        work.join("sub/other.lgm"),
+        "component Part(k) { port a : electrical; r : Resistor(k) a -> gnd; }\n",
+    )
+    .unwrap();
+    fs::write(
+        work.join(".hidden/main.lgm"),
+        "import \"../part.lgm\";\nmodel H { node x : translational; p : Part(3) (a = x); m : Mass(1) x -> gnd; }\n",
+    )
+    .unwrap();
+    let part = uri(&work.join("part.lgm"));
+    let mut client = Client::start("utf-16", Some(&work));
+    client.open(&part, PART);
+    let at = json!({ "textDocument": { "uri": part }, "position": { "line": 0, "character": 11 } });
+    let mut params = at.clone();
+    params["context"] = json!({ "includeDeclaration": true });
+    let found = client.ask("textDocument/references", params).unwrap();
+    assert_eq!(found.as_array().unwrap().len(), 3, "{found}");
+    let mut params = at;
+    params["newName"] = json!("Piece");
+    let edit = client.ask("textDocument/rename", params.clone()).unwrap();
+    let (main, through) = (uri(&work.join("main.lgm")), uri(&work.join("through.lgm")));
+    assert_eq!(changes(&edit), [(main, 1), (part, 1), (through, 1)]);
+    // Where a closed file has the new name already, nothing is changed.
+    fs::write(
+        work.join("main.lgm"),
+        format!("{MAIN}component Piece(k) {{ port a : translational; }}\n"),
+    )
+    .unwrap();
+    let refused = client.ask("textDocument/rename", params).unwrap_err();
+    assert!(refused.to_string().contains("Piece"), "{refused}");
+    client.end();
+}
+
+#[test]
+fn the_path_of_an_import_is_completed_below_the_workspace() {
+    let (_folder, work) = place();
+    fs::create_dir_all(work.join("models/parts")).unwrap();
+    fs::write(work.join("models/part.lgm"), PART).unwrap();
+    fs::write(work.join("models/parts/cell.lgm"), PART).unwrap();
+    fs::write(work.join("models/notes.txt"), "").unwrap();
+    let main = uri(&work.join("models/main.lgm"));
+    let mut client = Client::start("utf-16", Some(&work.join("models")));
+    client.open(&main, "import \"par\";\nimport \"parts/c\";\nimport \"../\";\n");
+    let mut offered = |line: u32, character: u32| {
+        let at = json!({ "textDocument": { "uri": main }, "position": { "line": line, "character": character } });
+        let items = client.ask("textDocument/completion", at).unwrap();
+        let items = items.as_array().unwrap().iter();
+        items
+            .map(|item| {
+                (
+                    item["label"].as_str().unwrap().to_string(),
+                    item["textEdit"]["range"]["start"]["character"].clone(),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        offered(0, 11),
+        [("part.lgm".to_string(), json!(8)), ("parts/".to_string(), json!(8))]
+    );
+    assert_eq!(offered(1, 15), [("cell.lgm".to_string(), json!(14))]);
+    // What lies above the workspace is nobody's business.
+    assert_eq!(offered(2, 11), []);
+    client.end();
+}

@@ -44,6 +44,11 @@ impl Snapshot {
         completion::completions(self, at)
     }
 
+    /// If a byte of the root text lies in a quoted import: what of its path is written up to there.
+    pub fn import_path(&self, at: u32) -> Option<Span> {
+        completion::import_path(self, at)
+    }
+
     /// The formals of what is being written at a byte of the root text.
     pub fn signature(&self, at: u32) -> Option<Signature> {
         completion::signature(self, at)

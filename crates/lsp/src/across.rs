@@ -2,27 +2,29 @@
 
 use crate::asked::{Asked, Refusal, failed};
 use crate::convert::{Places, workspace_edit};
-use crate::tokens;
+use crate::{folders, tokens};
 use gen_lsp_types::{
     BaseSymbolInformation, Location, ReferenceParams, RenameParams, TextDocumentPositionParams, TextEdit, Uri,
     WorkspaceEdit, WorkspaceSymbol, WorkspaceSymbolLocation, WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 use lgm_source::SourceId;
 
-/// A place by the URI of its text and its byte there, so that several snapshots can be asked about it.
-type Place = (String, u32);
+/// A place by the URI of its text and its byte there, so that several snapshots can be asked about it; and the name there.
+type Place = (String, u32, String);
 
-/// Where the name at a position is declared, or the position itself.
+/// Where the name at a position is declared, or the position itself; and the name.
 fn declared(asked: &mut Asked, at: &TextDocumentPositionParams) -> Result<Option<Place>, Refusal> {
     asked.on(&at.text_document.uri, |places| {
         let here = (places.snapshot.root(), places.offset(at.position));
         let span = places.snapshot.definition(here);
         let (source, offset) = span.map_or(here, |span| (span.source, span.start));
-        Some((places.uri_of(source), offset))
+        let name = places.snapshot.renamed_name(here).ok();
+        let name = name.or(span).map_or("", |span| places.snapshot.map().slice(span));
+        Some((places.uri_of(source), offset, name.to_string()))
     })
 }
 
-/// Asks every open text that has read the text of a name about it.
+/// Asks every text that has read the text of a name about it: the open ones, and the models in the folders of the editor.
 fn ask_all<R>(
     asked: &mut Asked,
     at: &TextDocumentPositionParams,
@@ -33,7 +35,7 @@ fn ask_all<R>(
         Some(ask(places, (places.snapshot.root(), places.offset(at.position))))
     })?;
     let mut answers: Vec<R> = here.into_iter().collect();
-    let Some((uri, offset)) = declared(asked, at)? else {
+    let Some((uri, offset, name)) = declared(asked, at)? else {
         return Ok(answers);
     };
     for other in asked.world.documents.keys().filter(|other| **other != own.0) {
@@ -43,7 +45,29 @@ fn ask_all<R>(
         })?;
         answers.extend(there);
     }
+    let Some(files) = folders::models(&asked.world.folders) else {
+        let words = "the folders that are open in the editor hold more files than can be searched";
+        return Err(failed(words.to_string()));
+    };
+    for path in files {
+        let is_open = asked.world.opened(&lgm_files::resolve(&path)).is_some();
+        // A file that does not hold the name, or cannot be read, has no use of it.
+        let text = (!is_open).then(|| lgm_files::read_text(&path).ok()).flatten();
+        let Some(text) = text.filter(|text| has_word(text, &name)) else {
+            continue;
+        };
+        let there = asked.on_closed(&path, text, |places| {
+            let source = places.source_of(&uri)?;
+            Some(ask(places, (source, offset)))
+        })?;
+        answers.extend(there);
+    }
     Ok(answers)
+}
+
+fn has_word(text: &str, name: &str) -> bool {
+    let mut words = text.split(|it: char| !(it.is_alphanumeric() || it == '_'));
+    words.any(|word| word == name)
 }
 
 pub(crate) fn references(asked: &mut Asked, params: &ReferenceParams) -> Result<Option<Vec<Location>>, Refusal> {

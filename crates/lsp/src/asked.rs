@@ -9,6 +9,7 @@ use gen_lsp_types::{Uri, *};
 use lgm_model::Model;
 use lgm_model::system::StateSystem;
 use lsp_server::ErrorCode;
+use std::path::Path;
 
 /// Why a request has no result.
 #[derive(Debug)]
@@ -53,6 +54,28 @@ impl Asked<'_> {
             None if uri.starts_with(uri::LIBRARY) => Ok(None),
             None => Err(Refusal::Fault(ErrorCode::InvalidParams, format!("{uri} is not open"))),
         }
+    }
+
+    /// The same with a file that is not open, as if it were.
+    pub(crate) fn on_closed<R>(
+        &mut self,
+        path: &Path,
+        text: String,
+        work: impl FnOnce(&Places) -> Option<R>,
+    ) -> Result<Option<R>, Refusal> {
+        let uri = uri::of_path(path);
+        let mut world = self.world.clone();
+        world.open(&uri, 0, text);
+        let done = self.cache.with(&world, &uri, |entry| {
+            let snapshot = &entry.snapshot;
+            work(&Places {
+                world: &world,
+                uri: &uri,
+                snapshot,
+            })
+        });
+        self.cache.forget(&uri);
+        Ok(done?.flatten())
     }
 
     pub(super) fn at<R>(

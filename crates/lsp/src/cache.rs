@@ -115,6 +115,12 @@ impl Cache {
         self.used.clear();
     }
 
+    /// Forgets a text that was looked at as if it were open: no edit can overtake it.
+    pub(crate) fn forget(&mut self, uri: &str) {
+        self.entries.remove(uri);
+        self.used.retain(|used| used != uri);
+    }
+
     /// Forgets texts that are no longer open.
     pub(crate) fn keep_open(&mut self, world: &World) {
         self.entries.retain(|uri, _| world.documents.contains_key(uri));

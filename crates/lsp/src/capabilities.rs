@@ -108,7 +108,7 @@ pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
         })),
         hover_provider: Some(HoverProvider::Bool(true)),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: characters(".[(,\""),
+            trigger_characters: characters(".[(,\"/"),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {

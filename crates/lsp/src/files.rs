@@ -34,6 +34,11 @@ impl Files<'_> {
         }
     }
 
+    /// The folders below which files may be read, links resolved.
+    pub(crate) fn allowed(&self) -> &[PathBuf] {
+        &self.allowed
+    }
+
     /// What was read.
     pub(crate) fn into_reads(self) -> Vec<ReadFile> {
         self.reads.into_inner()

@@ -11,6 +11,7 @@ mod convert;
 mod diagnostics;
 mod documents;
 mod files;
+mod folders;
 mod jobs;
 mod preview;
 mod requests;

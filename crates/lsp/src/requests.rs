@@ -4,7 +4,8 @@ use crate::asked::{Asked, Refusal, failed, invalid};
 use crate::cache::Stopped;
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
-use crate::{across, diagnostics, preview, tokens, uri};
+use crate::files::Files;
+use crate::{across, diagnostics, folders, preview, tokens, uri};
 use gen_lsp_types::*;
 use lgm_ide::Snapshot;
 use lgm_source::cancellation::Cancellation;
@@ -12,6 +13,7 @@ use lgm_source::{NoFiles, Span};
 use lsp_server::ErrorCode;
 use serde_json::{Value, json};
 use std::ops::Range as Bytes;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Whether the text that a request is about has changed since.
@@ -116,6 +118,9 @@ fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refus
 fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<CompletionResponse>, Refusal> {
     let with_snippets = asked.client.snippets;
     asked.at(&params.text_document_position_params, |places, at| {
+        if let Some(span) = places.snapshot.import_path(at) {
+            return Some(imports(places, span));
+        }
         let items = places.snapshot.completions(at).into_iter().map(|found| {
             let is_snippet = with_snippets && found.insert.contains('$');
             let new_text = match is_snippet {
@@ -142,6 +147,35 @@ fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<Com
         });
         Some(CompletionResponse::CompletionItemList(items.collect()))
     })
+}
+
+/// What a quoted import may go on with.
+fn imports(places: &Places, span: Span) -> CompletionResponse {
+    let path = uri::to_path(places.uri);
+    let begun = places.snapshot.map().slice(span);
+    let names = match path.as_deref().and_then(Path::parent) {
+        Some(own) => folders::importable(own, begun, Files::new(places.world, path.as_deref()).allowed()),
+        None => Vec::new(),
+    };
+    // The last part of the path is what is replaced.
+    let from = begun.rfind('/').map_or(0, |at| at + 1);
+    let replace = Span {
+        start: span.start + from as u32,
+        ..span
+    };
+    let item = |name: String| CompletionItem {
+        label: name.clone(),
+        kind: Some(match name.ends_with('/') {
+            true => CompletionItemKind::Folder,
+            false => CompletionItemKind::File,
+        }),
+        text_edit: Some(CompletionItemTextEdit::TextEdit(TextEdit {
+            range: places.range(replace),
+            new_text: name,
+        })),
+        ..CompletionItem::default()
+    };
+    CompletionResponse::CompletionItemList(names.into_iter().map(item).collect())
 }
 
 /// A snippet as plain text: `${1:k}` becomes `k`, `$0` nothing.

@@ -1,0 +1,55 @@
+//! Definitions that completion and signatures look at.
+
+use crate::Snapshot;
+use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
+use lgm_syntax::ast::Item;
+
+/// Everything that an instance can be one of, seen from the root text.
+pub(super) fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
+    let analysis = snapshot.analysis();
+    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
+    let is_kind = |id: &DefinitionId| {
+        matches!(
+            analysis.get(*id).kind,
+            DefinitionKind::Element | DefinitionKind::Component | DefinitionKind::Modal
+        )
+    };
+    ids.filter(is_kind).collect()
+}
+
+pub(super) fn is_formal(kind: DefinitionKind) -> bool {
+    matches!(kind, DefinitionKind::Formal | DefinitionKind::StructuralFormal)
+}
+
+/// The formals of an item, in order.
+pub(super) fn formals(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
+    let analysis = snapshot.analysis();
+    let mut list = analysis.members(id);
+    list.retain(|member| is_formal(analysis.get(*member).kind));
+    list.sort_by_key(|member| analysis.get(*member).name_span);
+    list
+}
+
+/// The name of the domain of an element or a modal block; none if it has none, or several.
+fn domain_of(snapshot: &Snapshot, kind: &Definition) -> Option<String> {
+    let items = &snapshot.compilation().program().ast(kind.name_span.source)?.items;
+    items
+        .iter()
+        .find_map(|item| match item {
+            Item::Element(element) if element.name.span == kind.name_span => element.domain.as_ref(),
+            Item::Modal(modal) if modal.name.span == kind.name_span => modal.domain.as_ref(),
+            _ => None,
+        })
+        .map(|domain| domain.text.to_string())
+}
+
+/// Whether a branch of this kind can end at a node: neither says its domain, or both the same.
+pub(super) fn fits(snapshot: &Snapshot, kind: Option<DefinitionId>, node: DefinitionId) -> bool {
+    let analysis = snapshot.analysis();
+    let wanted = kind.and_then(|kind| domain_of(snapshot, analysis.get(kind)));
+    let found = analysis.get(node).of.map(|of| analysis.get(of));
+    match (wanted, found) {
+        (Some(wanted), Some(found)) if found.kind == DefinitionKind::Domain => *found.name == *wanted,
+        _ => true,
+    }
+}
