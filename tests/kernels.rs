@@ -102,7 +102,7 @@ impl Point {
     }
 }
 
-/// The same operations in the same order give the same bits, whoever evaluates them; of what is no number, no sign is asked.
+/// The same operations in the same order give the same bits, in machine code and interpreted; of what is no number, no sign is asked.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }

@@ -1,4 +1,4 @@
-//! Every sentence that a user can read, in one list per crate: `tests/snapshots/all__sentences__*.snap`. Whoever changes a message sees it
+//! Every sentence that a user can read, in one list per crate: `tests/snapshots/all__sentences__*.snap`. A change of a message shows
 //! among its neighbours, and reviewers read what has changed. `INSTA_UPDATE=always` writes the lists anew.
 
 use std::collections::BTreeSet;

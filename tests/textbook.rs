@@ -314,7 +314,7 @@ fn a_motor_drive_keeps_its_current_limit() {
 }
 
 /// With the valve wide open, the piston moves as fast as two orifices in series let it; with the position loop it comes to rest
-/// where it is told.
+/// where it is reported.
 #[test]
 fn a_hydraulic_servo_moves_as_its_orifices_let_it() {
     let servo = run("hydraulic_servo.lgm", &["--stop", "4", "--points", "4001"]);

@@ -183,7 +183,7 @@ fn a_function_of_time_is_the_same_as_input_signal_and_in_place() {
             let mut reference: Option<(Rows, usize)> = None;
             for (way, text) in written_in_four_ways(template, function) {
                 let (rows, told) = simulated(&text, &[]);
-                // Impulses in outputs are told of in each way.
+                // Impulses in outputs are reported in each way.
                 let told = told.matches("LGM1022").count();
                 let Some((expected, wanted)) = &reference else {
                     reference = Some((rows, told));

@@ -1,5 +1,5 @@
 //! Models that compile, and are not what was meant: units that a number without one hides, masses between moving nodes, laws
-//! without an energy. Each is told of, and what is right is not.
+//! without an energy. Each is reported, and what is right is not.
 
 use crate::networks;
 

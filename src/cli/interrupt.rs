@@ -14,7 +14,7 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Files and folders that are being written. Whoever makes or forgets one holds the lock.
+/// Files and folders that are being written. A thread that makes or forgets one holds the lock.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// How often it is tried to remove what another thread writes to.

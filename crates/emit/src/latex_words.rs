@@ -1,6 +1,7 @@
 //! Numbers and words in LaTeX.
 
 use crate::significant;
+use lgm_algebra::expr::print::{LatexMode, latex_escaped};
 
 /// A number with a power of ten instead of an `e`.
 pub(super) fn number(value: f64) -> String {
@@ -16,18 +17,5 @@ pub(super) fn number(value: f64) -> String {
 
 /// Plain text, with TeX's own characters made harmless.
 pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for letter in text.chars() {
-        match letter {
-            '_' | '&' | '%' | '#' | '$' | '{' | '}' => {
-                out.push('\\');
-                out.push(letter);
-            }
-            '\\' => out.push_str("\\textbackslash{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            _ => out.push(letter),
-        }
-    }
-    out
+    latex_escaped(text, LatexMode::Text)
 }

@@ -1,4 +1,4 @@
-//! Which numbers are at fault: values as they are told to the user, and the parameters that they come from.
+//! Which numbers are at fault: values as the user reads them, and the parameters that they come from.
 
 use super::given::parameter_values;
 use lgm_algebra::expr::{self, ExprId, SymbolId};

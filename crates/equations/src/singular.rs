@@ -73,7 +73,7 @@ impl SingularityReport<'_> {
     }
 
     fn name(&self, port: PortId, variable: Variable) -> String {
-        // A column of a port is told by the port alone.
+        // A column of a port is named by the port alone.
         self.words
             .name(self.words.fact(&FxHashMap::default(), port_column(port, variable)))
     }

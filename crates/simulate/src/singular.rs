@@ -1,8 +1,8 @@
 //! Positions at which the equations are singular: a straight arm, a gimbal lock, a dead centre of a chain.
 //!
 //! Where a run fails, the matrices that rates were solved with, and those of the loops, are looked at with the numbers there and at
-//! the start: one that is singular in the one place and not in the other is why. A matrix that was never regular is told of where it
-//! is singular to rounding.
+//! the start: one that is singular in the one place and not in the other is why. A matrix that was never regular is reported where
+//! it is singular to rounding.
 
 use super::failure::{Blame, FailureKind};
 use super::motion::Motion;

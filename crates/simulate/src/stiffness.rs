@@ -1,7 +1,7 @@
 //! Whether an explicit method is held back by stability rather than by accuracy, and what is to be done about it.
 //!
 //! An explicit method's step times the largest eigenvalue of the system cannot exceed a few units. Where the steps that
-//! pass the error test stay at that bound, an implicit method may take longer ones. Which one may is told by where the
+//! pass the error test stay at that bound, an implicit method may take longer ones. Which one may follows from where the
 //! eigenvalue lies: backward differentiation is at its best near the negative real axis and itself unstable near the
 //! imaginary one, where the Runge-Kutta method that damps everything fast takes its place.
 //!

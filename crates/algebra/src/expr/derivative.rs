@@ -1,7 +1,7 @@
 //! Exact derivatives of shared expressions: whole rows of partial derivatives, sparse.
 //!
 //! Derivatives of `abs`, `sign`, `min`, `max`, `floor`, `if`, relations and steps are those of the branch in force; what
-//! happens at the instant of a change is the business of whoever finds that instant.
+//! happens at the instant of a change is the business of the search for that instant.
 
 use super::Exprs;
 use crate::expr::{ExprId, Function, Node, SymbolId};

@@ -18,7 +18,7 @@ pub(crate) const LONGEST_WORK: u64 = 2_000_000_000;
 
 /// The nearest double of an exact number, as an exact number; `None` where that is 0 or infinite.
 pub(crate) fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRational> {
-    // The range of doubles is told by the lengths, without a division of long numbers.
+    // The lengths say whether they are in the range of doubles, without a division of long numbers.
     let scale = numerator.bits() as i64 - denominator.bits() as i64;
     if !(-1080..=1030).contains(&scale) {
         return None;

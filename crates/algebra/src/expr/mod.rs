@@ -216,7 +216,7 @@ impl Exprs {
         };
         match together {
             Some(number) => (flat, Numbers::Many(number)),
-            // Together they are out of range: all stay as they are, and whoever needs their value finds it so.
+            // Together they are out of range: all stay as they are, and their value is found to be so.
             None => match unmerged {
                 Some(parts) => (parts, Numbers::None),
                 None => {

@@ -10,7 +10,7 @@ use num_integer::Integer as _;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-pub use super::print_latex::{latex, latex_name};
+pub use super::print_latex::{Mode as LatexMode, escaped as latex_escaped, latex, latex_name};
 
 /// How tightly an expression binds, loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

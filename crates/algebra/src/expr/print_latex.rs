@@ -235,23 +235,23 @@ pub fn latex_name(name: &str) -> String {
     if !tail.is_empty() {
         let plain = tail.len() == 1 || tail.chars().all(|c| c.is_ascii_digit());
         subscripts.push(if plain {
-            escape(tail)
+            escaped(tail, Mode::Formula)
         } else {
-            format!("\\mathrm{{{}}}", escape(tail))
+            format!("\\mathrm{{{}}}", escaped(tail, Mode::Formula))
         });
     }
     if !owner.is_empty() {
-        subscripts.push(format!("\\mathrm{{{}}}", escape(owner)));
+        subscripts.push(format!("\\mathrm{{{}}}", escaped(owner, Mode::Formula)));
     }
     if !index.is_empty() {
-        subscripts.push(escape(index));
+        subscripts.push(escaped(index, Mode::Formula));
     }
     let letter = if GREEK.contains(&stem) {
         format!("\\{stem}")
     } else if stem.chars().count() == 1 {
-        escape(stem)
+        escaped(stem, Mode::Formula)
     } else {
-        format!("\\mathit{{{}}}", escape(stem))
+        format!("\\mathit{{{}}}", escaped(stem, Mode::Formula))
     };
     if subscripts.is_empty() {
         return letter;
@@ -266,17 +266,30 @@ const GREEK: [&str; 34] = [
     "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 ];
 
-fn escape(text: &str) -> String {
+/// Where a text stands in a document of TeX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Between dollars.
+    Formula,
+    /// In running text.
+    Text,
+}
+
+/// A text with TeX's own characters made harmless.
+pub fn escaped(text: &str, mode: Mode) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
-        match c {
-            '_' | '%' | '#' | '&' | '$' | '{' | '}' => {
+        match (c, mode) {
+            ('_' | '%' | '#' | '&' | '$' | '{' | '}', _) => {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            '\\' => escaped.push_str("\\backslash "),
-            '^' => escaped.push_str("\\wedge "),
-            '~' => escaped.push_str("\\sim "),
+            ('\\', Mode::Formula) => escaped.push_str("\\backslash "),
+            ('^', Mode::Formula) => escaped.push_str("\\wedge "),
+            ('~', Mode::Formula) => escaped.push_str("\\sim "),
+            ('\\', Mode::Text) => escaped.push_str("\\textbackslash{}"),
+            ('^', Mode::Text) => escaped.push_str("\\textasciicircum{}"),
+            ('~', Mode::Text) => escaped.push_str("\\textasciitilde{}"),
             _ => escaped.push(c),
         }
     }

@@ -80,7 +80,7 @@ pub(crate) enum ValueSlot<'a> {
     Absent,
     /// Declared, not looked at yet.
     Deferred(Origin<'a>, EnvId),
-    /// Being evaluated: whoever asks now closes a circle.
+    /// Being evaluated: a use of it now closes a circle.
     Busy,
     /// Evaluated.
     Done(Value),

@@ -192,7 +192,7 @@ pub(crate) struct ArrayValue {
 /// What an expression evaluates to.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A fault was reported; whoever uses the value stays silent.
+    /// A fault was reported; what uses the value stays silent.
     Error,
     /// A scalar.
     Scalar(Scalar),

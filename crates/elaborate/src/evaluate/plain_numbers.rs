@@ -1,6 +1,6 @@
 //! Mismatches of dimension that rest on a number without a unit: warnings, with the unit that may be missing.
 //!
-//! In `m*9.81` the number counts as a pure one, so that the product is a mass; whoever meant a weight forgot a unit. What
+//! In `m*9.81` the number counts as a pure one, so that the product is a mass; for a weight, a unit was forgotten. What
 //! was computed is right in SI all the same, so that this is no error.
 
 use crate::context::values::{Agreement, DimId, Value, decimal};

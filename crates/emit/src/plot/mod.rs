@@ -1,6 +1,6 @@
 //! Trajectories as pictures: SVG for paper and README, HTML for a closer look.
 //!
-//! A curve is told from its neighbours by colour, by its dashes, by a marker and by its name beside its end, so that it is
+//! A curve differs from its neighbours in colour, in its dashes, in a marker and in its name beside its end, so that it is
 //! found in print and by those who see no colours. Curves of one unit share a panel unless they differ too much in size.
 
 mod html;

@@ -7,7 +7,7 @@ use lgm_source::Span;
 use rustc_hash::FxHashMap;
 
 /// The name of a physical quantity by its dimension (exponents of m, kg, s, A, K, mol, cd), as an across or through
-/// variable. A dimension is not a quantity: a torque is told from an energy by its place.
+/// variable. A dimension is not a quantity: a torque differs from an energy in its place.
 const QUANTITIES: [([i16; 7], bool, &str); 12] = [
     ([2, 1, -3, -1, 0, 0, 0], true, "voltage"),
     ([0, 0, 0, 1, 0, 0, 0], false, "current"),

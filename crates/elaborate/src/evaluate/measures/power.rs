@@ -49,36 +49,26 @@ impl<'a> Evaluator<'a> {
         Some(id)
     }
 
+    /// The power of efforts and flows, entry by entry.
+    fn product_of(&mut self, efforts: &Value, flows: &Value) -> Value {
+        if efforts.is_error() || flows.is_error() {
+            return Value::Error;
+        }
+        let pairs = efforts.entries().iter().zip(flows.entries());
+        let pairs: Vec<(ExprId, ExprId)> = pairs.map(|(effort, flow)| (effort.expr, flow.expr)).collect();
+        self.power_value(&pairs)
+    }
+
     pub(in crate::evaluate) fn power_of_part(&mut self, argument: &'a Expr, place: Place) -> Value {
         if let ExprKind::Bond(tail, head) = &argument.kind {
             let e = self.of_bond(Wanted::Is(Variable::Effort), tail, head, place);
             let f = self.of_bond(Wanted::Is(Variable::Flow), tail, head, place);
-            let pairs: Vec<(ExprId, ExprId)> = e
-                .entries()
-                .iter()
-                .zip(f.entries())
-                .map(|(e, f)| (e.expr, f.expr))
-                .collect();
-            return if e.is_error() || f.is_error() {
-                Value::Error
-            } else {
-                self.power_value(&pairs)
-            };
+            return self.product_of(&e, &f);
         }
         if let Some((id, port)) = self.port_of_element(argument, place) {
             let e = self.of_element(Wanted::Is(Variable::Effort), id, Some(port), argument.span);
             let f = self.of_element(Wanted::Is(Variable::Flow), id, Some(port), argument.span);
-            let pairs: Vec<(ExprId, ExprId)> = e
-                .entries()
-                .iter()
-                .zip(f.entries())
-                .map(|(e, f)| (e.expr, f.expr))
-                .collect();
-            return if e.is_error() || f.is_error() {
-                Value::Error
-            } else {
-                self.power_value(&pairs)
-            };
+            return self.product_of(&e, &f);
         }
         let Some(id) = self.element_of_power(argument, place, "power") else {
             return Value::Error;

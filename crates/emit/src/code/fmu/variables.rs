@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The size of a state of which nothing is known, in SI units.
 const UNKNOWN: f64 = 1e-3;
 
-/// What a variable is to whoever uses the FMU.
+/// What a variable is to a user of the FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Causality {
     Independent,
