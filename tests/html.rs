@@ -63,3 +63,21 @@ fn a_page_stands_by_itself() {
     assert!(page.contains("<title>Oscillator</title>"));
     assert!(!page.contains("http://") && !page.contains("<script"), "{page}");
 }
+
+#[test]
+fn dependent_storage_and_starts_are_in_documents_as_in_the_text() {
+    let mut followers = 0;
+    for path in examples() {
+        let system = compiled(&path);
+        let options = MatrixOptions::default();
+        let (page, source) = (words(&html_body(&system, options)), latex(&system, options));
+        followers += system.dependent.len();
+        assert_eq!(page.matches("Dependent storage: ").count(), system.dependent.len());
+        assert_eq!(source.matches("Dependent storage: ").count(), system.dependent.len());
+        let started = system.states.iter().any(|state| state.start_value != 0.0);
+        let is_said = started && system.linearized_at.is_none();
+        assert_eq!(page.contains("Starts: "), is_said, "{}", path.display());
+        assert_eq!(source.matches("(0) = ").count() > 0, is_said, "{}", path.display());
+    }
+    assert!(followers > 0);
+}

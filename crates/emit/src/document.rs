@@ -5,6 +5,7 @@ use super::blocks::{Notation, Tex, sides, some, told};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members};
 use crate::latex_words::{escaped, number};
+use crate::text::follows;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, print};
 use lgm_model::ParameterEntry;
 use lgm_model::blocks::{BlockEquation, BlockForm};
@@ -165,6 +166,13 @@ impl Document<'_> {
                 self.parts.push(Part::Text(list, After::End));
             }
         }
+        if system.linearized_at.is_none() {
+            self.starts();
+        }
+        for dependent in &system.dependent {
+            let words = Inline::Words(format!("Dependent storage: {}.", follows(dependent)));
+            self.parts.push(Part::Text(vec![words], After::End));
+        }
         if let Some(point) = &system.linearized_at {
             let all = point.states.iter().chain(&point.inputs).chain(&point.outputs);
             let lines: Vec<String> = all
@@ -181,6 +189,28 @@ impl Document<'_> {
             self.aligned("Point of linearisation", lines);
             let words = "In what follows, states, inputs and outputs are deviations from it.".to_string();
             self.parts.push(Part::Text(vec![Inline::Words(words)], After::End));
+        }
+    }
+
+    /// Where states start, if that is not zero.
+    fn starts(&mut self) {
+        let system = self.system;
+        let states = system.states.iter().filter(|state| state.start_value != 0.0);
+        let mut list: Vec<Inline> = Vec::new();
+        for state in states {
+            let words = if list.is_empty() { "Starts: " } else { ",\n" };
+            list.push(Inline::Words(words.to_string()));
+            let (name, value) = (self.name(state.symbol), number(state.start_value));
+            list.push(Inline::Formula(format!(
+                "{name}(0) = {value}{}",
+                unit(state.unit.as_deref())
+            )));
+        }
+        if !list.is_empty() {
+            let is_all = system.states.iter().all(|state| state.start_value != 0.0);
+            let end = if is_all { "." } else { "; all others from zero." };
+            list.push(Inline::Words(end.to_string()));
+            self.parts.push(Part::Text(list, After::End));
         }
     }
 

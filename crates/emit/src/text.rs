@@ -5,7 +5,8 @@ use crate::text_tables::{TextOptions, entry_list, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
-    AlgebraicLoop, Assignment, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem,
+    StateVariable,
 };
 use lgm_model::{Parameter, ParameterEntry};
 use num_bigint::BigInt;
@@ -321,21 +322,26 @@ fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprI
     }
 }
 
+/// What a storage without a state of its own follows from.
+pub(super) fn follows(dependent: &DependentStorage) -> String {
+    let on = match dependent.on.is_empty() {
+        true => "the sources alone".to_string(),
+        false => dependent.on.join(" and "),
+    };
+    let equivalent = match dependent.equivalent.is_empty() {
+        true => String::new(),
+        false => format!(": equivalent {}", dependent.equivalent),
+    };
+    format!("{} follows {on}{equivalent}", dependent.element)
+}
+
 fn dependent_storage(system: &StateSystem, out: &mut String) {
     if system.dependent.is_empty() {
         return;
     }
     out.push_str("\ndependent storage\n");
     for dependent in &system.dependent {
-        let masters: Vec<&str> = dependent.on.iter().map(|name| &**name).collect();
-        let masters = match masters[..] {
-            [] => "the sources alone".to_string(),
-            _ => masters.join(" and "),
-        };
-        let _ = write!(out, "  {} follows {masters}", dependent.element);
-        if !dependent.equivalent.is_empty() {
-            let _ = write!(out, ": equivalent {}", dependent.equivalent);
-        }
+        let _ = write!(out, "  {}", follows(dependent));
         out.push('\n');
     }
 }
