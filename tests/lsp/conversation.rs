@@ -301,6 +301,27 @@ fn hints_and_lenses_are_what_was_chosen() {
 }
 
 #[test]
+fn long_work_shows_its_progress() {
+    let mut client = Client::start_with(&json!({ "window": { "workDoneProgress": true } }), None);
+    client.open(URI, MODEL);
+    let quick = client.pushed(URI, Some(1));
+    assert_eq!(quick, Vec::<Value>::new());
+    client.change(URI, 2, json!([{ "text": long_model(30_000) }]));
+    let asked = client.wait(|message| message["method"] == "window/workDoneProgress/create");
+    let token = asked["params"]["token"].clone();
+    // The short work before it showed nothing.
+    assert_eq!(token, "lgm-work-1");
+    for kind in ["begin", "end"] {
+        let shown = client.wait(|message| message["method"] == "$/progress");
+        assert_eq!(
+            (&shown["params"]["token"], &shown["params"]["value"]["kind"]),
+            (&token, &json!(kind))
+        );
+    }
+    client.end();
+}
+
+#[test]
 fn what_nobody_waits_for_ends_early() {
     let mut client = Client::start("utf-16", None);
     client.open(URI, &long_model(2000));

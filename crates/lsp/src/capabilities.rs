@@ -29,6 +29,8 @@ pub(crate) struct Client {
     pub pulls: bool,
     /// Whether it can be asked to watch files.
     pub watches: bool,
+    /// Whether it shows the progress of long work.
+    pub shows_progress: bool,
     /// The requests by which it can be asked to ask again.
     pub refreshes: Vec<&'static str>,
 }
@@ -54,6 +56,7 @@ impl Client {
                 .pointer("/capabilities/textDocument/diagnostic")
                 .is_some_and(Value::is_object)
                 && is("/capabilities/workspace/diagnostics/refreshSupport"),
+            shows_progress: is("/capabilities/window/workDoneProgress"),
             refreshes: [
                 (
                     "/capabilities/workspace/inlayHint/refreshSupport",

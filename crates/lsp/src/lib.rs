@@ -14,6 +14,7 @@ mod files;
 mod folders;
 mod jobs;
 mod preview;
+mod progress;
 mod requests;
 mod server;
 mod settings;

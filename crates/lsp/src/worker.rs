@@ -6,6 +6,7 @@ use crate::capabilities::Client;
 use crate::diagnostics::{self, Found};
 use crate::documents::World;
 use crate::jobs::{Job, Purpose, Shared, locked};
+use crate::progress::Progress;
 use crate::requests;
 use crate::transport::Out;
 use crossbeam_channel::Receiver;
@@ -24,6 +25,7 @@ pub(crate) struct Worker {
     client: Client,
     plot: Plot,
     cache: Cache,
+    progress: Progress,
     /// What was found last, with the version of the text if it is open.
     found: BTreeMap<String, (Option<i32>, Vec<Diagnostic>)>,
     /// What the editor was answered last when it asked for the diagnostics of a text, with the version of that.
@@ -34,6 +36,7 @@ impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, out: Out, client: Client, plot: Plot) -> Worker {
         Worker {
             cache: Cache::new(shared.clone()),
+            progress: Progress::new(out.clone(), client.shows_progress),
             shared,
             out,
             client,
@@ -68,6 +71,7 @@ impl Worker {
 
     /// Looks for problems; if a newer world comes meanwhile, so does another job of this kind.
     fn check(&mut self) {
+        let _underway = self.progress.begin("checking models");
         let world = self.shared.latest();
         self.cache.keep_open(&world);
         self.cache.begin(Purpose::Check);
@@ -138,6 +142,11 @@ impl Worker {
             .to_string();
         let version = world.documents.get(&uri).map(|document| document.version);
         let is_pull = request.method == "textDocument/diagnostic";
+        let _underway = self.progress.begin(match request.method.as_str() {
+            "textDocument/diagnostic" => "checking a model",
+            "lgm/preview" | "lgm/equations" => "making equations",
+            _ => "reading models",
+        });
         let result = self.result(request, world, cancellation);
         if let (true, Ok(report)) = (is_pull, &result) {
             self.pulled.insert(uri, (version, report["items"].clone()));
