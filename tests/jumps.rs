@@ -269,3 +269,127 @@ model M {{
         }
     }
 }
+
+/// A source that storage with a start controls is 0 before the run, and a step where it begins: with the charge q, both capacitors hold
+/// `q/2 + q + 3*q^3 = 4*0.25`, whatever the order of lines and whatever is measured of the storage.
+#[test]
+fn a_source_that_storage_with_a_start_controls_charges_what_it_acts_on() {
+    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
+    for (start, measure) in [
+        ("c0 : Capacitor(2) n0 -> gnd, start = 0.25;", "across(c0)"),
+        ("c0 : Capacitor(2) n0 -> gnd, start = 0.25;", "through(r0)"),
+        (
+            "c0 : Capacitor(2) n0 -> gnd;\n  state z = int(-z), start = 0.25;",
+            "(z + across(c0))",
+        ),
+    ] {
+        let source = format!("e  : VoltageSource(4*{measure}) n2 -> gnd;");
+        let lines = [
+            "c1 : Capacitor(2) n1 -> gnd;",
+            "c2 : Cubic(1, 3) n2 -> n1;",
+            start,
+            &source,
+        ];
+        for first in 0..lines.len() {
+            for reversed in [false, true] {
+                let mut lines = lines;
+                lines.rotate_left(first);
+                if reversed {
+                    lines.reverse();
+                }
+                let text = format!(
+                    "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
+model M {{
+  node n0, n1, n2 : electrical;
+  {}
+  r  : Resistor(1) n1 -> gnd;
+  r0 : Resistor(1) n0 -> gnd;
+  output v = across(c1);
+  output w = across(c2);
+}}",
+                    lines.join("\n  ")
+                );
+                let found = rows(&text, 1e-3, 1e-6).unwrap();
+                let expected = [0.5 * charge, 1.0 - 0.5 * charge];
+                let is_near = found[0].iter().zip(expected).all(|(a, b)| near(*a, b));
+                assert!(is_near, "{text}\n{found:?} and {expected:?}");
+            }
+        }
+    }
+}
+
+/// A function that is a term in one place and a factor in another is one function, which steps alone while the other term does not.
+#[test]
+fn a_function_of_time_is_one_wherever_it_is_a_term() {
+    let expected = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
+    for (f, g) in [
+        ("f", "g"),
+        ("1.89*step(0.5)", "ramp(0.7)"),
+        ("(1.89*step(0.5))", "ramp(0.7)/2"),
+    ] {
+        for (source, gain) in [
+            (format!("100*{f} + 3*{g}"), format!("0.277*{f}")),
+            (format!("3*{g} - 100*(-{f} - 2*{g})"), format!("({f} + {g}/4)*0.277")),
+            (format!("p*{f}"), format!("q*{f}")),
+        ] {
+            let text = format!(
+                "model M {{
+  param p = 100;
+  param q = 0.277;
+  signal f = 1.89*step(0.5);
+  signal g = ramp(0.7);
+  node n1, n2 : electrical;
+  c1 : Capacitor(1e-9) n2 -> gnd;
+  c2 : Capacitor(1e-9) n2 -> n1;
+  source : VoltageSource({source}) n1 -> gnd;
+  extra  : CurrentSource(-({gain})*through(c1)) gnd -> n2;
+  output v = across(c1);
+}}"
+            );
+            let found = rows(&text, 1.0, 1e-6).unwrap_or_else(|kind| panic!("{text}\n{kind:?}"));
+            assert!(near(found[1][0], expected), "{text}\n{found:?} and {expected}");
+        }
+    }
+}
+
+/// A function is no multiple of itself times a parameter that may be 0.
+#[test]
+fn a_parameter_of_zero_hides_no_function_of_time() {
+    let text = "model M {
+  param none = 0;
+  signal f = 1.89*step(0.5);
+  node n1, n2, n3 : electrical;
+  first  : VoltageSource(none*f) n3 -> gnd;
+  c3 : Capacitor(1) n3 -> gnd;
+  c1 : Capacitor(1e-9) n2 -> gnd;
+  c2 : Capacitor(1e-9) n2 -> n1;
+  source : VoltageSource(100*f) n1 -> gnd;
+  extra  : CurrentSource(-0.277*f*through(c1)) gnd -> n2;
+  output v = across(c1);
+}";
+    let found = rows(text, 1.0, 1e-6).unwrap();
+    let expected = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
+    assert!(near(found[1][0], expected), "{found:?} and {expected}");
+}
+
+/// A source that is a product with an input is 0 before the input steps, whatever else it is a product with: the force `0.126*f*v2` on the
+/// mass is an impulse of `0.126*2^2/2`, as the spring gives way by the velocity `v2 = v1 + f'` while f rises.
+#[test]
+fn what_an_input_multiplies_begins_with_it_alone() {
+    for unity in ["1", "unity"] {
+        let text = format!(
+            "model M {{
+  input f = 2*step(0);
+  state unity = int(1 - unity), start = 1;
+  node n1, n2 : translational;
+  mass   : Mass(1) n1 -> gnd;
+  spring : Spring(1) n2 -> n1;
+  push   : ForceSource(f*{unity}) gnd -> n2;
+  other  : ForceSource(-0.126*f*across(push)*{unity}) gnd -> n1;
+  output v = across(mass);
+}}"
+        );
+        let found = rows(&text, 1e-6, 1e-6).unwrap_or_else(|kind| panic!("{text}\n{kind:?}"));
+        assert!(near(found[0][0], 0.252), "{text}\n{found:?}");
+    }
+}

@@ -49,7 +49,7 @@ fn first_row(system: &StateSystem, set: &[(&str, f64)]) -> (Vec<f64>, Vec<f64>) 
     };
     let set: Vec<(usize, f64)> = set.iter().map(|(name, value)| (place(name), *value)).collect();
     let parameters = kernels.parameters(&set);
-    let inputs = Inputs::new(system, &kernels, &parameters, Vec::new(), 0.0);
+    let inputs = Inputs::new(system, &kernels, &parameters, vec![None; system.inputs.len()], 0.0);
     let plan = Plan {
         stop: 1e-3,
         points: 2,

@@ -55,7 +55,7 @@ fn first_row(system: &StateSystem, set: &[(&str, f64)]) -> Vec<f64> {
     };
     let set: Vec<(usize, f64)> = set.iter().map(|(name, value)| (place(name), *value)).collect();
     let parameters = kernels.parameters(&set);
-    let inputs = Inputs::new(system, &kernels, &parameters, Vec::new(), 0.0);
+    let inputs = Inputs::new(system, &kernels, &parameters, vec![None; system.inputs.len()], 0.0);
     let plan = Plan {
         stop: 1e-9,
         points: 2,
@@ -534,4 +534,60 @@ model M {
     let names: Vec<&str> = system.states.iter().map(|state| &*state.name).collect();
     assert_eq!(names, ["i.p", "s.q"]);
     assert!(near(&first_row(&system, &[]), &[0.25, 0.25, 3.0]));
+}
+
+/// The impulse that brings storage to its start acts there and nowhere else: what a source measures of the storage is what passes between
+/// it and the graph, the same in the storage, in an ammeter before it, and at the junction of a bond graph. With the charge q from n1 to n2,
+/// `2 - v = q` and `v = q + 0.5*q`; dually for inductors, `i2 = f` and `i3 = f - 0.5*f` are 2 together.
+#[test]
+fn what_a_source_measures_of_storage_leaves_its_own_impulse_out() {
+    let capacitors = |lines: &str, measure: &str| {
+        format!(
+            "model M {{\n  node n0, n1, n2 : electrical;\n  {lines}
+  s : CurrentSource(-0.5*through({measure})) gnd -> n2;\n  r : Resistor(1) n2 -> gnd;\n  output v = across(n2);\n}}"
+        )
+    };
+    let beside = "ammeter : VoltageSource(0) n1 -> n0;";
+    let parts = [
+        "c1 : Capacitor(1) n0 -> gnd, start = 2;",
+        "c2 : Capacitor(1) n1 -> n2;",
+        "c3 : Capacitor(1) n2 -> gnd;",
+    ];
+    for order in orders(&parts) {
+        for measure in ["c1", "ammeter"] {
+            let row = first_row(&compile(&capacitors(&format!("{order}\n  {beside}"), measure)), &[]);
+            assert!(near(&row, &[1.2]), "{measure}: {order}\n{row:?}");
+        }
+    }
+    let parts = [
+        "c1 : C(1), start = 2; j -> c1;",
+        "c2 : C(1); k -> c2;",
+        "c3 : C(1); n2 -> c3;",
+    ];
+    for order in orders(&parts) {
+        for measure in ["j", "c1"] {
+            let text = format!(
+                "model M {{\n  zero n1; zero n2; one j; one k;\n  n1 -> j; n1 -> k; k -> n2;\n{order}
+  s : Sf(-0.5*flow({measure})); s -> n2;\n  r : R(1); n2 -> r;\n  output v = effort(n2);\n}}"
+            );
+            let row = first_row(&compile(&text), &[]);
+            assert!(near(&row, &[1.2]), "{text}\n{row:?}");
+        }
+    }
+    let parts = [
+        "l1 : Inductor(1) gnd -> a, start = 2;",
+        "l2 : Inductor(1) a -> gnd;",
+        "l3 : Inductor(1) a -> b;",
+    ];
+    for order in orders(&parts) {
+        for measure in ["l1", "meter"] {
+            let text = format!(
+                "model M {{\n  node a, b : electrical;\n  {order}
+  meter : CurrentSource(0) gnd -> a;\n  s : VoltageSource(-0.5*across({measure})) b -> gnd;
+  output i2 = through(l2); output i3 = through(l3);\n}}"
+            );
+            let row = first_row(&compile(&text), &[]);
+            assert!(near(&row, &[4.0 / 3.0, 2.0 / 3.0]), "{text}\n{row:?}");
+        }
+    }
 }

@@ -51,6 +51,7 @@ mod states;
 mod switched;
 mod ties;
 mod time_inputs;
+mod time_terms;
 mod values;
 mod verification;
 mod verify;

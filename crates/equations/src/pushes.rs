@@ -2,14 +2,17 @@
 //!
 //! A source of the conjugate of the co-energy variable acts on a storage port alone: beside it where the two share their co-energy,
 //! as a source of current beside a capacitor, in series with it elsewhere. It changes nothing else, and nothing at all while it is 0.
+//!
+//! Controlled sources measure what flows into storage from the graph, which the impulse at the storage itself is no part of: a current
+//! is the same whether it is measured in the storage or in the branch that leads to it.
 
 use super::assemble::is_variable;
 use super::links::{Carrier, Place};
 use super::starts::is_over_parameters;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_model::{
-    Bond, BondEnd, BondId, Connection, Element, ElementId, Input, JunctionKind, Law, Model, Node, NodeId, Port, PortId,
-    StateChoice, Variable,
+    Bond, BondEnd, BondId, Connection, Element, ElementId, Input, JunctionKind, Law, Measure, Model, Node, NodeId,
+    Port, PortId, StateChoice, Variable,
 };
 use lgm_source::Span;
 use rustc_hash::FxHashMap;
@@ -109,6 +112,7 @@ impl Pushed {
                     Connection::Branch { from, to, span } => self.on_branch(*port, co_energy, (from, to, span))?,
                     Connection::Bond(bond) => self.on_bond(*port, own, co_energy, bond),
                 };
+                self.measure_from_outside(*port, co_energy.conjugate(), value);
                 (co_energy.conjugate(), about.domain, path, connection)
             }
             Carrier::Velocity {
@@ -151,6 +155,27 @@ impl Pushed {
             mode: None,
         });
         Some(())
+    }
+
+    /// Lets sources that measure a variable of a storage port follow what it and the source of a value have together.
+    fn measure_from_outside(&mut self, port: PortId, variable: Variable, value: ExprId) {
+        let measured = match variable {
+            Variable::Effort => Measure::PortEffort(port),
+            Variable::Flow => Measure::PortFlow(port),
+        };
+        let model = &mut self.model;
+        let found = model.measures.iter().find(|entry| entry.1 == measured);
+        let Some(symbol) = found.map(|entry| entry.0) else {
+            return;
+        };
+        let own = model.exprs.symbol(symbol);
+        let together = model.exprs.add(own, value);
+        for element in &mut model.elements {
+            if let Law::Source { values, .. } = &mut element.law {
+                let of = |other: SymbolId| (other == symbol).then_some(together);
+                *values = model.exprs.substitute(values, of);
+            }
+        }
     }
 
     /// Beside the storage on a branch, or in series with it from a node of its own.

@@ -68,7 +68,7 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
             let (own, written) = if is_linear {
                 Default::default()
             } else {
-                all.multiples(&kept)
+                all.steps_apart(&kept)
             };
             if written.is_empty() {
                 return (system.map(|system| (system, Some(tried))), settled, found);
@@ -109,8 +109,8 @@ enum Kind {
 }
 
 /// A model whose functions of time are inputs, behind those that were declared.
-struct TimeInputs {
-    model: Model,
+pub(super) struct TimeInputs {
+    pub(super) model: Model,
     kinds: FxHashMap<ExprId, Kind>,
     /// What became of each expression.
     replaced: FxHashMap<ExprId, ExprId>,
@@ -186,52 +186,6 @@ impl TimeInputs {
         let mut found: Vec<usize> = kept.iter().copied().filter(is_beside).collect();
         found.sort_unstable();
         found
-    }
-
-    /// Of new inputs those that are no multiples of others, and what the rest are in terms of these: what always steps together is one.
-    fn multiples(&mut self, kept: &FxHashSet<usize>) -> (FxHashSet<usize>, FxHashMap<SymbolId, ExprId>) {
-        let mut written = FxHashMap::default();
-        let mut own: Vec<usize> = Vec::new();
-        let mut all: Vec<usize> = kept.iter().copied().collect();
-        all.sort_unstable();
-        for at in all {
-            let parts = self.model.inputs[at].signal.map(|signal| self.factors(signal));
-            let multiple = own.iter().find_map(|other| {
-                let (factor, rest) = parts?;
-                let input = &self.model.inputs[*other];
-                let (symbol, signal) = (input.symbol, input.signal?);
-                let (divisor, same) = self.factors(signal);
-                let exprs = &mut self.model.exprs;
-                (same == rest && !exprs.is_zero(divisor)).then(|| {
-                    let ratio = exprs.div(factor, divisor);
-                    let input = exprs.symbol(symbol);
-                    exprs.mul(ratio, input)
-                })
-            });
-            match multiple {
-                Some(multiple) => {
-                    written.insert(self.model.inputs[at].symbol, multiple);
-                }
-                None => own.push(at),
-            }
-        }
-        (own.into_iter().collect(), written)
-    }
-
-    /// A function as a constant times the rest.
-    fn factors(&mut self, signal: ExprId) -> (ExprId, ExprId) {
-        let Node::Product(list) = self.model.exprs.node(signal).clone() else {
-            return (self.model.exprs.one(), signal);
-        };
-        let exprs = &mut self.model.exprs;
-        let (constant, rest): (Vec<ExprId>, Vec<ExprId>) = list.iter().partition(|part| {
-            let mut nodes = exprs.reachable(&[**part]).into_iter();
-            nodes.all(|id| match exprs.node(id) {
-                Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Parameter,
-                node => !matches!(node, Node::Call(..)),
-            })
-        });
-        (exprs.product(constant), exprs.product(rest))
     }
 
     /// The model with these of the new inputs; the others are what is given for them, or written out again.
@@ -364,7 +318,7 @@ impl TimeInputs {
     }
 
     /// The input that a function of time is.
-    fn input_for(&mut self, value: ExprId, owner: &Owner, is_whole: bool) -> ExprId {
+    pub(super) fn input_for(&mut self, value: ExprId, owner: &Owner, is_whole: bool) -> ExprId {
         if let Some(known) = self.known.get(&value) {
             return *known;
         }
