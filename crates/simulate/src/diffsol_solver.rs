@@ -453,6 +453,12 @@ where
         self.begin(time, &states, Some(&slopes), step, stop)
     }
 
+    fn lengthen(&mut self, step: f64) -> Result<(), SolverFault> {
+        let state = self.solver.state_mut();
+        *state.h = step.min(self.stop - *state.t);
+        self.set_target(self.target)
+    }
+
     fn limit(&mut self, longest: f64) {
         self.limit = longest;
     }

@@ -7,6 +7,7 @@
 //! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
 
 mod ahead;
+mod bends;
 mod blame;
 mod branch;
 mod corners;

@@ -1,5 +1,6 @@
 //! One piece of a run: from a corner, or from where the run was started anew, to the next one.
 
+use super::bends::AT_ONCE;
 use super::doubt::{DOUBT, LIMIT};
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
@@ -83,6 +84,9 @@ impl Run<'_> {
         solver
             .restart(self.time, &self.states, step, end)
             .map_err(|error| self.failure(error, None))?;
+        if let Some(bends) = &mut self.bends {
+            bends.restart();
+        }
         if let Some(branch) = &mut self.branch {
             branch.begin(self.motion, self.time, &self.states);
         }
@@ -92,6 +96,10 @@ impl Run<'_> {
 
     /// One step, with the rows in it; nothing where the piece goes on behind it, or where it is made again.
     fn step(&mut self, solver: &mut dyn Solver, course: &mut Course) -> Result<Option<Piece>, Failure> {
+        if let Some(length) = self.bends.as_mut().and_then(|bends| bends.length_behind(solver.time())) {
+            let lengthened = solver.lengthen(length);
+            lengthened.map_err(|error| self.failure(error, None))?;
+        }
         let rejected = solver.work().rejected;
         let reached = match solver.step() {
             Ok(reached) => reached,
@@ -103,6 +111,9 @@ impl Run<'_> {
             reached,
             was_rejected: solver.work().rejected > rejected,
         };
+        if self.ends_at_bend(solver, course.end)? {
+            return Ok(None);
+        }
         if self.is_doubtful(solver, made.was_rejected)? {
             self.make_again(solver, course.end)?;
             return Ok(None);
@@ -125,7 +136,8 @@ impl Run<'_> {
         }
         self.guess_branch();
         if let Some(events) = &mut self.events {
-            events.take_trouble(solver.work().rejected > rejected);
+            // Explicit steps end at bends that matter.
+            events.take_trouble(made.was_rejected && !self.summary.method.is_explicit());
         }
         if self.changes_within(solver)? {
             return self.locate(solver, course.end);
@@ -226,6 +238,23 @@ impl Run<'_> {
         let error = found.and_then(|()| self.error_between(solver, middle, &states));
         self.between = states;
         Ok(error? > allowed)
+    }
+
+    /// Makes the last step of an explicit method again up to a bend that it leads across, where that matters; whether it does.
+    fn ends_at_bend(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<bool, Failure> {
+        let (from, to) = (solver.previous(), solver.time());
+        let is_long = to - from > SHORTEST / AT_ONCE * to.abs().max(from.abs());
+        let is_explicit = self.summary.method.is_explicit();
+        let Some(bends) = self.bends.as_mut().filter(|_| is_explicit && is_long) else {
+            return Ok(false);
+        };
+        let cut = bends.cut(self.motion, solver, &self.scales);
+        let Some(bend) = cut.map_err(|error| self.failure(error, None))? else {
+            return Ok(false);
+        };
+        let made = solver.again(bend - from, stop);
+        made.map_err(|error| self.failure(error, None))?;
+        Ok(true)
     }
 
     /// Makes the last step again, in half its length.

@@ -1,5 +1,6 @@
 //! A run while it goes on.
 
+use crate::bends::Bends;
 use crate::doubt::Doubt;
 use crate::events::Events;
 use crate::headway::Headway;
@@ -30,6 +31,8 @@ pub(super) struct Run<'r> {
     pub(super) progress: &'r dyn Progress,
     pub(super) rates_read: &'r RatesRead,
     pub(super) events: Option<Events<'r>>,
+    /// Ends explicit steps where the right sides bend.
+    pub(super) bends: Option<Bends<'r>>,
     pub(super) corners: Vec<Corner>,
     /// The next corner.
     pub(super) corner: usize,

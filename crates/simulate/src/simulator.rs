@@ -1,5 +1,6 @@
 //! A system made ready for runs.
 
+use super::bends::Bends;
 use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
@@ -79,6 +80,7 @@ impl<'a> Simulator<'a> {
             progress,
             rates_read: &self.rates_read,
             events: Events::new(&self.corners, &motion),
+            bends: Bends::new(&self.corners, &motion),
             corners: self.all_corners(parameters, signals, plan),
             corner: 0,
             time: plan.start,

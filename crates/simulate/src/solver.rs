@@ -9,6 +9,9 @@ pub(super) trait Solver {
     /// rates of parts that are much faster than the steps are not computed anew, since they would be those of its rounding.
     fn again(&mut self, step: f64, stop: f64) -> Result<(), SolverFault>;
 
+    /// The next step is tried with this length, if nothing forbids it.
+    fn lengthen(&mut self, step: f64) -> Result<(), SolverFault>;
+
     /// From now on no step is longer, whatever the error test says.
     fn limit(&mut self, longest: f64);
 
