@@ -358,9 +358,10 @@ fn a_parameter_of_zero_hides_no_function_of_time() {
     let text = "model M {
   param none = 0;
   signal f = 1.89*step(0.5);
-  node n1, n2, n3 : electrical;
+  node n1, n2, n3, n4 : electrical;
   first  : VoltageSource(none*f) n3 -> gnd;
-  c3 : Capacitor(1) n3 -> gnd;
+  c3 : Capacitor(1) n4 -> n3;
+  c4 : Capacitor(1) n4 -> gnd;
   c1 : Capacitor(1e-9) n2 -> gnd;
   c2 : Capacitor(1e-9) n2 -> n1;
   source : VoltageSource(100*f) n1 -> gnd;
