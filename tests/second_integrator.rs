@@ -1,8 +1,9 @@
 //! The second integrator of `lgm simulate --verify` beside friction, clippers and diodes: runs that are right there are found right,
 //! with every interval looked at, and faults are found all the same.
 //!
-//! That the runs are right was confirmed with SciPy, except for those with exponential diodes: from each row to the next by its Radau
-//! (`rtol` 1e-11) or, where nothing is stiff, DOP853 (`rtol` 1e-12), with laws written down by hand and begun anew at each bend.
+//! That the runs of friction, clippers, the stop, the backlash and Chua's circuit are right was confirmed with SciPy: from each row to the
+//! next by its Radau (`rtol` 1e-11) or, where nothing is stiff, DOP853 (`rtol` 1e-12), with laws written down by hand and begun anew at
+//! each bend.
 
 use crate::run_verification::{Change, NOTHING, found, found_of, plan_of, whole};
 use lgm::simulate::{Corner, Inputs, Method, Plan, Report, Side, Signals};
