@@ -77,8 +77,11 @@ local function of_editor(list)
   local lines = {}
   for _, found in ipairs(list) do
     local at = found.range.start
-    local line = string.format("%s %d:%d %s", found.code, at.line + 1, at.character + 1, severities[found.severity])
-    table.insert(lines, line)
+    -- Hints are the editor's alone.
+    if found.severity ~= 4 then
+      local line = string.format("%s %d:%d %s", found.code, at.line + 1, at.character + 1, severities[found.severity])
+      table.insert(lines, line)
+    end
   end
   table.sort(lines)
   return table.concat(lines, "\n")

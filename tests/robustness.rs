@@ -129,6 +129,21 @@ fn model(statements: &str) -> String {
 const MANY: usize = 100_000;
 
 #[test]
+fn long_tokens_that_are_not_ascii_use_no_stack() {
+    let long = "é".repeat(2_000_000);
+    for text in [
+        format!("// {long}\nmodel M {{}}\n"),
+        format!("/// {long}\nmodel M {{}}\n"),
+        format!("import \"{long}.lgm\";\n"),
+        format!("/* {long} */ model M {{}}\n"),
+        format!("import \"{long}\n"),
+    ] {
+        let lexed = lgm_syntax::token::lex(lgm_source::SourceId(0), &text);
+        assert!(lexed.tokens.len() < 8);
+    }
+}
+
+#[test]
 fn deep_nesting_is_refused_whatever_is_nested() {
     let around = |open: &str, middle: &str, close: &str| {
         model(&format!(

@@ -58,7 +58,9 @@ pub fn listed(diagnostics: &[Value]) -> BTreeSet<Told> {
         assert_eq!(entry["source"], "lgm");
         (entry["code"].as_str().unwrap().to_string(), number("/severity"), place)
     };
-    diagnostics.iter().map(one).collect()
+    // Hints are the editor's alone.
+    let printed = diagnostics.iter().filter(|entry| entry["severity"] != 4);
+    printed.map(one).collect()
 }
 
 /// Opens each file alone, and compares; how many diagnostics there were.

@@ -18,14 +18,16 @@ pub struct Edit {
 pub struct Problem {
     /// Where it is; none if it is about no place, such as a file without a model.
     pub span: Option<Span>,
-    /// Its code.
-    pub code: Code,
+    /// Its code; a hint has none, and the terminal does not print it.
+    pub code: Option<Code>,
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong, with what is said of the place, further sentences and the help, one per line.
     pub message: String,
     /// Other places, each with its words: along a causal path in order.
     pub related: Vec<(Span, String)>,
+    /// Whether it is no more than a hint.
+    pub is_hint: bool,
     /// Whether the place can be shown faded, for it has no use.
     pub is_unused: bool,
 }

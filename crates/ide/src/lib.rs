@@ -19,6 +19,7 @@ mod snapshot;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use answers::{
     Action, Colored, Completion, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,

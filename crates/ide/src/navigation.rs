@@ -3,6 +3,7 @@
 use crate::{Edit, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind, Use};
 use lgm_source::{SourceId, Span};
+use lgm_syntax::ast::{Argument, Expr, ExprKind, Item};
 use lgm_syntax::token::{self, Token};
 
 /// The name at a place: the first of two that touch it is the one that begins there.
@@ -47,6 +48,7 @@ pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Res
     }
     is_name(new)?;
     collides(snapshot, found.definition, definition, new)?;
+    means_something(snapshot, definition, new)?;
     let uses = snapshot.analysis().uses_of(found.definition);
     Ok(uses
         .map(|entry| Edit {
@@ -72,6 +74,78 @@ fn is_name(text: &str) -> Result<(), String> {
     match fault.or(reserved) {
         None => Ok(()),
         Some(fault) => Err(fault),
+    }
+}
+
+/// Names that laws of elements give a meaning.
+const LAW_WORDS: [&str; 4] = ["across", "through", "effort", "flow"];
+
+/// Names that modal blocks give a meaning.
+const MODAL_WORDS: [&str; 22] = [
+    "mass",
+    "stiffness",
+    "damping",
+    "a_type",
+    "t_type",
+    "d_type",
+    "t_loss",
+    "a_loss",
+    "length",
+    "shape",
+    "integral",
+    "compliance",
+    "resistance",
+    "conductance",
+    "force",
+    "shear",
+    "moment",
+    "modes",
+    "at",
+    "over",
+    "residual",
+    "tabulated",
+];
+
+/// Whether the body that a name is declared in gives the new name a meaning of its own.
+fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> Result<(), String> {
+    let Some(within) = definition.within.map(|within| snapshot.analysis().get(within)) else {
+        return Ok(());
+    };
+    let is_word = match within.kind {
+        DefinitionKind::Element => LAW_WORDS.contains(&new),
+        DefinitionKind::Modal => {
+            let source = within.name_span.source;
+            let items = snapshot
+                .compilation()
+                .program()
+                .ast(source)
+                .map_or(&[][..], |ast| &ast.items);
+            // What the body itself defines, as `wave = 2*pi/L`.
+            let defines = items.iter().any(|item| match item {
+                Item::Modal(modal) if modal.name.span == within.name_span => {
+                    modal.equations.iter().any(|equation| is_defined(&equation.left, new))
+                }
+                _ => false,
+            });
+            defines || MODAL_WORDS.contains(&new)
+        }
+        _ => false,
+    };
+    match is_word {
+        true => Err(format!("`{new}` means something of its own in `{}`", within.name)),
+        false => Ok(()),
+    }
+}
+
+/// Whether the left side of an equation defines a name: `wave` or `shape(x)`.
+fn is_defined(left: &Expr, name: &str) -> bool {
+    match &left.kind {
+        ExprKind::Name(found) => *found.text == *name,
+        ExprKind::Call(found, arguments) => {
+            let is_coordinate = |argument: &Argument| is_defined(&argument.value, name);
+            *found.text == *name || arguments.iter().any(is_coordinate)
+        }
+        _ => false,
     }
 }
 

@@ -1,11 +1,84 @@
 //! Faults and remarks, as an editor lists them.
 
 use crate::{Problem, Snapshot};
-use lgm_source::diagnostic::Diagnostic;
+use lgm_elaborate::analysis::{Analysis, Definition, DefinitionId, DefinitionKind};
+use lgm_source::diagnostic::{Diagnostic, Severity};
+use rustc_hash::FxHashSet;
 
-/// Every fault and remark, of the root and of what it imports.
+/// Every fault and remark, of the root and of what it imports; and in a root text without faults, what nothing uses and what hides
+/// something else.
 pub(crate) fn problems(snapshot: &Snapshot) -> Vec<Problem> {
-    snapshot.diagnostics().iter().map(problem).collect()
+    let mut found: Vec<Problem> = snapshot.diagnostics().iter().map(problem).collect();
+    // What looks unused may be used in a part that could not be read.
+    if !snapshot.diagnostics().iter().any(Diagnostic::is_error) {
+        found.extend(names(snapshot));
+    }
+    found
+}
+
+/// Names of the root text that nothing uses, and indices that hide a value.
+fn names(snapshot: &Snapshot) -> Vec<Problem> {
+    let analysis = snapshot.analysis();
+    let used: FxHashSet<DefinitionId> = analysis
+        .uses
+        .iter()
+        .filter(|entry| !entry.declares)
+        .map(|entry| entry.definition)
+        .collect();
+    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
+    ids.filter(|id| analysis.get(*id).name_span.source == snapshot.root())
+        .filter_map(|id| match used.contains(&id) {
+            false => unused(analysis.get(id)),
+            true => hiding(analysis, analysis.get(id)),
+        })
+        .collect()
+}
+
+fn unused(definition: &Definition) -> Option<Problem> {
+    use DefinitionKind::*;
+    let what = match definition.kind {
+        Parameter => "parameter",
+        Constant => "constant",
+        Formal | StructuralFormal => "parameter",
+        Input => "input",
+        Signal => "signal",
+        Index => "index",
+        _ => return None,
+    };
+    Some(Problem {
+        is_unused: true,
+        ..hint(definition, format!("nothing uses the {what} `{}`", definition.name))
+    })
+}
+
+/// An index with the name of a value around it, which it hides.
+fn hiding(analysis: &Analysis, definition: &Definition) -> Option<Problem> {
+    use DefinitionKind::*;
+    let item = definition.within.filter(|_| definition.kind == Index)?;
+    let hidden = analysis.get(analysis.member(item, &definition.name)?);
+    let is_value = matches!(
+        hidden.kind,
+        Parameter | Constant | Formal | StructuralFormal | Input | Signal | State
+    );
+    is_value.then(|| Problem {
+        related: vec![(hidden.name_span, "hidden here".to_string())],
+        ..hint(
+            definition,
+            format!("the index `{}` hides the value of the same name", definition.name),
+        )
+    })
+}
+
+fn hint(definition: &Definition, message: String) -> Problem {
+    Problem {
+        span: Some(definition.name_span),
+        code: None,
+        severity: Severity::Information,
+        message,
+        related: Vec::new(),
+        is_hint: true,
+        is_unused: false,
+    }
 }
 
 fn problem(diagnostic: &Diagnostic) -> Problem {
@@ -21,10 +94,11 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
     let others = diagnostic.labels.iter().skip(1);
     Problem {
         span: first.map(|label| label.span),
-        code: diagnostic.code,
+        code: Some(diagnostic.code),
         severity: diagnostic.severity,
         message: lines.join("\n"),
         related: others.map(|label| (label.span, label.message.clone())).collect(),
+        is_hint: false,
         is_unused: false,
     }
 }

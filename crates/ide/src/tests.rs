@@ -180,7 +180,10 @@ fn a_broken_line_leaves_the_rest_alive() {
     let text = OSCILLATOR.replace("  mass :", "  broken : Spring((((\n  mass :");
     let (found, at) = behind(&text, "output v = across(ma");
     assert!(
-        found.problems().iter().any(|problem| problem.code.number() < 100),
+        found
+            .problems()
+            .iter()
+            .any(|problem| problem.code.is_some_and(|code| code.number() < 100)),
         "{:?}",
         found.problems()
     );
@@ -254,7 +257,8 @@ fn slips_have_a_fix_that_leaves_nothing_to_complain_about() {
             // One bracket too many is left: its own fix follows.
             continue;
         }
-        let left = snapshot(&changed).problems();
+        let mut left = snapshot(&changed).problems();
+        left.retain(|problem| !problem.is_hint);
         assert!(left.is_empty(), "{changed}: {left:?}");
         assert!(mended.is_empty() || changed == within(mended), "{changed}");
         let is_import = title.starts_with("import");
@@ -389,7 +393,10 @@ fn every_setting_and_every_unit_that_is_offered_is_one() {
             "model M {{ param a = 1 [{unit}]; node x : electrical; r : Resistor(1) x -> gnd; }}\n"
         ));
         assert!(
-            found.problems().iter().all(|problem| problem.code.number() != 204),
+            found
+                .problems()
+                .iter()
+                .all(|problem| problem.code.is_none_or(|code| code.number() != 204)),
             "{unit}"
         );
     }
@@ -420,4 +427,60 @@ fn imports_lead_to_the_files_that_were_read() {
         .into_iter()
         .map(|link| found.map().get(link.target).name.clone());
     assert_eq!(targets.collect::<Vec<String>>(), ["m/sub/part.lgm", "m/part.lgm"]);
+}
+
+/// The hints of a text, in its order.
+fn hinted(text: &str) -> Vec<String> {
+    let found = snapshot(text);
+    let hints = found.problems().into_iter().filter(|problem| problem.is_hint);
+    hints
+        .map(|hint| format!("{}: {}", found.map().slice(hint.span.expect("a place")), hint.message))
+        .collect()
+}
+
+#[test]
+fn names_that_nothing_uses_and_indices_that_hide_are_hinted_at() {
+    assert!(hinted(OSCILLATOR).iter().all(|hint| hint.starts_with("period: ")));
+    let text = "component Cell(R [ohm], C [F]) {\n  port p : electrical;\n  r : Resistor(R) p -> gnd;\n}\nmodel M {\n  \
+                param i = 2;\n  input u [V] = 1;\n  signal s = 2*u;\n  node n[2] : electrical;\n  \
+                for i in 1:2 { r[i] : Resistor(i) n[i] -> gnd; }\n  src : VoltageSource(1) n[1] -> n[2];\n  \
+                c : Cell(1, 2) (p = n[1]);\n  output y = across(src)*i;\n}\n";
+    assert!(snapshot(text).problems().iter().all(|problem| problem.is_hint));
+    assert_eq!(
+        hinted(text),
+        [
+            "C: nothing uses the parameter `C`",
+            "s: nothing uses the signal `s`",
+            "i: the index `i` hides the value of the same name",
+        ]
+    );
+    // Of a text with a fault nothing is said.
+    assert!(hinted(&text.replace("Resistor(R)", "Resistr(R)")).is_empty());
+}
+
+#[test]
+fn a_name_is_not_changed_into_a_word_of_the_body() {
+    let element = "element Soft(k1, c = 2) : translational { der(through) = k1*across*c; }\n";
+    let modal = "modal Bar(rho, L [m]) : translational {\n  mode i;\n  wave = i*pi/L;\n  mass = rho*L/2;\n  stiffness = mass*wave^2;\n  shape(x) = sin(wave*x);\n}\n";
+    for (text, name, new) in [
+        (element, "Soft(k", "across"),
+        (element, "Soft(k", "through"),
+        (modal, "Bar(rh", "mass"),
+        (modal, "Bar(rh", "wave"),
+        (modal, "mode ", "x"),
+        (modal, "Bar(rh", "modes"),
+    ] {
+        let (found, at) = behind(text, name);
+        assert!(found.rename(at, new).is_err(), "{name} to {new}");
+        assert!(found.rename(at, "other").is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn near_names_of_another_kind_are_not_offered() {
+    let text = OSCILLATOR.replace("across(mass)", "acros(mass)");
+    let found = snapshot(&text);
+    let place = found.problems()[0].span.expect("a place");
+    let titles: Vec<String> = found.actions(place).into_iter().map(|action| action.title).collect();
+    assert_eq!(titles, ["write `across`"]);
 }

@@ -75,7 +75,7 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
         }
     };
     let severity = match problem.severity {
-        _ if problem.is_unused => DiagnosticSeverity::Hint,
+        _ if problem.is_hint => DiagnosticSeverity::Hint,
         Severity::Error => DiagnosticSeverity::Error,
         Severity::Warning => DiagnosticSeverity::Warning,
         Severity::Information => DiagnosticSeverity::Information,
@@ -83,7 +83,7 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
     let diagnostic = Diagnostic {
         range,
         severity: Some(severity),
-        code: Some(Code::String(problem.code.as_str().to_string())),
+        code: problem.code.map(|code| Code::String(code.as_str().to_string())),
         code_description: None,
         source: Some("lgm".to_string()),
         message: Message::String(problem.message.clone()),

@@ -78,11 +78,11 @@ fn why_not(snapshot: &Snapshot) -> Vec<String> {
         .by_ref()
         .take(FAULTS)
         .map(|problem| {
-            format!(
-                "{}: {}",
-                problem.code,
-                problem.message.lines().next().unwrap_or_default()
-            )
+            let message = problem.message.lines().next().unwrap_or_default();
+            match problem.code {
+                Some(code) => format!("{code}: {message}"),
+                None => message.to_string(),
+            }
         })
         .collect();
     let more = faults.count();

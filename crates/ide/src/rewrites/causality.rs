@@ -1,8 +1,8 @@
 //! Dependent storage and derivatives of inputs: what keeps its state instead, and what is put in to separate the two.
 
 use super::layout::Layout;
-use super::trial::{changed, is_sound};
 use crate::facts::{dependent, states};
+use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;
 use lgm_elaborate::analysis::DefinitionKind;
@@ -11,12 +11,16 @@ use lgm_model::system::StateSystem;
 use lgm_model::{Law, StorageForm, Variable};
 use lgm_source::Span;
 use lgm_syntax::ast::{Instance, Statement, StatementKind};
+use num_complex::Complex;
 
 /// What is put in is this many times as fast as the fastest mode of the model.
 const FASTER: f64 = 100.0;
 
 /// The rate, in rad/s, that is taken for the fastest one of a model that has none, or whose modes change with its state.
 const USUAL_RATE: f64 = 100.0;
+
+/// For more statements than this nothing is offered.
+const MOST_STATEMENTS: usize = 3;
 
 /// What separates storage in a domain.
 struct Separator {
@@ -73,7 +77,15 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
         return found;
     };
     let touches = |statement: &&Statement| statement.span.start <= span.end && span.start <= statement.span.end;
-    for statement in layout.of_model().iter().filter(touches) {
+    let touched: Vec<&Statement> = layout.of_model().iter().filter(touches).collect();
+    // Each offer is tried, which takes the time of a compilation: of a large part of the text nobody wants them all.
+    if touched.len() > MOST_STATEMENTS {
+        return found;
+    }
+    for statement in touched {
+        if snapshot.compilation().request().cancellation.is_cancelled() {
+            break;
+        }
         let StatementKind::Instance(instance) = &statement.kind else {
             continue;
         };
@@ -97,18 +109,33 @@ fn retained(
     let name = &*instance.declared.name.text;
     let storage = dependent(system, name)?;
     let others = storage.on.iter().filter_map(|other| layout.instance(other));
-    let (first, other) = others.min_by_key(|(other, _)| other.span.start)?;
+    let (first, _) = others
+        .filter(|(_, other)| *other.declared.name.text != *name)
+        .min_by_key(|(other, _)| other.span.start)?;
     let edits = layout.moved(statement, first)?.to_vec();
     let trial = changed(snapshot, &edits)?;
-    let is_retained = !states(trial.compilation().system()?, name).is_empty();
-    (is_sound(&trial) && is_retained).then(|| Action {
-        title: format!(
-            "retain `{name}` and not `{}`: declare it first",
-            other.declared.name.text
-        ),
+    let after = trial.compilation().system()?;
+    if !is_sound(&trial) || states(after, name).is_empty() || !keeps_experiment(system, after) {
+        return None;
+    }
+    // What follows now is not always what stood first.
+    let followers = after.dependent.iter().map(|storage| &*storage.element);
+    let lost: Vec<&str> = followers.filter(|other| dependent(system, other).is_none()).collect();
+    let [lost] = lost[..] else { return None };
+    (lost != name).then(|| Action {
+        title: format!("retain `{name}` and not `{lost}`: declare it first"),
         code: None,
         edits,
     })
+}
+
+/// Whether what an experiment plots is there after a change.
+fn keeps_experiment(before: &StateSystem, after: &StateSystem) -> bool {
+    let states = before.states.iter().map(|state| &*state.name);
+    let gone = states.filter(|name| after.states.iter().all(|state| *state.name != **name));
+    let plotted: Vec<&str> = before.experiment.plot.iter().map(|curve| &*curve.0).collect();
+    let mut gone = gone;
+    gone.all(|name| !plotted.contains(&name))
 }
 
 /// A compliance or a loss between the storage and what it follows from.
@@ -121,6 +148,10 @@ fn separated(
 ) -> Option<Action> {
     let name = &*instance.declared.name.text;
     let model = snapshot.compilation().model()?;
+    // What is put in would start from zero, and what it frees no longer where it started with the others.
+    if system.states.iter().any(|state| state.start_value != 0.0) {
+        return None;
+    }
     let [(from, to)] = &instance.branches[..] else {
         return None;
     };
@@ -156,8 +187,19 @@ fn separated(
         ),
     );
     let (joint, parameter) = words;
+    let followed = dependent(system, name).is_some_and(|storage| !storage.on.is_empty());
     let comment = format!(
-        "// Separates `{name}` from the storage that it followed: the response has one mode more, of {} rad/s or faster.",
+        "// Separates `{name}` from {}: the response has {} more, of {} rad/s or faster.",
+        if followed {
+            "the storage that it followed"
+        } else {
+            "the source that it followed"
+        },
+        if matches!(measure, Measure::Stiffness) {
+            "two modes"
+        } else {
+            "one mode"
+        },
         lgm_source::diagnostic::six_digits(rate)
     );
     let mut lines = vec![comment, format!("param {parameter} = {size} [{unit}];")];
@@ -169,6 +211,16 @@ fn separated(
             let (near_end, end) = if is_start { (ends.0, from) } else { (ends.1, to) };
             lines.push(format!("node {node} : {};", domain.name));
             lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
+            // Without a loss beside it, a compliance would ring for ever.
+            if let (Measure::Stiffness, (loss, _, unit)) = (measure, parts.parallel) {
+                let (damper, loss_value) = (
+                    layout.fresh(&format!("{name}_loss")),
+                    layout.fresh(&format!("{name}_loss_value")),
+                );
+                let damping = power_of_ten((value * rate).log10().floor())?;
+                lines.push(format!("param {loss_value} = {damping} [{unit}];"));
+                lines.push(format!("{damper} : {loss}({loss_value}) {near_end} -> {node};"));
+            }
             edits.push(Edit {
                 span: end.span,
                 text: node,
@@ -182,7 +234,8 @@ fn separated(
     };
     edits.insert(0, layout.before(statement, &lines));
     let trial = changed(snapshot, &edits)?;
-    let is_separated = !states(trial.compilation().system()?, name).is_empty();
+    let after = trial.compilation().system()?;
+    let is_separated = !states(after, name).is_empty() && unstable(after) <= unstable(system);
     (is_sound(&trial) && is_separated).then_some(Action {
         title,
         code: None,
@@ -252,6 +305,13 @@ fn rates_read(system: &StateSystem) -> Vec<bool> {
     roots.extend(system.loops.iter().flat_map(|each| each.residuals.iter().copied()));
     let symbols = system.exprs.symbols_of(&roots);
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
+}
+
+/// How many modes grow. A lag that is put into a control loop can make it unstable, however fast it is.
+fn unstable(system: &StateSystem) -> usize {
+    let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
+    let grows = |pole: &&Complex<f64>| pole.re > 1e-9 * pole.norm();
+    found.iter().flatten().filter(grows).count()
 }
 
 /// The rate of the fastest mode in rad/s.

@@ -1,7 +1,7 @@
 //! What a model lacks: a datum for a part that floats, and values that elements need.
 
 use super::layout::Layout;
-use super::trial::changed;
+use crate::trial::changed;
 use crate::{Action, Edit, Snapshot};
 use lgm_source::Span;
 use lgm_source::codes::Code;

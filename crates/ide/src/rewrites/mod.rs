@@ -7,7 +7,6 @@ mod completing;
 mod layout;
 #[cfg(test)]
 mod tests;
-mod trial;
 
 use crate::{Action, Snapshot};
 use layout::Layout;

@@ -1,6 +1,6 @@
 //! Each change is made, and the text with it compiled.
 
-use super::trial::is_sound;
+use crate::trial::is_sound;
 use crate::{Action, Snapshot};
 use lgm_equations::analysis::poles;
 use lgm_source::cancellation::Cancellation;
@@ -98,6 +98,67 @@ fn a_compliance_frees_the_storage_and_keeps_the_slow_modes() {
         assert!((before - after).abs() < 1e-3 * before, "{before} {after}");
     }
     assert!(after[2] > 50.0 * before[1], "{after:?}");
+    assert!(
+        text.contains("load_loss : RotaryDamper(load_loss_value) b -> load_end;"),
+        "{text}"
+    );
+}
+
+/// The lines after a change at a place, if one whose title begins so is offered.
+fn is_offered(text: &str, words: &str, title: &str) -> bool {
+    offered(text, words)
+        .iter()
+        .any(|action| action.title.starts_with(title))
+}
+
+#[test]
+fn nothing_is_put_in_that_begins_elsewhere_or_makes_a_loop_unstable() {
+    // What is freed would start from zero, where it started with the others.
+    let started = GEARED.replace(
+        "motor : Inertia(0.5 [kg.m^2]) a -> gnd",
+        "motor : Inertia(0.5 [kg.m^2]) a -> gnd, start = 2",
+    );
+    assert!(!is_offered(&started, "  load", "insert"));
+    assert!(is_offered(&started, "  load", "retain `load` and not `motor`"));
+    // Between what drives a controlled axis and what measures it, a compliance is a lag that the controller does not know of.
+    let controlled = "model Axis {\n  param Kp = 500 [N.m.s];\n  input ref [rad/s] = 1;\n  node w1, w2 : rotational;\n  \
+                      motor : TorqueSource(Kp*(ref - across(load))) gnd -> w1;\n  rotor : Inertia(0.01 [kg.m^2]) w1 -> gnd;\n  \
+                      gear : Transformer(0.5) w1 -> gnd, w2 -> gnd;\n  load : Inertia(0.1 [kg.m^2]) w2 -> gnd;\n}\n";
+    for offer in offered(controlled, "  load :") {
+        let text = made(controlled, "  load :", &offer.title);
+        let found = snapshot(&text);
+        let numeric = found
+            .compilation()
+            .system()
+            .and_then(|system| system.numeric.as_ref())
+            .expect("numbers");
+        let poles = poles(&numeric.a).expect("poles");
+        assert!(poles.iter().all(|pole| pole.re < 1e-9), "{}: {poles:?}", offer.title);
+    }
+}
+
+#[test]
+fn the_title_names_what_loses_its_state() {
+    let text = "model M {\n  node a, b : electrical;\n  r : Resistor(1) a -> b;\n  ra : Resistor(2) b -> gnd;\n  \
+                c1 : Capacitor(1 [mF]) a -> gnd;\n  c2 : Capacitor(2 [mF]) a -> b;\n  c3 : Capacitor(3 [mF]) b -> gnd;\n}\n";
+    for action in offered(text, "  c3") {
+        let Some((_, rest)) = action.title.split_once(" and not `") else {
+            continue;
+        };
+        let (lost, _) = rest.split_once('`').expect("a name");
+        let states = state_names(&made(text, "  c3", &action.title));
+        assert!(states.contains(&"c3.v".to_string()), "{states:?}");
+        assert!(!states.contains(&format!("{lost}.v")), "{}: {states:?}", action.title);
+    }
+    // What an experiment plots stays.
+    let plotted = GEARED.replace("  spring", "  experiment { stop = 1 [s]; plot = [motor.w]; }\n  spring");
+    assert!(!is_offered(&plotted, "  load", "retain"));
+}
+
+#[test]
+fn of_a_large_part_of_the_text_nothing_is_tried() {
+    let found = snapshot(GEARED);
+    assert!(found.actions(Span::new(found.root(), 0, GEARED.len())).is_empty());
 }
 
 #[test]

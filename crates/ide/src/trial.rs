@@ -6,7 +6,7 @@ use lgm_source::{SourceMap, Sources};
 use std::path::Path;
 
 /// The text with edits, compiled; none if the edits overlap.
-pub(super) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
+pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     let source = snapshot.map().get(snapshot.root());
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.span.start, edit.span.end));
@@ -28,8 +28,16 @@ pub(super) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     ))
 }
 
+/// Whether edits leave fewer errors.
+pub(crate) fn mends(snapshot: &Snapshot, edits: &[Edit]) -> bool {
+    let errors = |of: &Snapshot| of.diagnostics().iter().filter(|fault| fault.is_error()).count();
+    // One text is tried on, not what it imports.
+    let is_own = edits.iter().all(|edit| edit.span.source == snapshot.root());
+    is_own && changed(snapshot, edits).is_some_and(|trial| errors(&trial) < errors(snapshot))
+}
+
 /// Whether a text has no errors.
-pub(super) fn is_sound(snapshot: &Snapshot) -> bool {
+pub(crate) fn is_sound(snapshot: &Snapshot) -> bool {
     !snapshot.diagnostics().iter().any(Diagnostic::is_error)
 }
 
