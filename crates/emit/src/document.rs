@@ -60,6 +60,8 @@ pub(super) enum Inline {
     Words(String),
     /// A formula within the line.
     Formula(String),
+    /// An expression as the language writes it.
+    Code(String),
 }
 
 /// The parts of the document of a system.
@@ -170,8 +172,13 @@ impl Document<'_> {
             self.starts();
         }
         for dependent in &system.dependent {
-            let words = Inline::Words(format!("Dependent storage: {}.", follows(dependent)));
-            self.parts.push(Part::Text(vec![words], After::End));
+            let mut text = vec![Inline::Words(format!("Dependent storage: {}", follows(dependent)))];
+            if !dependent.equivalent.is_empty() {
+                text.push(Inline::Words(": equivalent ".to_string()));
+                text.push(Inline::Code(dependent.equivalent.clone()));
+            }
+            text.push(Inline::Words(".".to_string()));
+            self.parts.push(Part::Text(text, After::End));
         }
         if let Some(point) = &system.linearized_at {
             let all = point.states.iter().chain(&point.inputs).chain(&point.outputs);

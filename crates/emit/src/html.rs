@@ -49,6 +49,7 @@ fn part(part: &Part) -> String {
 fn inline(piece: &Inline) -> String {
     match piece {
         Inline::Words(words) => escaped(words),
+        Inline::Code(code) => format!("<code>{}</code>", escaped(code)),
         Inline::Formula(formula) => mathml(formula, DisplayMode::Inline),
     }
 }

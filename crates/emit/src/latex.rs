@@ -43,6 +43,7 @@ fn part(part: &Part) -> String {
 fn inline(piece: &Inline) -> String {
     match piece {
         Inline::Words(words) => escaped(words).replace('\u{a0}', "~"),
+        Inline::Code(code) => format!("\\texttt{{{}}}", escaped(code)),
         Inline::Formula(formula) => format!("${formula}$"),
     }
 }

@@ -328,11 +328,7 @@ pub(super) fn follows(dependent: &DependentStorage) -> String {
         true => "the sources alone".to_string(),
         false => dependent.on.join(" and "),
     };
-    let equivalent = match dependent.equivalent.is_empty() {
-        true => String::new(),
-        false => format!(": equivalent {}", dependent.equivalent),
-    };
-    format!("{} follows {on}{equivalent}", dependent.element)
+    format!("{} follows {on}", dependent.element)
 }
 
 fn dependent_storage(system: &StateSystem, out: &mut String) {
@@ -342,6 +338,9 @@ fn dependent_storage(system: &StateSystem, out: &mut String) {
     out.push_str("\ndependent storage\n");
     for dependent in &system.dependent {
         let _ = write!(out, "  {}", follows(dependent));
+        if !dependent.equivalent.is_empty() {
+            let _ = write!(out, ": equivalent {}", dependent.equivalent);
+        }
         out.push('\n');
     }
 }

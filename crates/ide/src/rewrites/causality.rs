@@ -138,6 +138,36 @@ fn keeps_experiment(before: &StateSystem, after: &StateSystem) -> bool {
     gone.all(|name| !plotted.contains(&name))
 }
 
+/// A linear storage element of one port.
+struct Storage<'s> {
+    /// Its value as that of a mass, a capacitance, an inductance, or one over a stiffness, in SI.
+    value: f64,
+    /// Whether it is an A-type.
+    is_across: bool,
+    domain: &'s str,
+}
+
+/// The storage element of a name; none if it is of another form.
+fn storage<'s>(snapshot: &'s Snapshot, name: &str) -> Option<Storage<'s>> {
+    let model = snapshot.compilation().model()?;
+    let mut elements = model.elements.iter();
+    let element = elements.find(|element| *model.path_name(element.path) == *name)?;
+    let Law::Storage { co_energy, value, form } = &element.law else {
+        return None;
+    };
+    let domain = &model.domains[model.ports[element.ports.start as usize].domain?.index()];
+    let [value] = value.entries[..] else { return None };
+    let value = number(snapshot, value)?;
+    Some(Storage {
+        value: match form {
+            StorageForm::Direct => value,
+            StorageForm::Inverse => 1.0 / value,
+        },
+        is_across: domain.effort_is_across == (*co_energy == Variable::Effort),
+        domain: &domain.name,
+    })
+}
+
 /// A compliance or a loss between the storage and what it follows from.
 fn separated(
     snapshot: &Snapshot,
@@ -147,7 +177,6 @@ fn separated(
     instance: &Instance,
 ) -> Option<Action> {
     let name = &*instance.declared.name.text;
-    let model = snapshot.compilation().model()?;
     // What is put in would start from zero, and what it frees no longer where it started with the others.
     if system.states.iter().any(|state| state.start_value != 0.0) {
         return None;
@@ -155,23 +184,13 @@ fn separated(
     let [(from, to)] = &instance.branches[..] else {
         return None;
     };
-    let element = model
-        .elements
-        .iter()
-        .find(|element| *model.path_name(element.path) == *name)?;
-    let Law::Storage { co_energy, value, form } = &element.law else {
-        return None;
-    };
-    let domain = &model.domains[model.ports[element.ports.start as usize].domain?.index()];
-    let parts = SEPARATORS.iter().find(|parts| parts.domain == &*domain.name)?;
-    let [value] = value.entries[..] else { return None };
-    let value = number(snapshot, value)?;
-    let value = match form {
-        StorageForm::Direct => value,
-        StorageForm::Inverse => 1.0 / value,
-    };
+    let Storage {
+        value,
+        is_across,
+        domain,
+    } = storage(snapshot, name)?;
+    let parts = SEPARATORS.iter().find(|parts| parts.domain == domain)?;
     let rate = FASTER * fastest(system);
-    let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
     let (kind, measure, unit) = if is_across { parts.series } else { parts.parallel };
     // Rounded to what is faster still.
     let size = match (measure, is_across) {
@@ -209,7 +228,7 @@ fn separated(
             let node = layout.fresh(&format!("{name}_end"));
             let is_start = ends.0 != "gnd";
             let (near_end, end) = if is_start { (ends.0, from) } else { (ends.1, to) };
-            lines.push(format!("node {node} : {};", domain.name));
+            lines.push(format!("node {node} : {domain};"));
             lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
             // Without a loss beside it, a compliance would ring for ever.
             if let (Measure::Stiffness, (loss, _, unit)) = (measure, parts.parallel) {
