@@ -212,7 +212,7 @@ impl<'a> Bends<'a> {
     ) -> Result<bool, SolverFault> {
         let (from, to) = (solver.previous(), solver.time());
         let (length, share) = (to - from, (bend - from) / (to - from));
-        if share < AT_ONCE || share > 1.0 - AT_ONCE {
+        if share.min(1.0 - share) < AT_ONCE {
             return Ok(false);
         }
         let times = [
