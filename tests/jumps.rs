@@ -394,3 +394,32 @@ fn what_an_input_multiplies_begins_with_it_alone() {
         assert!(near(found[0][0], 0.252), "{text}\n{found:?}");
     }
 }
+
+/// What else is measured changes no start: with the charge q, both capacitors hold `q/2 + q + 3*q^3 = 4*0.25`, also beside an output that is
+/// a rate of a rate of what begins.
+#[test]
+fn an_output_that_is_a_rate_of_a_rate_changes_no_start() {
+    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
+    for more in ["", "output z = der(through(c1));"] {
+        let text = format!(
+            "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
+model M {{
+  node n0, n1, n2 : electrical;
+  c1 : Capacitor(2) n1 -> gnd;
+  c2 : Cubic(1, 3) n2 -> n1;
+  c0 : Capacitor(2) n0 -> gnd, start = 0.25;
+  e  : VoltageSource(4*across(c0)) n2 -> gnd;
+  r  : Resistor(1) n1 -> gnd;
+  r0 : Resistor(1) n0 -> gnd;
+  output v = across(c1);
+  {more}
+}}"
+        );
+        let found = rows(&text, 1e-3, 1e-6).unwrap();
+        assert!(
+            near(found[0][0], 0.5 * charge),
+            "{text}\n{found:?} and {}",
+            0.5 * charge
+        );
+    }
+}

@@ -16,6 +16,7 @@ use crate::input_owner::{Owner, owner, owner_of_law};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_model::system::StateSystem;
 use lgm_model::{Input, Law, Model, Output};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,25 +25,29 @@ type Begun = FxHashSet<(usize, usize)>;
 
 /// The equations with constants of sources as inputs, and the model that they are made from, where some state that has no start
 /// otherwise is moved by them.
+///
+/// The error is a warning: these equations cannot be written, so that what moves is not known.
 pub(super) fn with_switched(
     model: &Model,
     graph: &BondGraph,
     options: &Options,
     (settled, is_linear): (&Settled, bool),
-) -> Option<(StateSystem, Model, Vec<Diagnostic>)> {
+) -> Result<Option<(StateSystem, Model, Vec<Diagnostic>)>, Diagnostic> {
     // What is tied by laws that are not linear, or through what a source measures, shows in the equations alone.
     if !settled.is_driven && is_linear {
-        return None;
+        return Ok(None);
     }
     let begun = match !is_linear && begins_in_motion(model) {
-        true => begun_without_impulse(model, graph, options),
+        true => begun_without_impulse(model, graph, options)?,
         false => Begun::default(),
     };
     let all = with_constants(model, &begun, &|_| true, false);
     if all.inputs.len() == model.inputs.len() {
-        return None;
+        return Ok(None);
     }
-    let (system, _) = formulated(&all, graph, options)?;
+    let Some((system, _)) = formulated(&all, graph, options) else {
+        return Err(unknown_starts(model));
+    };
     let (first, definitions) = (model.inputs.len(), Definitions::of(&system));
     let mut read: FxHashSet<usize> = FxHashSet::default();
     let mut moves_unsettled = false;
@@ -55,11 +60,24 @@ pub(super) fn with_switched(
         read.extend(own);
     }
     if !moves_unsettled {
-        return None;
+        return Ok(None);
     }
     let kept = with_constants(model, &begun, &|number| read.contains(&(first + number)), true);
-    let (system, found) = formulated(&kept, graph, options)?;
-    Some((system, kept, found))
+    match formulated(&kept, graph, options) {
+        Some((system, found)) => Ok(Some((system, kept, found))),
+        None => Err(unknown_starts(model)),
+    }
+}
+
+/// The warning that what sources move at the start could not be found.
+fn unknown_starts(model: &Model) -> Diagnostic {
+    Diagnostic::warning(
+        Code::LGM0434,
+        "what sources with a constant, or controlled by storage with a start, move at the start is not known",
+    )
+    .label(model.span, "the equations with these sources switched on at the start cannot be written")
+    .note("storage that follows such a source, and has no start of its own, begins at 0")
+    .help("give that storage a `start`; often an output that needs a second derivative is the reason: leave it out to see")
 }
 
 fn formulated(model: &Model, graph: &BondGraph, options: &Options) -> Option<(StateSystem, Vec<Diagnostic>)> {
@@ -152,7 +170,7 @@ fn at_rest(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
 
 /// The controlled sources that have no impulse of their own while inputs step, by their elements and ports. An impulse that is passed on
 /// has nothing before the start that could be switched: all of it comes from what steps.
-fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) -> Begun {
+fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) -> Result<Begun, Diagnostic> {
     let mut probe = with_constants(model, &Begun::default(), &|_| true, false);
     let mut names: Vec<(String, (usize, usize))> = Vec::new();
     for (at, element) in model.elements.iter().enumerate() {
@@ -175,10 +193,10 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
         }
     }
     if names.is_empty() {
-        return Begun::default();
+        return Ok(Begun::default());
     }
     let Some((system, _)) = formulated(&probe, graph, options) else {
-        return Begun::default();
+        return Err(unknown_starts(model));
     };
     let definitions = Definitions::of(&system);
     let has_no_impulse = |name: &str| {
@@ -187,7 +205,7 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
         (!system.input_rates.iter().any(|rate| behind.contains(rate))).then_some(())
     };
     let finite = names.into_iter().filter(|(name, _)| has_no_impulse(name).is_some());
-    finite.map(|entry| entry.1).collect()
+    Ok(finite.map(|entry| entry.1).collect())
 }
 
 /// Whether some storage or declared state does not begin at rest.

@@ -24,13 +24,14 @@ type Made = Option<(StateSystem, Option<Model>)>;
 /// model with these as inputs is returned too: it is what the equations were made from.
 pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
     let (made, settled, found) = with_functions(model, graph, options);
-    let switched = made.as_ref().and_then(|(system, own)| {
+    let switched = made.as_ref().map(|(system, own)| {
         let model = own.as_ref().unwrap_or(model);
         with_switched(model, graph, options, (&settled, system.linear))
     });
     match switched {
-        Some((system, own, found)) => (Some((system, Some(own))), found),
-        None => (made, found),
+        Some(Ok(Some((system, own, found)))) => (Some((system, Some(own))), found),
+        Some(Err(warning)) => (made, [found, vec![warning]].concat()),
+        Some(Ok(None)) | None => (made, found),
     }
 }
 

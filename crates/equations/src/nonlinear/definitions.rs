@@ -105,6 +105,8 @@ struct Builder<'a, F: Present> {
     drifts: Vec<Option<SymbolId>>,
     /// Rates of symbols.
     rates: FxHashMap<SymbolId, ExprId>,
+    /// Rates of constants that are switched on at the start: in the run these rates stay 0, and so do theirs.
+    switched: FxHashSet<SymbolId>,
     /// Symbols that are rates already.
     of_first_order: FxHashSet<SymbolId>,
     /// The output that is read: it may ask for rates of rates.
@@ -233,6 +235,7 @@ impl Definitions {
             sources: Vec::new(),
             drifts,
             rates: FxHashMap::default(),
+            switched: FxHashSet::default(),
             of_first_order: FxHashSet::default(),
             asking: None,
             waiting: Vec::new(),
@@ -266,6 +269,10 @@ impl<F: Present> Builder<'_, F> {
             derivatives.push(symbol);
         }
         for (input, rate) in system.inputs.iter().zip(&system.input_rates) {
+            let is_constant = |signal: ExprId| !self.exprs.symbols_of(&[signal]).contains(&self.time);
+            if input.is_internal && input.signal.is_some_and(is_constant) {
+                self.switched.insert(*rate);
+            }
             let rate = self.exprs.symbol(*rate);
             self.rates.insert(input.symbol, rate);
         }

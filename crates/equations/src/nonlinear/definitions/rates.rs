@@ -84,6 +84,10 @@ impl<F: Present> Builder<'_, F> {
             return Ok(*rate);
         }
         let is_rate = self.exprs.symbol_info(symbol).kind == SymbolKind::InputRate;
+        // An output shows what holds in the run; a law would need what a second rate does at the start.
+        if self.asking.is_some() && self.switched.contains(&symbol) {
+            return Ok(self.exprs.zero());
+        }
         if is_rate || self.asking.is_none() && self.of_first_order.contains(&symbol) {
             return Err(blame.no_rate(true));
         }
