@@ -397,20 +397,29 @@ fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
     }
 }
 
-/// What people who come from other languages look for, and what there is instead.
-const ELSEWHERE: [(&str, &str); 8] = [
-    ("limit", "`min(max(x, low), high)` keeps a value within limits"),
-    ("clamp", "`min(max(x, low), high)` keeps a value within limits"),
-    ("saturate", "`min(max(x, low), high)` keeps a value within limits"),
-    ("ln", "`log(x)` is the natural logarithm"),
-    ("log10", "write `log(x)/log(10)`"),
-    ("pow", "write `x^n`"),
-    ("sgn", "write `sign(x)`"),
-    ("integrate", "write `int(x)`"),
-];
+/// A function of other languages, and what there is instead.
+struct Elsewhere {
+    name: &'static str,
+    help: &'static str,
+    /// The function that differs from it in its name only.
+    renamed: Option<&'static str>,
+}
 
-/// Functions that differ from those of other languages in their name only.
-const RENAMED: [(&str, &str); 3] = [("ln", "log"), ("sgn", "sign"), ("integrate", "int")];
+const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'static str>) -> Elsewhere {
+    Elsewhere { name, help, renamed }
+}
+
+/// What people who come from other languages look for.
+const ELSEWHERE: [Elsewhere; 8] = [
+    elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
+    elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
+    elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
+    elsewhere("ln", "`log(x)` is the natural logarithm", Some("log")),
+    elsewhere("log10", "write `log(x)/log(10)`", None),
+    elsewhere("pow", "write `x^n`", None),
+    elsewhere("sgn", "write `sign(x)`", Some("sign")),
+    elsewhere("integrate", "write `int(x)`", Some("int")),
+];
 
 pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     if is_function(&name.text) || !checker.is_looking() {
@@ -418,20 +427,18 @@ pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     }
     let mut diagnostic =
         Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "not known");
-    let elsewhere = ELSEWHERE.iter().find(|entry| entry.0 == &*name.text);
+    let elsewhere = ELSEWHERE.iter().find(|entry| entry.name == &*name.text);
     let suggested = match elsewhere {
         Some(_) => None,
         None => suggestion(&name.text, function_names()),
     };
-    // What is called otherwise here, and takes the same arguments.
-    let renamed = RENAMED.iter().find(|entry| entry.0 == &*name.text).map(|entry| entry.1);
-    diagnostic.fixes = match renamed {
-        Some(plain) => corrections(name.span, plain, [plain]),
-        None if elsewhere.is_none() => corrections(name.span, &name.text, function_names()),
-        None => Box::default(),
+    diagnostic.fixes = match elsewhere.map(|entry| entry.renamed) {
+        Some(Some(plain)) => corrections(name.span, plain, [plain]),
+        Some(None) => Box::default(),
+        None => corrections(name.span, &name.text, function_names()),
     };
     diagnostic.help = Some(match (elsewhere, suggested) {
-        (Some(entry), _) => entry.1.to_string(),
+        (Some(entry), _) => entry.help.to_string(),
         _ if &*name.text == TABLE => {
             "a table of modes stands in `modes = table(\"modes.csv\")` of a modal block".to_string()
         }

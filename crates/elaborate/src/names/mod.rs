@@ -386,7 +386,7 @@ impl<'a> Checker<'a> {
             true => lgm_source::nearest::nearest(&kind.text, names),
             false => Vec::new(),
         };
-        let module = Program::module_with(&kind.text);
+        let module = self.program.module_with(&kind.text);
         // It may stand in the text that could not be read.
         if module.is_none() && near.is_empty() && self.program.is_damaged {
             return;

@@ -4,7 +4,7 @@ pub(crate) mod mode_table;
 mod stdlib;
 
 use crate::program::mode_table::{ModeTable, table_use};
-use crate::program::stdlib::{MODULES, Module};
+use crate::program::stdlib::MODULES;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Fix, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
@@ -12,7 +12,7 @@ use lgm_source::{SourceId, SourceMap, Sources, Span};
 use lgm_syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The deepest chain of imports.
 const DEEPEST_IMPORT: usize = 256;
@@ -40,6 +40,8 @@ pub struct Program {
     /// Tables of modes, each read once, and which of them the quoted path at a place means.
     mode_tables: Vec<ModeTable>,
     table_at: FxHashMap<Span, usize>,
+    /// The modules that must be imported, by the kinds that they define; read when a kind is missing.
+    importable: OnceLock<FxHashMap<Arc<str>, &'static str>>,
 }
 
 /// One parsed text.
@@ -77,15 +79,8 @@ impl Program {
     }
 
     /// The module of the standard library that defines a kind, of those that must be imported.
-    pub(crate) fn module_with(kind: &str) -> Option<&'static str> {
-        let mut importable = MODULES.iter().filter(|module| !module.prelude);
-        let defines = |module: &&Module| {
-            module.text.lines().any(|line| {
-                let mut words = line.split(|it: char| !(it.is_alphanumeric() || it == '_'));
-                matches!(words.next(), Some("element" | "component" | "modal")) && words.next() == Some(kind)
-            })
-        };
-        importable.find(defines).map(|module| module.name)
+    pub(crate) fn module_with(&self, kind: &str) -> Option<&'static str> {
+        self.importable.get_or_init(importable).get(kind).copied()
     }
 
     /// The change of a text that imports a module: behind the last import, or before the first item.
@@ -512,6 +507,22 @@ fn defined_name(item: &Item) -> Option<(&Name, bool)> {
         Item::Domain(domain) => Some((&domain.name, true)),
         Item::Import(_) | Item::Model(_) => None,
     }
+}
+
+/// What the modules that must be imported define: elements, components and modal blocks.
+fn importable() -> FxHashMap<Arc<str>, &'static str> {
+    let mut kinds = FxHashMap::default();
+    for module in MODULES.iter().filter(|module| !module.prelude) {
+        // Only names are taken from this tree; its places belong to no source.
+        let (ast, _) = lgm_syntax::parse(SourceId(0), module.text);
+        let names = ast.items.iter().filter_map(defined_name);
+        kinds.extend(
+            names
+                .filter(|entry| !entry.1)
+                .map(|entry| (entry.0.text.clone(), module.name)),
+        );
+    }
+    kinds
 }
 
 fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
