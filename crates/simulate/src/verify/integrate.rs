@@ -6,9 +6,9 @@
 //! there and the first stage is seen by nothing else. So a step that reaches over a corner of a law, however sharp it is, is made again in shorter
 //! ones, until what it misses is less than the tolerance.
 
-use super::radau::{NODES, factor, lagrange, measure};
+use super::radau::{NODES, WEIGHTS, factor, lagrange, measure};
 use super::rates::{Given, Integrator, Jacobian};
-use crate::linear::{Factor, Pattern};
+use crate::linear::Factor;
 
 /// A step is not made shorter than this share of the interval, which may be as long as that of a slow reaction with fast ones in it.
 const SHORTEST: f64 = 1e-30;
@@ -85,30 +85,12 @@ impl Integrator<'_> {
     fn factor(&mut self, jacobian: &Jacobian, length: f64) -> Result<Factor, Given> {
         let stored = 9 * jacobian.values.len() as u64 + 3 * self.size as u64;
         self.take(stored * (1 + stored.isqrt() / 20))?;
-        factor(jacobian, self.size, length)
+        factor(jacobian, self.size, length, &WEIGHTS)
     }
 
     /// `(1 - length * J)^-1` times a change: what is much faster than the step follows the rest at once.
     fn damped(&self, jacobian: &Jacobian, length: f64, change: &mut [f64]) -> Result<(), Given> {
-        let n = self.size;
-        let (mut row_starts, mut columns_of, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in 0..n {
-            for at in jacobian.row_starts[row]..jacobian.row_starts[row + 1] {
-                columns_of.push(jacobian.columns_of[at]);
-                values.push(f64::from(jacobian.columns_of[at] == row) - length * jacobian.values[at]);
-            }
-            if !columns_of[row_starts[row]..].contains(&row) {
-                columns_of.push(row);
-                values.push(1.0);
-            }
-            row_starts.push(columns_of.len());
-        }
-        let pattern = Pattern {
-            size: n,
-            row_starts: &row_starts,
-            columns_of: &columns_of,
-        };
-        let factor = Factor::new(&pattern, &values).map_err(|_| Given::Out)?;
+        let factor = factor(jacobian, self.size, length, &[[1.0]])?;
         factor.solve(change);
         Ok(())
     }

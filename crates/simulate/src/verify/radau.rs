@@ -74,10 +74,16 @@ pub(super) fn lagrange<const N: usize>(nodes: &[f64; N], place: f64) -> [f64; N]
     })
 }
 
-/// The matrix of the stages of a step of some length, factorised.
-pub(super) fn factor(jacobian: &Jacobian, size: usize, length: f64) -> Result<Factor, Given> {
+/// The matrix `I - length * (weights ⊗ J)` of the stages of a step of some length, factorised. With the one weight 1 it is that of a
+/// damped change of the states.
+pub(super) fn factor<const STAGES: usize>(
+    jacobian: &Jacobian,
+    size: usize,
+    length: f64,
+    weights: &[[f64; STAGES]; STAGES],
+) -> Result<Factor, Given> {
     let (mut row_starts, mut columns_of, mut values) = (vec![0], Vec::new(), Vec::new());
-    for (stage, weights) in WEIGHTS.iter().enumerate() {
+    for (stage, weights) in weights.iter().enumerate() {
         for row in 0..size {
             let mut has_diagonal = false;
             for (other, weight) in weights.iter().enumerate() {
@@ -97,7 +103,7 @@ pub(super) fn factor(jacobian: &Jacobian, size: usize, length: f64) -> Result<Fa
         }
     }
     let pattern = Pattern {
-        size: 3 * size,
+        size: STAGES * size,
         row_starts: &row_starts,
         columns_of: &columns_of,
     };
