@@ -232,8 +232,36 @@ fn jumps_without_an_answer_are_reported() {
     assert!(near(found[1][0], 1.0), "{found:?}");
 }
 
-/// A constant that reaches dependent storage through what a source measures is switched on at the start, whatever the order of lines:
-/// with the charge q, both capacitors hold `q/2 + q + 3*q^3 = 2*0.5`.
+/// A linear and a cubic capacitor in series on a source of 1 V that is switched on at the start: with the charge q, both hold
+/// `q/2 + q + 3*q^3 = 1`, in whatever order these lines of the model stand.
+fn shares_a_volt_in_any_order(lines: [&str; 4], rest: &str) {
+    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
+    let expected = [0.5 * charge, 1.0 - 0.5 * charge];
+    for first in 0..lines.len() {
+        let mut forwards = lines;
+        forwards.rotate_left(first);
+        let mut backwards = forwards;
+        backwards.reverse();
+        for lines in [forwards, backwards] {
+            let text = format!(
+                "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
+model M {{
+  {}
+  r  : Resistor(1) n1 -> gnd;
+  output v = across(c1);
+  output w = across(c2);
+  {rest}
+}}",
+                lines.join("\n  ")
+            );
+            let found = rows(&text, 1e-3, 1e-6).unwrap();
+            let is_near = found[0].iter().zip(expected).all(|(a, b)| near(*a, b));
+            assert!(is_near, "{text}\n{found:?} and {expected:?}");
+        }
+    }
+}
+
+/// A constant that reaches dependent storage through what a source measures is switched on at the start.
 #[test]
 fn a_constant_that_a_source_measures_charges_what_it_controls() {
     let lines = [
@@ -242,39 +270,12 @@ fn a_constant_that_a_source_measures_charges_what_it_controls() {
         "e3 : VoltageSource(0.5) n3 -> gnd;",
         "e  : VoltageSource(2*through(r3)) n2 -> gnd;",
     ];
-    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
-    for first in 0..lines.len() {
-        let mut lines = lines;
-        lines.rotate_left(first);
-        for reversed in [false, true] {
-            if reversed {
-                lines.reverse();
-            }
-            let text = format!(
-                "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
-model M {{
-  node n1, n2, n3 : electrical;
-  {}
-  r  : Resistor(1) n1 -> gnd;
-  r3 : Resistor(1) n3 -> gnd;
-  output v = across(c1);
-  output w = across(c2);
-}}",
-                lines.join("\n  ")
-            );
-            let found = rows(&text, 1e-3, 1e-6).unwrap();
-            let expected = [0.5 * charge, 1.0 - 0.5 * charge];
-            let is_near = found[0].iter().zip(expected).all(|(a, b)| near(*a, b));
-            assert!(is_near, "{text}\n{found:?} and {expected:?}");
-        }
-    }
+    shares_a_volt_in_any_order(lines, "node n1, n2, n3 : electrical;\n  r3 : Resistor(1) n3 -> gnd;");
 }
 
-/// A source that storage with a start controls is 0 before the run, and a step where it begins: with the charge q, both capacitors hold
-/// `q/2 + q + 3*q^3 = 4*0.25`, whatever the order of lines and whatever is measured of the storage.
+/// A source that storage with a start controls is 0 before the run, and a step where it begins, whatever is measured of the storage.
 #[test]
 fn a_source_that_storage_with_a_start_controls_charges_what_it_acts_on() {
-    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
     for (start, measure) in [
         ("c0 : Capacitor(2) n0 -> gnd, start = 0.25;", "across(c0)"),
         ("c0 : Capacitor(2) n0 -> gnd, start = 0.25;", "through(r0)"),
@@ -290,31 +291,7 @@ fn a_source_that_storage_with_a_start_controls_charges_what_it_acts_on() {
             start,
             &source,
         ];
-        for first in 0..lines.len() {
-            for reversed in [false, true] {
-                let mut lines = lines;
-                lines.rotate_left(first);
-                if reversed {
-                    lines.reverse();
-                }
-                let text = format!(
-                    "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
-model M {{
-  node n0, n1, n2 : electrical;
-  {}
-  r  : Resistor(1) n1 -> gnd;
-  r0 : Resistor(1) n0 -> gnd;
-  output v = across(c1);
-  output w = across(c2);
-}}",
-                    lines.join("\n  ")
-                );
-                let found = rows(&text, 1e-3, 1e-6).unwrap();
-                let expected = [0.5 * charge, 1.0 - 0.5 * charge];
-                let is_near = found[0].iter().zip(expected).all(|(a, b)| near(*a, b));
-                assert!(is_near, "{text}\n{found:?} and {expected:?}");
-            }
-        }
+        shares_a_volt_in_any_order(lines, "node n0, n1, n2 : electrical;\n  r0 : Resistor(1) n0 -> gnd;");
     }
 }
 
@@ -395,31 +372,17 @@ fn what_an_input_multiplies_begins_with_it_alone() {
     }
 }
 
-/// What else is measured changes no start: with the charge q, both capacitors hold `q/2 + q + 3*q^3 = 4*0.25`, also beside an output that is
-/// a rate of a rate of what begins.
+/// What else is measured changes no start, also beside an output that is a rate of a rate of what begins.
 #[test]
 fn an_output_that_is_a_rate_of_a_rate_changes_no_start() {
-    let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
     for more in ["", "output z = der(through(c1));"] {
-        let text = format!(
-            "element Cubic(a, c) : electrical {{ across = a*int(through) + c*int(through)^3; }}
-model M {{
-  node n0, n1, n2 : electrical;
-  c1 : Capacitor(2) n1 -> gnd;
-  c2 : Cubic(1, 3) n2 -> n1;
-  c0 : Capacitor(2) n0 -> gnd, start = 0.25;
-  e  : VoltageSource(4*across(c0)) n2 -> gnd;
-  r  : Resistor(1) n1 -> gnd;
-  r0 : Resistor(1) n0 -> gnd;
-  output v = across(c1);
-  {more}
-}}"
-        );
-        let found = rows(&text, 1e-3, 1e-6).unwrap();
-        assert!(
-            near(found[0][0], 0.5 * charge),
-            "{text}\n{found:?} and {}",
-            0.5 * charge
-        );
+        let lines = [
+            "c1 : Capacitor(2) n1 -> gnd;",
+            "c2 : Cubic(1, 3) n2 -> n1;",
+            "c0 : Capacitor(2) n0 -> gnd, start = 0.25;",
+            "e  : VoltageSource(4*across(c0)) n2 -> gnd;",
+        ];
+        let rest = format!("node n0, n1, n2 : electrical;\n  r0 : Resistor(1) n0 -> gnd;\n  {more}");
+        shares_a_volt_in_any_order(lines, &rest);
     }
 }
