@@ -2,7 +2,7 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind, Motion};
-use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, brief};
+use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, brief};
 use lgm_source::diagnostic::six_digits;
 use rustc_hash::FxHashMap;
 
@@ -115,9 +115,18 @@ impl Motion<'_> {
                 id = assigned;
             }
             blame.expression = brief(&system.exprs, id);
+            blame.is_log_of_state = self.is_log_of_state(id);
             return Some((self.in_words(id, &values), blame));
         }
         None
+    }
+
+    /// Whether an expression is a logarithm of what a state is part of.
+    fn is_log_of_state(&self, id: ExprId) -> bool {
+        let exprs = &self.system.exprs;
+        let mut symbols = exprs.symbols_of(&[id]).into_iter();
+        matches!(exprs.node(id), Node::Call(Function::Log, _))
+            && symbols.any(|symbol| exprs.symbol_info(symbol).kind == SymbolKind::State)
     }
 
     /// The value of an expression, or the first of its parts that has none though its own parts have.

@@ -87,6 +87,8 @@ pub struct Blame {
     pub expression: String,
     /// The first few states at the failure: `theta = 1.5, crank.w = 3`.
     pub states: String,
+    /// Whether a logarithm of a state is at fault, as a law with an exponential becomes if it is solved for its argument.
+    pub is_log_of_state: bool,
     /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
     pub seen: String,
     /// Where the element, or the variable itself, is declared.

@@ -207,7 +207,13 @@ fn parts_of_points(failure: &Failure) -> Parts {
                     "a value leaves the domain of its law"
                 )
             ),
-            "look at what the law is given there, or guard it with `if` or `max`",
+            match failure.blame.as_ref().is_some_and(|blame| blame.is_log_of_state) {
+                true => {
+                    "a law with `exp` gives no voltage for what it blocks, as a diode in series with an inductance does: lay a large \
+                     resistor beside it, as 1e9 ohm; or guard the law with `if` or `max`"
+                }
+                false => "look at what the law is given there, or guard it with `if` or `max`",
+            },
         ),
         kind => unreachable!("invariant: {kind:?} is no failure at a point"),
     }
