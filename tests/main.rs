@@ -9,6 +9,7 @@ mod algebra_polynomial;
 mod algebra_solve;
 mod architecture;
 mod bond_messages;
+mod cancellation;
 mod causality;
 mod chains;
 mod cli;

@@ -75,7 +75,9 @@ impl Compilation {
     /// Reads and parses the root text and all that it imports; everything else waits until it is asked for.
     ///
     /// The map holds the root text, and the texts of options that `request` names.
-    pub fn new(files: &dyn Sources, mut map: SourceMap, root: SourceId, request: Request) -> Compilation {
+    pub fn new(files: &dyn Sources, mut map: SourceMap, root: SourceId, mut request: Request) -> Compilation {
+        request.settings.cancellation = request.cancellation.clone();
+        request.equations.cancellation = request.cancellation.clone();
         let (program, loading) = stack::deep(|| lgm_elaborate::load(files, &mut map, root));
         Compilation {
             map,
@@ -231,7 +233,7 @@ impl Compilation {
                 stack::deep(|| lgm_elaborate::elaborate(&self.program, &self.map, &self.request.settings));
             let failed = has_errors(&self.loading) || has_errors(&diagnostics);
             Stage {
-                value: value.filter(|_| !failed),
+                value: value.filter(|_| !failed && !self.is_cancelled()),
                 diagnostics,
             }
         })
@@ -247,7 +249,7 @@ impl Compilation {
             model.show_instances(&mut diagnostics);
             let failed = has_errors(&diagnostics);
             let value = found
-                .filter(|_| !failed)
+                .filter(|_| !failed && !self.is_cancelled())
                 .map(|(system, model)| Formulated { model, system });
             Stage { value, diagnostics }
         })

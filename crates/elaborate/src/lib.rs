@@ -68,13 +68,13 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     let hopeless = diagnostics
         .iter()
         .any(|diagnostic| matches!(diagnostic.code, Code::LGM0129 | Code::LGM0130 | Code::LGM0155));
-    let Some(chosen) = chosen.filter(|_| !hopeless) else {
+    let Some(chosen) = chosen.filter(|_| !hopeless && !settings.cancellation.is_cancelled()) else {
         in_source_order(&mut diagnostics);
         return (None, diagnostics);
     };
     let inputs = options::inputs::read(program, chosen, map, &settings.inputs, &mut diagnostics);
     let point = options::point::read(program, chosen, map, &settings.point, &mut diagnostics);
-    let cx = Context::new(program, map, chosen, diagnostics);
+    let cx = Context::new(program, map, chosen, diagnostics, settings.cancellation.clone());
     let mut evaluator = Evaluator::new(cx, &assignments, &inputs, laws::read);
     evaluate(&mut evaluator, &point, largest);
     let Context {
@@ -86,7 +86,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     reports.blame_options();
     reports.count_instances();
     let (mut diagnostics, mut model) = (reports.diagnostics, graph.model);
-    let failed = has_errors(&diagnostics);
+    let failed = has_errors(&diagnostics) || settings.cancellation.is_cancelled();
     in_source_order(&mut diagnostics);
     if failed {
         return (None, diagnostics);
@@ -105,17 +105,17 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
 /// From the chosen model to the flat graph with its laws and outputs, phase by phase.
 fn evaluate<'a>(evaluator: &mut Evaluator<'a>, point: &'a [PointSetting], largest: u64) {
     let expanded = expand::expand(evaluator, largest);
-    if evaluator.reports.stopped {
+    if evaluator.reports.is_stopped() {
         return;
     }
     bonds::join_chains(evaluator, &expanded.chains);
     laws::read_all(evaluator);
-    if evaluator.reports.stopped {
+    if evaluator.reports.is_stopped() {
         return;
     }
     outputs::evaluate(evaluator, &expanded);
     connect::check(evaluator);
-    if !evaluator.reports.stopped {
+    if !evaluator.reports.is_stopped() {
         outputs::point::evaluate(evaluator, point);
     }
 }

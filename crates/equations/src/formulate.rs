@@ -23,6 +23,7 @@ use crate::reduce::Refusal;
 use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
 use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunctions, Sampled};
 use lgm_model::Model;
+use lgm_model::blocks::BlockForm;
 use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
@@ -153,6 +154,9 @@ fn formulate_model(
     if has_errors(&diagnostics) {
         return (None, diagnostics);
     }
+    if options.go_on().is_err() {
+        return (None, diagnostics);
+    }
     let (causality, general, found) = decide(model, graph, &request);
     values::merge(&mut diagnostics, found);
     if !has_errors(&diagnostics) {
@@ -181,6 +185,7 @@ fn formulate_model(
             let system = (!has_errors(&diagnostics)).then_some(system);
             (system, diagnostics)
         }
+        Err(Failure::Cancelled) => (None, diagnostics),
         Err(failure) => {
             let found = match failure.is_singular() {
                 true => singular::diagnose(model, graph, &causality),
@@ -206,6 +211,7 @@ fn formulate_with(
     let mut exprs = model.exprs.clone();
     let mut plan = Plan::default();
     let mut added = Vec::new();
+    options.go_on()?;
     if integrands(model) > 0 && general {
         let mut field = Sampled::new(2);
         added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
@@ -219,6 +225,7 @@ fn formulate_with(
     let numbers_decide = has_dependent_starts || is_controlled(model) || !model.integrals.is_empty();
     let numeric = if options.numeric || !options.symbolic || !general || numbers_decide {
         let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
+        options.go_on()?;
         added.clone_from(&numeric.0.added);
         Some(numeric)
     } else {
@@ -257,28 +264,34 @@ fn formulate_with(
         diagnostics.push(without_matrices(model));
     }
     if options.blocks && general {
-        let values = parameter_values(model).into_iter();
-        let mut rational = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
-        let cancelled = match options.symbolic {
-            true => block_form(problem, &mut system, &mut rational).ok(),
-            false => None,
-        };
-        let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
-            Ok(form)
-        } else if options.symbolic {
-            let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-            let mut field = SharedArena::new(3, given.collect());
-            block_form(problem, &mut system, &mut field)
-        } else {
-            let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
-            block_form(problem, &mut system, &mut field)
-        };
-        system.block_form = match form {
-            Err(Failure::Reduction(Refusal::TooManyEntries)) => None,
-            form => Some(form?),
-        };
+        system.block_form = in_blocks(problem, options, &mut system)?;
     }
     Ok(system)
+}
+
+/// The equations in blocks; none if their rows are too long.
+fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) -> Result<Option<BlockForm>, Failure> {
+    options.go_on()?;
+    let values = parameter_values(problem.model).into_iter();
+    let mut rational = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let cancelled = match options.symbolic {
+        true => block_form(problem, system, &mut rational).ok(),
+        false => None,
+    };
+    let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
+        Ok(form)
+    } else if options.symbolic {
+        let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+        let mut field = SharedArena::new(3, given.collect());
+        block_form(problem, system, &mut field)
+    } else {
+        let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
+        block_form(problem, system, &mut field)
+    };
+    match form {
+        Err(Failure::Reduction(Refusal::TooManyEntries)) => Ok(None),
+        form => form.map(Some),
+    }
 }
 
 /// Says that the matrices of a linear system are too full to be written out.
@@ -353,9 +366,11 @@ fn symbolic_run(
     let mut exprs = std::mem::take(&mut system.exprs);
     let is_crowded = EXPRESSIONS.is_exceeded(problem, &mut exprs, plan);
     system.exprs = exprs;
+    options.go_on()?;
     if !is_crowded && cancelled_run(problem, options, plan, system, links, diagnostics)? {
         return Ok(());
     }
+    options.go_on()?;
     let given = parameter_values(model)
         .into_iter()
         .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));

@@ -1,7 +1,9 @@
 //! What is asked of the equations.
 
+use super::refusal::Failure;
 use super::states::StateRequest;
 use lgm_algebra::RationalFunctions;
+use lgm_source::cancellation::Cancellation;
 
 /// What equations are asked for.
 #[derive(Clone, Debug)]
@@ -20,6 +22,18 @@ pub struct Options {
     pub linear_outputs: bool,
     /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
     pub size_limit: u64,
+    /// Ends the work early, between its parts; there are no equations then, and no diagnostic says why.
+    pub cancellation: Cancellation,
+}
+
+impl Options {
+    /// The work goes on, unless its end is asked for.
+    pub(crate) fn go_on(&self) -> Result<(), Failure> {
+        match self.cancellation.is_cancelled() {
+            true => Err(Failure::Cancelled),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Default for Options {
@@ -32,6 +46,7 @@ impl Default for Options {
             blocks: false,
             linear_outputs: false,
             size_limit: RationalFunctions::DEFAULT_OPERATIONS,
+            cancellation: Cancellation::default(),
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum Failure {
     Assembly(Obstacle),
     States(Fault),
     Output(OutputFault),
+    /// Nobody waits for the answer any more.
+    Cancelled,
 }
 
 impl From<Refusal> for Failure {
@@ -51,7 +53,7 @@ impl Failure {
         )
     }
 
-    /// The diagnostic, with its place.
+    /// The diagnostic, with its place. Work that was cancelled has none.
     pub(crate) fn diagnostic(&self, model: &Model) -> Diagnostic {
         let name = |id: ElementId| model.element_name(id);
         let span = |id: ElementId| model.element_span(id);
@@ -80,6 +82,7 @@ impl Failure {
             Failure::Output(OutputFault::Value(index, fault)) => {
                 value_fault(model, fault, model.outputs[*index].span, "in this output")
             }
+            Failure::Cancelled => unreachable!("invariant: nobody reads why cancelled work has no result"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that the caller can raise, and that is looked at between the stages.
+/// A flag that the caller can raise, and that the stages look at as they go.
 ///
 /// Clones share the flag. What was cut short is incomplete: its results are not to be shown.
 #[derive(Clone, Debug, Default)]

@@ -23,6 +23,7 @@ use lgm_algebra::expr::{ExprId, Function, Node, SymbolKind};
 use lgm_algebra::units::Unit;
 use lgm_model::SiUnit;
 use lgm_model::{Domain, DomainId, Measure, Model};
+use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Span};
 use lgm_syntax::ast::{self, Item, Name};
@@ -56,6 +57,7 @@ impl<'a> Context<'a> {
         sources: &'a SourceMap,
         chosen: &'a ast::Model,
         diagnostics: Vec<Diagnostic>,
+        cancellation: Cancellation,
     ) -> Context<'a> {
         let mut arena = Arena::default();
         let time = arena.exprs.new_symbol("time", SymbolKind::Time);
@@ -63,7 +65,7 @@ impl<'a> Context<'a> {
             program,
             sources,
             chosen,
-            reports: Reports::new(diagnostics),
+            reports: Reports::new(diagnostics, cancellation),
             arena,
             dims: Dimensions::new(),
             units: FxHashMap::default(),

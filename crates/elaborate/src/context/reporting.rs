@@ -27,7 +27,7 @@ impl Context<'_> {
         }
         self.reports.errors += usize::from(diagnostic.is_error());
         if self.reports.errors > MOST_FAULTS {
-            self.reports.stopped = true;
+            self.reports.stop();
             return;
         }
         if let Some(first) = diagnostic.labels.first() {
@@ -41,7 +41,9 @@ impl Context<'_> {
                 }
                 known.met += 1;
                 self.reports.errors -= usize::from(diagnostic.is_error());
-                self.reports.stopped |= known.met >= MOST_MET && diagnostic.is_error();
+                if known.met >= MOST_MET && diagnostic.is_error() {
+                    self.reports.stop();
+                }
                 return;
             }
             let entry = Reported {

@@ -2,6 +2,7 @@
 
 use crate::context::scopes::{FrameId, Place};
 use lgm_source::Span;
+use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,9 @@ pub(crate) struct Reports {
     /// How many errors were reported.
     pub errors: usize,
     /// Whether so much went wrong that nothing more is looked at.
-    pub stopped: bool,
+    stopped: bool,
+    /// Whether somebody waits for the answer.
+    cancellation: Cancellation,
     /// The place that is looked at now, which the faults found are reported for.
     pub here: Place,
     /// The element whose law is being evaluated, and where it is used.
@@ -40,7 +43,7 @@ pub(crate) struct Reports {
 
 impl Reports {
     /// Starts with the faults that definitions have whatever their instances are.
-    pub fn new(diagnostics: Vec<Diagnostic>) -> Reports {
+    pub fn new(diagnostics: Vec<Diagnostic>, cancellation: Cancellation) -> Reports {
         let before_expansion = Reported {
             at: None,
             last: FrameId(0),
@@ -59,10 +62,21 @@ impl Reports {
             reported,
             errors: 0,
             stopped: false,
+            cancellation,
             here: Place::MODEL,
             law_use: None,
             reshaped: Vec::new(),
         }
+    }
+
+    /// Looks at nothing more.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Whether nothing more is looked at, because too much went wrong or the answer is not wanted any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped || self.cancellation.is_cancelled()
     }
 
     /// Says of each fault how many instances beside the one shown have it too.

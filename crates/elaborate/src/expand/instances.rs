@@ -190,6 +190,6 @@ impl<'a> Expansion<'_, 'a> {
             .note(format!("the chain is {}", chain.join(" holds ")))
             .help("a component that holds itself needs an `if` on a `const` that ends it");
         self.report(diagnostic);
-        self.reports.stopped = true;
+        self.reports.stop();
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Expansion<'_, 'a> {
     pub fn make_postponed(&mut self, frame: FrameId, first: usize, waiting: Vec<Postponed<'a>>) {
         let mut late = Vec::new();
         let mut waiting: Vec<(usize, Postponed<'a>)> = waiting.into_iter().enumerate().collect();
-        while !waiting.is_empty() && !self.reports.stopped {
+        while !waiting.is_empty() && !self.reports.is_stopped() {
             let before = waiting.len();
             // A chain that is declared from its end to its start is made in one pass backwards.
             for _ in 0..2 {
@@ -87,7 +87,7 @@ impl<'a> Expansion<'_, 'a> {
                 }
             }
         }
-        if !self.reports.stopped {
+        if !self.reports.is_stopped() {
             self.reorder(frame, first, &late);
         }
     }

@@ -22,7 +22,7 @@ impl Expansion<'_, '_> {
             .label(span, "this loop is one of them")
             .help("let the loop run over the indices that create something, instead of testing each one with `if`");
         self.report(diagnostic);
-        self.reports.stopped = true;
+        self.reports.stop();
         true
     }
 
@@ -41,7 +41,7 @@ impl Expansion<'_, '_> {
             )
             .help("lower the number of repetitions");
         self.report(diagnostic);
-        self.reports.stopped = true;
+        self.reports.stop();
         false
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Expansion<'_, 'a> {
             self.force_parameters(statements, place);
         }
         self.walk(statements, place, Walk::Declare, true);
-        if !self.reports.stopped {
+        if !self.reports.is_stopped() {
             let first = self.graph.model.elements.len();
             let outer = std::mem::take(&mut self.postponed);
             self.walk(statements, place, Walk::Build, true);
@@ -70,7 +70,7 @@ impl<'a> Expansion<'_, 'a> {
 
     fn walk(&mut self, statements: &'a [Statement], place: Place, walk: Walk, outermost: bool) {
         for statement in statements {
-            if self.reports.stopped {
+            if self.reports.is_stopped() {
                 return;
             }
             match &statement.kind {
@@ -108,7 +108,7 @@ impl<'a> Expansion<'_, 'a> {
             if self.scopes.kept_envs <= inner.env.0 as usize {
                 self.scopes.envs.truncate(inner.env.0 as usize);
             }
-            if self.reports.stopped || (self.made == before_round && self.is_one_too_many(span)) {
+            if self.reports.is_stopped() || (self.made == before_round && self.is_one_too_many(span)) {
                 return;
             }
             if value == from {

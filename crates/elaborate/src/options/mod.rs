@@ -5,6 +5,7 @@ pub(crate) mod point;
 mod written;
 
 use crate::program::Program;
+use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -28,6 +29,8 @@ pub struct Settings {
     /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
     /// service that must answer at once gives less.
     pub largest: u64,
+    /// Ends the elaboration early; there is no model then, and what was found is incomplete.
+    pub cancellation: Cancellation,
 }
 
 impl Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             inputs: Vec::new(),
             point: Vec::new(),
             largest: Settings::LARGEST,
+            cancellation: Cancellation::default(),
         }
     }
 }

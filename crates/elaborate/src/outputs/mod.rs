@@ -41,7 +41,7 @@ impl<'a> Results<'_, 'a> {
         let mut names: FxHashMap<String, Span> = FxHashMap::default();
         let mut values = Vec::new();
         for at in 0..self.expanded.outputs.len() {
-            if self.reports.stopped {
+            if self.reports.is_stopped() {
                 return;
             }
             let later = self.expanded.outputs[at];

@@ -15,7 +15,7 @@ impl<'a> Results<'_, 'a> {
     /// Evaluates every signal, so that a fault in one that nothing uses is found too.
     pub fn evaluate_signals(&mut self) {
         for at in 0..self.expanded.signals.len() {
-            if self.reports.stopped {
+            if self.reports.is_stopped() {
                 return;
             }
             let later = self.expanded.signals[at];

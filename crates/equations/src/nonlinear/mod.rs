@@ -76,14 +76,16 @@ pub(super) fn formulate(
     links: &mut Links,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<StateSystem> {
-    match build(model, options.states, options.size_limit, retain, None, diagnostics) {
+    match build(model, options, retain, None, diagnostics) {
         Ok(built) => {
             let built = built?;
             *links = built.links;
             Some(built.system)
         }
         Err(unbuilt) => {
-            diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
+            if !matches!(unbuilt.failure, Failure::Cancelled) {
+                diagnostics.push(unbuilt.failure.diagnostic(&unbuilt.model));
+            }
             None
         }
     }
@@ -96,8 +98,7 @@ type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
 /// none is made shorter then.
 fn build(
     model: &Model,
-    states: StateRequest,
-    size_limit: u64,
+    options: &Options,
     retain: &[ElementId],
     checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -107,7 +108,7 @@ fn build(
         return Ok(None);
     }
     let columns = checked.map(|columns| columns(&prepared));
-    match equations(&prepared, states, size_limit, columns, diagnostics) {
+    match equations(&prepared, options, columns, diagnostics) {
         Ok(built) => Ok(Some(built)),
         Err(failure) => Err(Box::new(Unbuilt {
             failure,
@@ -119,8 +120,7 @@ fn build(
 /// The equations of a prepared model, to be read; or, with columns of the junction structure beside them, to be evaluated only.
 fn equations(
     prepared: &Prepared,
-    states: StateRequest,
-    size_limit: u64,
+    options: &Options,
     columns: Option<Vec<u32>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Built, Failure> {
@@ -135,9 +135,11 @@ fn equations(
         mut system,
         mut links,
         cancelled,
-    } = defined(prepared, states, size_limit, &columns, &mut frame_notes)?;
+    } = defined(prepared, options, &columns, &mut frame_notes)?;
+    options.go_on()?;
     diagnostics.append(&mut frame_notes);
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
+    options.go_on()?;
     let mut shortening = match is_read {
         true => Shortening::new(cancelled, resolved.states + resolved.outputs),
         false => Shortening::unread(),
@@ -169,13 +171,14 @@ impl Defined {
 /// The definitions: exact and cancelled where that is not too large, shared elsewhere.
 fn defined(
     prepared: &Prepared,
-    states: StateRequest,
-    size_limit: u64,
+    options: &Options,
     columns: &[u32],
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Defined, Failure> {
+    options.go_on()?;
+    let states = options.states;
     let mut system = frame(prepared, states, notes);
-    let mut field = RationalFunctions::new(size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
     let attempt = Definitions::build(prepared, states, &mut field, &mut system, columns);
     let exhausted = lgm_algebra::Field::exhausted(&field);
     let cancelled = match attempt {
@@ -194,6 +197,7 @@ fn defined(
         Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
         _ => None,
     };
+    options.go_on()?;
     let mut system = frame(prepared, states, notes);
     let values = parameter_values(&prepared.model);
     let given = values.iter().map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));

@@ -9,6 +9,7 @@ use super::dual::Point;
 use super::evaluate::{evaluate_all, point_of, spread};
 use super::prepare::Prepared;
 use super::rounding::bounded;
+use crate::Options;
 use crate::bounds::{Ball, Places, Rated, rated};
 use crate::checker::{Checker, emitted_outputs};
 use crate::equation::Flat;
@@ -43,7 +44,10 @@ pub(crate) fn formulation(
 ) -> Result<Option<Formulation>, Box<Diagnostic>> {
     let mut columns_of = RefCell::new(Vec::new());
     let mut undetermined: Vec<u32> = Vec::new();
-    let limit = lgm_algebra::RationalFunctions::DEFAULT_OPERATIONS;
+    let options = Options {
+        states,
+        ..Options::default()
+    };
     let (built, columns) = loop {
         let extra = |prepared: &Prepared| -> Vec<u32> {
             let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
@@ -52,7 +56,7 @@ pub(crate) fn formulation(
             columns_of.borrow_mut().clone_from(&columns);
             columns
         };
-        match super::build(model, states, limit, retain, Some(&extra), &mut Vec::new()) {
+        match super::build(model, &options, retain, Some(&extra), &mut Vec::new()) {
             Ok(Some(built)) => break (built, std::mem::take(columns_of.get_mut())),
             Ok(None) => return Ok(None),
             // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
