@@ -484,9 +484,17 @@ fn tight(natural: &Model, units: &Units, settings: &Settings, model: &Model) -> 
         run(&system, &plan, true, None)
     };
     let tightest = (settings.rtol * 1e-3).min(1e-9);
-    let rows = within(tightest, tightest * 1e-3, Method::Auto);
-    let rows = rows.or_else(|_| within(tightest, tightest * 1e-3, Method::Bdf));
+    let by_some_method = |atol: f64| {
+        let rows = within(tightest, atol, Method::Auto);
+        rows.or_else(|_| within(tightest, atol, Method::Bdf))
+    };
+    let rows = by_some_method(tightest * 1e-3);
     let mut rows = rows.or_else(|_| within(0.1 * settings.rtol, 1e-3 * settings.rtol, Method::Sdirk))?;
+    // What stays far below 1 also in these units has digits only if the tolerance lies as far below.
+    let least = rows.smallest_column();
+    if least < 1e-2 {
+        rows = by_some_method(tightest * 1e-3 * least).unwrap_or(rows);
+    }
     let factors: Vec<f64> = natural
         .outputs
         .iter()

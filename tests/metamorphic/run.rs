@@ -58,6 +58,15 @@ impl Rows {
         Some(self.values.iter().map(|row| row[at]).collect())
     }
 
+    /// The size of the smallest output that is more than rounding beside the largest one.
+    pub fn smallest_column(&self) -> f64 {
+        let size = |at: usize| self.values.iter().map(|row| row[at].abs()).fold(0.0, f64::max);
+        let sizes: Vec<f64> = (0..self.names.len()).map(size).collect();
+        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        let seen = sizes.into_iter().filter(|size| *size > 1e-12 * largest);
+        seen.fold(largest, f64::min)
+    }
+
     /// Every so many rows.
     pub fn every(&self, stride: usize) -> Rows {
         Rows {
