@@ -2,8 +2,11 @@
 
 use lgm_algebra::expr::Function;
 
+/// The variables of a port.
+pub const PORT_VARIABLES: &[&str] = &["across", "through", "effort", "flow"];
+
 /// Measures of the graph.
-pub(crate) const MEASURES: &[&str] = &[
+pub const MEASURES: &[&str] = &[
     "across",
     "through",
     "effort",
@@ -18,7 +21,7 @@ pub(crate) const MEASURES: &[&str] = &[
 ];
 
 /// Measures that take a modal block and a position.
-pub(crate) const MODAL_MEASURES: &[&str] = &["displacement", "velocity", "force", "shear", "moment"];
+pub const MODAL_MEASURES: &[&str] = &["displacement", "velocity", "force", "shear", "moment"];
 
 /// Functions that make or change matrices.
 pub(crate) const MATRIX_FUNCTIONS: &[&str] = &["transpose", "diag", "identity"];

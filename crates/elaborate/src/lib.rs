@@ -35,7 +35,8 @@ mod program;
 mod syntax_queries;
 mod units;
 
-pub use function_table::function_names;
+pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_names};
+pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::ENTRIES as EXPERIMENT_ENTRIES;

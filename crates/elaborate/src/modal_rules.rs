@@ -8,7 +8,7 @@ use lgm_syntax::ast::{self, Argument, Equation, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
 /// The arguments of every modal block, beside the parameters that it declares.
-pub(crate) const MODAL_ARGUMENTS: &[&str] = &["modes", "at", "over", "residual"];
+pub const MODAL_ARGUMENTS: &[&str] = &["modes", "at", "over", "residual"];
 
 /// A function of the position: its name, its arguments and its value.
 #[derive(Debug)]
@@ -71,6 +71,27 @@ pub(crate) const ACROSS: Roles = Roles {
     dissipation: ["damping", "d_type"],
     loss: "a_loss",
 };
+
+/// The name of the value that positions lie within, and of the parameter that stands for it where there is no such value.
+pub(crate) const LENGTH: &str = "length";
+pub(crate) const LENGTH_FORMAL: &str = "L";
+
+/// The names that have a meaning in every modal block: values of a mode, functions of the position, and arguments.
+pub fn modal_words() -> impl Iterator<Item = &'static str> {
+    let of_roles = |roles: &'static Roles| {
+        let pairs = [roles.primary, roles.restoring, roles.dissipation];
+        pairs.into_iter().flatten().chain([roles.loss])
+    };
+    let shapes = SHAPES.iter().map(|shape| shape.0);
+    let mut words: Vec<&str> = of_roles(&THROUGH)
+        .chain(of_roles(&ACROSS))
+        .chain([LENGTH, LENGTH_FORMAL])
+        .collect();
+    words.extend(shapes.chain(MODAL_ARGUMENTS.iter().copied()));
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter()
+}
 
 impl<'a> Rules<'a> {
     /// Reads a body; what is wrong with it is handed to `report`, and the rules are `None` where any of it is.

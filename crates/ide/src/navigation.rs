@@ -2,6 +2,7 @@
 
 use crate::{Edit, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind, Use};
+use lgm_elaborate::{PORT_VARIABLES, modal_words};
 use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::{Argument, Expr, ExprKind, Item};
 use lgm_syntax::token::{self, Token};
@@ -77,42 +78,13 @@ fn is_name(text: &str) -> Result<(), String> {
     }
 }
 
-/// Names that laws of elements give a meaning.
-const LAW_WORDS: [&str; 4] = ["across", "through", "effort", "flow"];
-
-/// Names that modal blocks give a meaning.
-const MODAL_WORDS: [&str; 22] = [
-    "mass",
-    "stiffness",
-    "damping",
-    "a_type",
-    "t_type",
-    "d_type",
-    "t_loss",
-    "a_loss",
-    "length",
-    "shape",
-    "integral",
-    "compliance",
-    "resistance",
-    "conductance",
-    "force",
-    "shear",
-    "moment",
-    "modes",
-    "at",
-    "over",
-    "residual",
-    "tabulated",
-];
-
 /// Whether the body that a name is declared in gives the new name a meaning of its own.
 fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> Result<(), String> {
     let Some(within) = definition.within.map(|within| snapshot.analysis().get(within)) else {
         return Ok(());
     };
     let is_word = match within.kind {
-        DefinitionKind::Element => LAW_WORDS.contains(&new),
+        DefinitionKind::Element => PORT_VARIABLES.contains(&new),
         DefinitionKind::Modal => {
             let source = within.name_span.source;
             let items = snapshot
@@ -127,7 +99,7 @@ fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> R
                 }
                 _ => false,
             });
-            defines || MODAL_WORDS.contains(&new)
+            defines || modal_words().any(|word| word == new)
         }
         _ => false,
     };

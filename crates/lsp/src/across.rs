@@ -8,6 +8,7 @@ use gen_lsp_types::{
     WorkspaceEdit, WorkspaceSymbol, WorkspaceSymbolLocation, WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 use lgm_source::SourceId;
+use lgm_source::words::has_word;
 
 /// A place by the URI of its text and its byte there, so that several snapshots can be asked about it; and the name there.
 type Place = (String, u32, String);
@@ -63,11 +64,6 @@ fn ask_all<R>(
         answers.extend(there);
     }
     Ok(answers)
-}
-
-fn has_word(text: &str, name: &str) -> bool {
-    let mut words = text.split(|it: char| !(it.is_alphanumeric() || it == '_'));
-    words.any(|word| word == name)
 }
 
 pub(crate) fn references(asked: &mut Asked, params: &ReferenceParams) -> Result<Option<Vec<Location>>, Refusal> {

@@ -1,7 +1,7 @@
 //! Models in the folders that are open in the editor, whether they are open themselves or not.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 /// Folders with more entries than this, all in all, are not searched.
 const MOST_ENTRIES: usize = 50_000;
@@ -10,28 +10,31 @@ const MOST_ENTRIES: usize = 50_000;
 /// and links are passed over.
 pub(crate) fn models(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut open: Vec<PathBuf> = folders.to_vec();
     let mut seen = 0;
-    while let Some(folder) = open.pop() {
-        // A folder that cannot be read holds nothing that could be changed.
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
+    for folder in folders {
+        let below = WalkDir::new(folder).min_depth(1).into_iter();
+        // What cannot be read holds nothing that could be changed.
+        for entry in below.filter_entry(is_looked_at).flatten() {
             seen += 1;
             if seen > MOST_ENTRIES {
                 return None;
             }
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !is_passed_over(&name) => open.push(entry.path()),
-                Ok(kind) if kind.is_file() && name.ends_with(".lgm") => found.push(entry.path()),
-                _ => {}
+            if entry.file_type().is_file() && is_model(&entry) {
+                found.push(entry.into_path());
             }
         }
     }
     found.sort();
     found.dedup();
     Some(found)
+}
+
+fn is_looked_at(entry: &DirEntry) -> bool {
+    !entry.file_type().is_dir() || !is_passed_over(&entry.file_name().to_string_lossy())
+}
+
+fn is_model(entry: &DirEntry) -> bool {
+    entry.file_name().to_string_lossy().ends_with(".lgm")
 }
 
 fn is_passed_over(name: &str) -> bool {
@@ -49,21 +52,66 @@ pub(crate) fn importable(own: &Path, begun: &str, allowed: &[PathBuf]) -> Vec<St
     if !allowed.iter().any(|open| folder.starts_with(open)) {
         return Vec::new();
     }
-    let Ok(entries) = fs::read_dir(&folder) else {
-        return Vec::new();
-    };
+    // As an import, the list follows links; where they lead is looked at once the file is read.
+    let entries = WalkDir::new(&folder).min_depth(1).max_depth(1).follow_links(true);
     let mut names: Vec<String> = entries
+        .into_iter()
+        .filter_entry(is_looked_at)
         .flatten()
         .take(MOST_ENTRIES)
         .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let kind = entry.file_type().ok()?;
-            match kind.is_dir() {
-                true => (!is_passed_over(&name)).then(|| format!("{name}/")),
-                false => name.ends_with(".lgm").then_some(name),
+            let name = entry.file_name().to_str()?;
+            match entry.file_type().is_dir() {
+                true => Some(format!("{name}/")),
+                false => is_model(&entry).then(|| name.to_string()),
             }
         })
         .collect();
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn models_lie_in_folders_that_are_not_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for name in [
+            "a.lgm",
+            "sub/b.lgm",
+            ".hidden/c.lgm",
+            "target/d.lgm",
+            "sub/e.txt",
+            "f.lgm/g.lgm",
+        ] {
+            fs::create_dir_all(path(name).parent().expect("a parent")).expect("a folder");
+            fs::write(path(name), "").expect("a file");
+        }
+        let open = [folder.path().to_path_buf()];
+        // A folder that is open is looked at twice, and listed once.
+        let twice = [open[0].clone(), path("sub")];
+        let found = models(&twice).expect("few files");
+        assert_eq!(found, [path("a.lgm"), path("f.lgm/g.lgm"), path("sub/b.lgm")]);
+        assert_eq!(importable(folder.path(), "", &open), ["a.lgm", "f.lgm/", "sub/"]);
+        assert_eq!(importable(folder.path(), "sub/", &open), ["b.lgm"]);
+        assert!(importable(folder.path(), "../", &open).is_empty());
+        // The folder that is open may have any name.
+        assert_eq!(models(&[path(".hidden")]), Some(vec![path(".hidden/c.lgm")]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_no_models_of_a_folder_and_can_be_imported() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("a.lgm"), "").expect("a file");
+        std::os::unix::fs::symlink("a.lgm", folder.path().join("b.lgm")).expect("a link");
+        std::os::unix::fs::symlink(".", folder.path().join("round")).expect("a link");
+        let open = [folder.path().to_path_buf()];
+        assert_eq!(models(&open), Some(vec![folder.path().join("a.lgm")]));
+        assert_eq!(importable(folder.path(), "", &open), ["a.lgm", "b.lgm"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What the names in each item stand for.
 
 use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind};
+use crate::function_table::PORT_VARIABLES;
 use crate::program::{ItemRef, Program};
 use lgm_syntax::ast::{Argument, Attribute, Equation, Expr, ExprKind, Formal, Item, Name, Statement, StatementKind};
 use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions};
@@ -58,7 +59,7 @@ impl Resolving<'_> {
                 for argument in arguments {
                     if let ExprKind::Name(name) = &argument.value.kind
                         && self.lookup(&name.text).is_none()
-                        && !matches!(&*name.text, "across" | "through" | "effort" | "flow" | "time")
+                        && !(PORT_VARIABLES.contains(&&*name.text) || &*name.text == "time")
                     {
                         self.index(name);
                     }

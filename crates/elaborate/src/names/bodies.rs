@@ -1,6 +1,6 @@
 //! Names in expressions: each must be declared somewhere around its use.
 
-use crate::function_table::{MEASURES, TABLE, function_names, is_function};
+use crate::function_table::{MEASURES, PORT_VARIABLES, TABLE, function_names, is_function};
 use crate::names::checker::Checker;
 use crate::program::Program;
 use crate::program::mode_table::table_use;
@@ -456,9 +456,6 @@ fn is_switch(argument: &Argument) -> bool {
     argument.name.as_ref().is_some_and(|name| &*name.text == "residual")
         && matches!(&argument.value.kind, ExprKind::Name(name) if matches!(&*name.text, "true" | "false"))
 }
-
-/// The variables of a port.
-const PORT_VARIABLES: &[&str] = &["across", "through", "effort", "flow"];
 
 /// Checks the names in the law of an element.
 pub(crate) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element) {

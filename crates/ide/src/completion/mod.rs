@@ -15,13 +15,14 @@ use crate::symbols::{detail_of, kind_of};
 use crate::{Completion, NameKind, Snapshot};
 use lgm_algebra::units::named_units;
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
-use lgm_elaborate::{Program, function_names};
+use lgm_elaborate::{PORT_VARIABLES, Program, function_names};
 use lgm_source::Span;
 use place::{Before, Body, Expected, Values};
-use scope::{fits, formals, kinds};
+pub(crate) use scope::{domain_of, kinds};
+use scope::{fits, formals};
 pub(crate) use signature::signature;
-use words::{ATTRIBUTES, DOMAIN_ENTRIES, LAWS, MODAL_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
-pub(crate) use words::{SETTINGS, USUAL_UNITS};
+use words::{ATTRIBUTES, DOMAIN_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
+pub(crate) use words::{LAWS, MODAL_ENTRIES, SETTINGS, USUAL_UNITS};
 
 /// Whether something can be the end of a branch or a bond.
 fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
@@ -94,6 +95,10 @@ impl Offer<'_, '_> {
         let members = item.map(|item| self.analysis().members(item)).unwrap_or_default();
         let wanted = members.into_iter().filter(|id| is_wanted(*id));
         wanted.map(|id| self.known(id)).collect()
+    }
+
+    fn port_variables(&self) -> impl Iterator<Item = Completion> {
+        PORT_VARIABLES.iter().map(|word| self.plain(word, NameKind::Function))
     }
 
     fn nodes(&self, in_chain: bool, of: Option<DefinitionId>) -> Vec<Completion> {
@@ -180,8 +185,7 @@ impl Offer<'_, '_> {
         found.extend(indices.map(|name| self.plain(name, NameKind::Index)));
         found.extend(self.members(|id| is_value(analysis.get(id).kind, values)));
         if values == Values::Law {
-            let variables = ["across", "through", "effort", "flow"];
-            found.extend(variables.map(|word| self.plain(word, NameKind::Function)));
+            found.extend(self.port_variables());
         }
         let constants: &[&str] = if values == Values::Fixed {
             &["pi"]
@@ -205,7 +209,7 @@ impl Offer<'_, '_> {
         let members = self.analysis().members(id).into_iter();
         let mut list: Vec<Completion> = members.map(|id| self.known(id)).collect();
         if self.analysis().get(id).kind == DefinitionKind::Port {
-            list.extend(["across", "through", "effort", "flow"].map(|word| self.plain(word, NameKind::Function)));
+            list.extend(self.port_variables());
         }
         list
     }

@@ -3,6 +3,7 @@
 
 use super::scope::kinds;
 use crate::Snapshot;
+use lgm_elaborate::MEASURES;
 use lgm_elaborate::analysis::DefinitionId;
 use lgm_source::Span;
 use lgm_syntax::token::{self, Spanned, Token};
@@ -80,9 +81,6 @@ pub(super) enum Values {
     /// Formals, and the variables of ports.
     Law,
 }
-
-/// The functions that measure a part of the graph.
-const MEASURES: [&str; 6] = ["across", "through", "effort", "flow", "power", "energy"];
 
 /// The text up to a place, without the word that is being written.
 pub(super) struct Before<'s, 't> {

@@ -3,18 +3,28 @@
 use crate::Snapshot;
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
 use lgm_syntax::ast::Item;
+use rustc_hash::FxHashSet;
 
-/// Everything that an instance can be one of, seen from the root text.
-pub(super) fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
+/// Everything that an instance can be one of, seen from the root text. What the user calls as the library does takes its place.
+pub(crate) fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
-    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
-    let is_kind = |id: &DefinitionId| {
+    let program = snapshot.compilation().program();
+    let is_kind = |definition: &Definition| {
         matches!(
-            analysis.get(*id).kind,
+            definition.kind,
             DefinitionKind::Element | DefinitionKind::Component | DefinitionKind::Modal
         )
     };
-    ids.filter(is_kind).collect()
+    let of_library = |definition: &Definition| program.is_library(definition.name_span.source);
+    let all = || analysis.definitions.iter().zip(0..).filter(|entry| is_kind(entry.0));
+    let own: FxHashSet<&str> = all()
+        .filter(|entry| !of_library(entry.0))
+        .map(|entry| &*entry.0.name)
+        .collect();
+    all()
+        .filter(|(definition, _)| !(of_library(definition) && own.contains(&*definition.name)))
+        .map(|(_, at)| DefinitionId(at))
+        .collect()
 }
 
 pub(super) fn is_formal(kind: DefinitionKind) -> bool {
@@ -31,7 +41,7 @@ pub(super) fn formals(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId
 }
 
 /// The name of the domain of an element or a modal block; none if it has none, or several.
-fn domain_of(snapshot: &Snapshot, kind: &Definition) -> Option<String> {
+pub(crate) fn domain_of(snapshot: &Snapshot, kind: &Definition) -> Option<String> {
     let items = &snapshot.compilation().program().ast(kind.name_span.source)?.items;
     items
         .iter()

@@ -23,7 +23,7 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
 pub(super) const ATTRIBUTES: &[(&str, &str)] = &[("start", "start = ${1:0}"), ("nominal", "nominal = ${1:1}")];
 
 /// What begins an entry of an element, with what it writes.
-pub(super) const LAWS: &[(&str, &str)] = &[
+pub(crate) const LAWS: &[(&str, &str)] = &[
     ("across", "across = ${1:k}*${2:through};"),
     ("through", "through = ${1:k}*${2:across};"),
     ("der", "der(${1:through}) = ${2:k*across};"),
@@ -40,7 +40,7 @@ pub(super) const DOMAIN_ENTRIES: &[(&str, &str)] = &[
 ];
 
 /// What begins an entry of a modal block, with what it writes.
-pub(super) const MODAL_ENTRIES: &[(&str, &str)] = &[
+pub(crate) const MODAL_ENTRIES: &[(&str, &str)] = &[
     ("mode", "mode ${1:i};"),
     ("drive", "drive ${1:across};"),
     ("mass", "mass = ${1:rho*A*L/2};"),
@@ -49,6 +49,8 @@ pub(super) const MODAL_ENTRIES: &[(&str, &str)] = &[
     ("shape", "shape(${1:x}) = ${2:sin(wave*x)};"),
     ("integral", "integral(${1:x}) = ${2:-cos(wave*x)/wave};"),
     ("compliance", "compliance(${1:x}, ${2:y}) = ${3:min(x, y)};"),
+    ("resistance", "resistance(${1:x}, ${2:y}) = ${3:1};"),
+    ("conductance", "conductance(${1:x}, ${2:y}) = ${3:1};"),
     ("force", "force(${1:x}) = ${2:0};"),
     ("shear", "shear(${1:x}) = ${2:0};"),
     ("moment", "moment(${1:x}) = ${2:0};"),

@@ -1,12 +1,13 @@
 //! Dependent storage and derivatives of inputs: what keeps its state instead, and what is put in to separate the two.
 
 use super::layout::Layout;
+use super::parts::{Form, Part, part};
 use crate::facts::{dependent, states};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;
 use lgm_elaborate::analysis::DefinitionKind;
-use lgm_equations::analysis::poles;
+use lgm_equations::analysis::{MOST_STATES, poles};
 use lgm_model::system::StateSystem;
 use lgm_model::{Law, StorageForm, Variable};
 use lgm_source::Span;
@@ -16,59 +17,11 @@ use num_complex::Complex;
 /// What is put in is this many times as fast as the fastest mode of the model.
 const FASTER: f64 = 100.0;
 
-/// The rate, in rad/s, that is taken for the fastest one of a model that has none, or whose modes change with its state.
+/// The rate, in rad/s, that is taken for the fastest one of a model that has none.
 const USUAL_RATE: f64 = 100.0;
 
 /// For more statements than this nothing is offered.
 const MOST_STATEMENTS: usize = 3;
-
-/// What separates storage in a domain.
-struct Separator {
-    domain: &'static str,
-    /// In series with an A-type: kind, what its parameter is, its unit.
-    series: (&'static str, Measure, &'static str),
-    /// Beside a T-type.
-    parallel: (&'static str, Measure, &'static str),
-}
-
-/// What a parameter is, from the value `s` of the storage and the rate `w` that it makes with it.
-#[derive(Clone, Copy)]
-enum Measure {
-    /// `s*w^2`
-    Stiffness,
-    /// Of an A-type, `1/(s*w)`; of a T-type, `s*w`.
-    Resistance,
-    /// Of a T-type, `1/(s*w)`.
-    Conductance,
-}
-
-const SEPARATORS: [Separator; 5] = [
-    Separator {
-        domain: "translational",
-        series: ("Spring", Measure::Stiffness, "N/m"),
-        parallel: ("Damper", Measure::Conductance, "N.s/m"),
-    },
-    Separator {
-        domain: "rotational",
-        series: ("TorsionSpring", Measure::Stiffness, "N.m/rad"),
-        parallel: ("RotaryDamper", Measure::Conductance, "N.m.s/rad"),
-    },
-    Separator {
-        domain: "electrical",
-        series: ("Resistor", Measure::Resistance, "ohm"),
-        parallel: ("Resistor", Measure::Resistance, "ohm"),
-    },
-    Separator {
-        domain: "fluid",
-        series: ("FluidResistor", Measure::Resistance, "Pa.s/m^3"),
-        parallel: ("FluidResistor", Measure::Resistance, "Pa.s/m^3"),
-    },
-    Separator {
-        domain: "thermal",
-        series: ("ThermalResistor", Measure::Resistance, "K/W"),
-        parallel: ("ThermalResistor", Measure::Resistance, "K/W"),
-    },
-];
 
 /// What is offered for the statement at a place.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
@@ -145,6 +98,7 @@ struct Storage<'s> {
     /// Whether it is an A-type.
     is_across: bool,
     domain: &'s str,
+    effort_is_across: bool,
 }
 
 /// The storage element of a name; none if it is of another form.
@@ -165,7 +119,52 @@ fn storage<'s>(snapshot: &'s Snapshot, name: &str) -> Option<Storage<'s>> {
         },
         is_across: domain.effort_is_across == (*co_energy == Variable::Effort),
         domain: &domain.name,
+        effort_is_across: domain.effort_is_across,
     })
+}
+
+/// What is put between storage and what it follows from.
+struct Separator<'s> {
+    part: Part<'s>,
+    /// The exponent of ten of a stiffness or of a conductance.
+    exponent: f64,
+    /// The loss beside a compliance, which would ring for ever without it.
+    loss: Option<(Part<'s>, f64)>,
+}
+
+impl<'s> Separator<'s> {
+    /// Where effort is through, as in mechanics, what moves together stays together: a compliance with a loss; elsewhere a loss.
+    fn of(snapshot: &'s Snapshot, storage: &Storage<'s>, rate: f64) -> Option<Separator<'s>> {
+        let dissipator = part(snapshot, storage.domain, Form::Dissipator)?;
+        // Sizes are rounded to what is faster still.
+        let value = storage.value;
+        Some(match (storage.is_across, storage.effort_is_across) {
+            (true, false) => Separator {
+                part: part(snapshot, storage.domain, Form::ThroughStorage)?,
+                exponent: (value * rate * rate).log10().ceil(),
+                loss: Some((dissipator, (value * rate).log10().floor())),
+            },
+            (true, true) => Separator {
+                part: dissipator,
+                exponent: (value * rate).log10().ceil(),
+                loss: None,
+            },
+            (false, _) => Separator {
+                part: dissipator,
+                exponent: -(value * rate).log10().ceil(),
+                loss: None,
+            },
+        })
+    }
+}
+
+impl Part<'_> {
+    /// `param k = 1e5 [N/m];`: the parameter of a stiffness or a conductance that is a power of ten.
+    fn parameter(&self, name: &str, exponent: f64) -> Option<String> {
+        let size = power_of_ten(if self.is_inverse { exponent } else { -exponent })?;
+        let unit = self.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
+        Some(format!("param {name} = {size}{unit};"))
+    }
 }
 
 /// A compliance or a loss between the storage and what it follows from.
@@ -184,61 +183,38 @@ fn separated(
     let [(from, to)] = &instance.branches[..] else {
         return None;
     };
-    let Storage {
-        value,
-        is_across,
-        domain,
-    } = storage(snapshot, name)?;
-    let parts = SEPARATORS.iter().find(|parts| parts.domain == domain)?;
-    let rate = FASTER * fastest(system);
-    let (kind, measure, unit) = if is_across { parts.series } else { parts.parallel };
-    // Rounded to what is faster still.
-    let size = match (measure, is_across) {
-        (Measure::Stiffness, _) => power_of_ten((value * rate * rate).log10().ceil()),
-        (Measure::Resistance, false) => power_of_ten((value * rate).log10().ceil()),
-        (Measure::Resistance, true) | (Measure::Conductance, _) => power_of_ten(-(value * rate).log10().ceil()),
-    }?;
-    let (ends, words) = (
-        (layout.words(from.span), layout.words(to.span)),
-        (
-            layout.fresh(&format!("{name}_joint")),
-            layout.fresh(&format!("{name}_value")),
-        ),
+    let storage = storage(snapshot, name)?;
+    let before = modes(system)?;
+    let rate = FASTER * fastest(&before);
+    let Separator { part, exponent, loss } = Separator::of(snapshot, &storage, rate)?;
+    let (joint, parameter) = (
+        layout.fresh(&format!("{name}_joint")),
+        layout.fresh(&format!("{name}_value")),
     );
-    let (joint, parameter) = words;
     let followed = dependent(system, name).is_some_and(|storage| !storage.on.is_empty());
     let comment = format!(
-        "// Separates `{name}` from {}: the response has {} more, of {} rad/s or faster.",
-        if followed {
-            "the storage that it followed"
-        } else {
-            "the source that it followed"
-        },
-        if matches!(measure, Measure::Stiffness) {
-            "two modes"
-        } else {
-            "one mode"
-        },
+        "// Separates `{name}` from the {} that it followed: the response has {} more, of {} rad/s or faster.",
+        if followed { "storage" } else { "source" },
+        if loss.is_some() { "two modes" } else { "one mode" },
         lgm_source::diagnostic::six_digits(rate)
     );
-    let mut lines = vec![comment, format!("param {parameter} = {size} [{unit}];")];
+    let mut lines = vec![comment, part.parameter(&parameter, exponent)?];
     let mut edits = Vec::new();
-    let title = match is_across {
+    let (ends, kind) = ((layout.words(from.span), layout.words(to.span)), part.name);
+    let title = match storage.is_across {
         true => {
             let node = layout.fresh(&format!("{name}_end"));
             let is_start = ends.0 != "gnd";
             let (near_end, end) = if is_start { (ends.0, from) } else { (ends.1, to) };
-            lines.push(format!("node {node} : {domain};"));
+            lines.push(format!("node {node} : {};", storage.domain));
             lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
-            // Without a loss beside it, a compliance would ring for ever.
-            if let (Measure::Stiffness, (loss, _, unit)) = (measure, parts.parallel) {
-                let (damper, loss_value) = (
+            if let Some((loss, exponent)) = &loss {
+                let (damper, value) = (
                     layout.fresh(&format!("{name}_loss")),
                     layout.fresh(&format!("{name}_loss_value")),
                 );
-                let damping = power_of_ten((value * rate).log10().floor())?;
-                lines.push(format!("param {loss_value} = {damping} [{unit}];"));
-                lines.push(format!("{damper} : {loss}({loss_value}) {near_end} -> {node};"));
+                lines.push(loss.parameter(&value, *exponent)?);
+                lines.push(format!("{damper} : {}({value}) {near_end} -> {node};", loss.name));
             }
             edits.push(Edit {
                 span: end.span,
@@ -254,7 +230,7 @@ fn separated(
     edits.insert(0, layout.before(statement, &lines));
     let trial = changed(snapshot, &edits)?;
     let after = trial.compilation().system()?;
-    let is_separated = !states(after, name).is_empty() && unstable(after) <= unstable(system);
+    let is_separated = !states(after, name).is_empty() && unstable(&modes(after)?) <= unstable(&before);
     (is_sound(&trial) && is_separated).then_some(Action {
         title,
         code: None,
@@ -266,6 +242,7 @@ fn separated(
 fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, statement: &Statement) -> Vec<Action> {
     let read = rates_read(system);
     let mut found = Vec::new();
+    let Some(before) = modes(system) else { return found };
     for (input, is_read) in system.inputs.iter().zip(&read) {
         if !is_read || input.is_internal {
             continue;
@@ -284,7 +261,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
         if places.is_empty() {
             continue;
         }
-        let tau = power_of_ten(-(FASTER * fastest(system)).log10().ceil());
+        let tau = power_of_ten(-(FASTER * fastest(&before)).log10().ceil());
         let Some(tau) = tau else { continue };
         let name = &*input.name;
         let (slow, constant) = (
@@ -304,7 +281,8 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
         let does = |trial: &Snapshot| {
             let after = trial.compilation().system()?;
             let at = after.inputs.iter().position(|other| *other.name == *name)?;
-            Some(is_sound(trial) && !rates_read(after)[at])
+            let is_stable = unstable(&modes(after)?) <= unstable(&before);
+            Some(is_sound(trial) && is_stable && !rates_read(after)[at])
         };
         if changed(snapshot, &edits).and_then(|trial| does(&trial)) == Some(true) {
             found.push(Action {
@@ -326,18 +304,24 @@ fn rates_read(system: &StateSystem) -> Vec<bool> {
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
 }
 
-/// How many modes grow. A lag that is put into a control loop can make it unstable, however fast it is.
-fn unstable(system: &StateSystem) -> usize {
-    let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
-    let grows = |pole: &&Complex<f64>| pole.re > 1e-9 * pole.norm();
-    found.iter().flatten().filter(grows).count()
+/// The poles of a linear model; none where it has no such, or so many states that finding them takes long. Nothing is known of its
+/// stability then.
+fn modes(system: &StateSystem) -> Option<Vec<Complex<f64>>> {
+    let numeric = system.numeric.as_ref()?;
+    let is_known = system.linear && system.states.len() <= MOST_STATES;
+    is_known.then(|| poles(&numeric.a))?
+}
+
+/// How many modes grow; rounding makes a pole at 0 as large as this beside the largest. A lag that is put into a control loop can make
+/// it unstable, however fast it is.
+fn unstable(modes: &[Complex<f64>]) -> usize {
+    let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    modes.iter().filter(|pole| pole.re > 1e-12 * largest).count()
 }
 
 /// The rate of the fastest mode in rad/s.
-fn fastest(system: &StateSystem) -> f64 {
-    let found = system.numeric.as_ref().and_then(|numeric| poles(&numeric.a));
-    let rates = found.iter().flatten().map(|pole| pole.norm());
-    let largest = rates.fold(0.0, f64::max);
+fn fastest(modes: &[Complex<f64>]) -> f64 {
+    let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     if largest > 0.0 { largest } else { USUAL_RATE }
 }
 

@@ -1,21 +1,13 @@
 //! What a model lacks: a datum for a part that floats, and values that elements need.
 
 use super::layout::Layout;
+use super::parts::{Form, Part, part};
 use crate::trial::changed;
 use crate::{Action, Edit, Snapshot};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{JunctionDecl, StatementKind};
-
-/// The source of the across variable of each domain of the library, with the unit of its value.
-const SOURCES: [(&str, &str, &str); 5] = [
-    ("translational", "VelocitySource", "m/s"),
-    ("rotational", "AngularVelocitySource", "rad/s"),
-    ("electrical", "VoltageSource", "V"),
-    ("fluid", "PressureSource", "Pa"),
-    ("thermal", "TemperatureSource", "K"),
-];
 
 /// What is offered for the faults at a place.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
@@ -50,7 +42,7 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
     let before = faults(snapshot);
     let mends = |edits: &[Edit]| changed(snapshot, edits).is_some_and(|trial| faults(&trial) < before);
     let mut found = Vec::new();
-    let datum = datum(layout, declared, place).filter(|datum| mends(std::slice::from_ref(&datum.1)));
+    let datum = datum(snapshot, layout, declared, place).filter(|datum| mends(std::slice::from_ref(&datum.1)));
     if let Some((title, edit)) = datum {
         found.push(Action {
             title,
@@ -77,7 +69,7 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
 }
 
 /// A source of zero between the node at a place and the reference, behind the declaration of the node.
-fn datum(layout: &Layout<'_>, declared: &JunctionDecl, place: Span) -> Option<(String, Edit)> {
+fn datum(snapshot: &Snapshot, layout: &Layout<'_>, declared: &JunctionDecl, place: Span) -> Option<(String, Edit)> {
     let node = declared
         .names
         .iter()
@@ -86,10 +78,11 @@ fn datum(layout: &Layout<'_>, declared: &JunctionDecl, place: Span) -> Option<(S
         return None;
     }
     let domain = declared.domain.as_ref()?;
-    let (_, kind, unit) = SOURCES.iter().find(|entry| *entry.0 == *domain.text)?;
+    let Part { name: kind, unit, .. } = part(snapshot, &domain.text, Form::AcrossSource)?;
+    let value = unit.map_or("0".to_string(), |unit| format!("0 {unit}"));
     let name = &*node.name.text;
     let source = layout.fresh(&format!("{name}_datum"));
-    let lines = [format!("{source} : {kind}(0 [{unit}]) {name} -> gnd;")];
+    let lines = [format!("{source} : {kind}({value}) {name} -> gnd;")];
     let edit = layout.behind(layout.statement_at(place.start)?, &lines);
     Some((format!("ground `{name}`: nothing flows there"), edit))
 }

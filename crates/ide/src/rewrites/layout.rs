@@ -2,6 +2,7 @@
 
 use crate::symbols::body_of;
 use crate::{Edit, Snapshot};
+use lgm_source::words::has_word;
 use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::{Instance, Item, Statement, StatementKind};
 use lgm_syntax::visit::child_statements;
@@ -67,14 +68,10 @@ impl<'s> Layout<'s> {
 
     /// A name that nothing in the text has: the wanted one, or that with a number.
     pub(super) fn fresh(&self, wanted: &str) -> String {
-        let is_free = |name: &str| {
-            let mut words = self.text.split(|it: char| !(it.is_alphanumeric() || it == '_'));
-            words.all(|word| word != name)
-        };
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         std::iter::once(wanted.to_string())
             .chain(numbered)
-            .find(|name| is_free(name))
+            .find(|name| !has_word(self.text, name))
             .unwrap_or_default()
     }
 

@@ -5,6 +5,7 @@
 mod causality;
 mod completing;
 mod layout;
+mod parts;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@ use crate::evaluate::Claim;
 use crate::expand::Expansion;
 use crate::expand::modal::ModeValues;
 use crate::expand::modal::parts::Parts;
-use crate::modal_rules::{MODAL_ARGUMENTS, Rules};
+use crate::modal_rules::{LENGTH, LENGTH_FORMAL, MODAL_ARGUMENTS, Rules};
 use crate::program::ItemRef;
 use crate::program::mode_table::{ModeTable, table_use};
 use crate::syntax_queries::{argument, argument_for};
@@ -310,9 +310,13 @@ impl<'a> Expansion<'_, 'a> {
         rules: &Rules<'a>,
         formals: &[(&'a str, Value)],
     ) -> Option<Vec<Scalar>> {
-        let value = match rules.values.iter().find(|value| value.0 == "length") {
+        let value = match rules.values.iter().find(|value| value.0 == LENGTH) {
             Some((_, expr)) => self.with_scope(instance, formals.to_vec(), |this| this.eval(expr, Place::MODEL)),
-            None => match modal.formals.iter().position(|formal| &*formal.name.text == "L") {
+            None => match modal
+                .formals
+                .iter()
+                .position(|formal| &*formal.name.text == LENGTH_FORMAL)
+            {
                 Some(at) => formals[at].1.clone(),
                 None => return Some(Vec::new()),
             },
