@@ -74,7 +74,20 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
         ends_with(&run, i32::from(!code.is_empty()));
         assert!(err(&run).contains(code) && err(&run).contains(hint), "{}", err(&run));
         assert_eq!(folder.path().join("a.svg").exists(), code.is_empty());
+        // It is no surprise of the run.
+        let checked = command::lgm(folder.path(), &["check", "curves.lgm"]);
+        ends_with(&checked, i32::from(!code.is_empty()));
+        assert!(
+            err(&checked).contains(code) && err(&checked).contains(hint),
+            "{}",
+            err(&checked)
+        );
     }
+    // Of states that an option chooses, other names are right.
+    let text = lag(EXPERIMENT).replace("plot = [y, u]", "plot = [y, store.y]");
+    fs::write(folder.path().join("curves.lgm"), text).unwrap();
+    let chosen = command::lgm(folder.path(), &["equations", "curves.lgm", "--states", "power"]);
+    ends_with(&chosen, 0);
 }
 
 #[test]

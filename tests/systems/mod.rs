@@ -291,11 +291,13 @@ pub fn geared() -> StateSystem {
             element: "wheel".into(),
             on: vec!["rotor".into()],
             equivalent: "J_1 + J".into(),
+            unit: None,
         },
         DependentStorage {
             element: "tank".into(),
             on: Vec::new(),
             equivalent: String::new(),
+            unit: None,
         },
     ];
     builder.system

@@ -3,7 +3,7 @@
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
-use lgm_equations::{Options, StateSystem};
+use lgm_equations::{Options, StateRequest, StateSystem, unknown_curves};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -126,6 +126,7 @@ impl Compilation {
         let mut all = self.loading.clone();
         all.extend(self.elaborated_stage().diagnostics.iter().cloned());
         all.extend(self.formulated_stage().diagnostics.iter().cloned());
+        all.extend(self.experiment_faults());
         all.extend(self.verification().iter().cloned());
         all.extend(last.diagnostics.iter().cloned());
         in_source_order(&mut all);
@@ -273,6 +274,17 @@ impl Compilation {
                 stack::deep(|| lgm_equations::verify(model, graph, &formulated.system, &retained, states, symbolic));
             verification.into_diagnostics(model)
         })
+    }
+
+    /// What the experiment plots and no run has. Other states than the model's own have other names: then it is not known which of them
+    /// the experiment means.
+    fn experiment_faults(&self) -> Vec<Diagnostic> {
+        let Options { states, retain, .. } = &self.request.equations;
+        let is_own = *states == StateRequest::Natural && retain.is_empty();
+        match &self.formulated_stage().value {
+            Some(formulated) if is_own => unknown_curves(&formulated.system),
+            _ => Vec::new(),
+        }
     }
 
     fn linearized_stage(&self) -> &Stage<StateSystem> {

@@ -39,7 +39,7 @@ pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_name
 pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
-pub use outputs::experiment::ENTRIES as EXPERIMENT_ENTRIES;
+pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{Program, load};
 
 use context::Context;

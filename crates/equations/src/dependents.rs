@@ -6,8 +6,9 @@ use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::reduce::Known;
 use lgm_algebra::expr::Exprs;
+use lgm_algebra::units::Dimension;
 use lgm_model::system::DependentStorage;
-use lgm_model::{Model, PortId};
+use lgm_model::{Law, Model, PortId, SiUnit, Variable};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -73,6 +74,7 @@ pub(crate) fn report<F: Present>(
                     element: model.element_name(element).into(),
                     on: Vec::new(),
                     equivalent: String::new(),
+                    unit: None,
                 });
                 reports.len() - 1
             }
@@ -103,6 +105,9 @@ pub(crate) fn report<F: Present>(
             }
             rows.push(row);
         }
+        let mut units = on.iter().map(|column| unit(model, independent[*column as usize]));
+        let first = units.next().flatten();
+        reports[position].unit = first.filter(|first| units.all(|other| other.as_ref() == Some(first)));
         reports[position].equivalent = if on.len() == 1 {
             rows[0][0].clone()
         } else {
@@ -111,6 +116,18 @@ pub(crate) fn report<F: Present>(
         };
     }
     reports
+}
+
+/// The unit of the parameter of storage at a port: of the rate of what its law gives over the rate of what carries its energy.
+fn unit(model: &Model, port: PortId) -> Option<SiUnit> {
+    let port = &model.ports[port.index()];
+    let domain = &model.domains[port.domain?.index()];
+    let Law::Storage { co_energy, .. } = &model.elements[port.element.index()].law else {
+        return None;
+    };
+    let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+    let (own, other) = (domain.dimension(is_across)?, domain.dimension(!is_across)?);
+    Some(SiUnit::of(other.times(&Dimension::TIME)?.over(&own)?))
 }
 
 /// One entry of `[I; S_di]' M [I; S_di]`.

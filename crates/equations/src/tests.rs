@@ -29,6 +29,7 @@ impl Builder {
                 exprs,
                 time,
                 parameters: Vec::new(),
+                constants: Vec::new(),
                 inputs: Vec::new(),
                 domains: vec![Domain {
                     name: Arc::from("d"),

@@ -1,11 +1,12 @@
 //! What the equations say of the parts of the model, in the words of its text.
 
 use crate::Snapshot;
-use lgm_algebra::expr::{print, to_f64};
+use lgm_algebra::expr::{SymbolId, print, to_f64};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
-use lgm_model::Parameter;
 use lgm_model::system::{DependentStorage, State, StateSystem};
+use lgm_model::{Model, Parameter, SiUnit};
 use lgm_source::diagnostic::six_digits;
+use rustc_hash::FxHashMap;
 
 /// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
 const LARGEST: usize = 2000;
@@ -73,9 +74,54 @@ pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> 
 /// The value of a scalar parameter with its SI unit: `2.5 N/m`.
 pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
     let [entry] = &parameter.entries[..] else { return None };
-    let value = six_digits(to_f64(&entry.value));
-    Some(match parameter.unit.as_deref().filter(|unit| *unit != "1") {
-        Some(unit) => format!("{value} {unit}"),
-        None => value,
-    })
+    Some(with_unit(&six_digits(to_f64(&entry.value)), parameter.unit.as_ref()))
+}
+
+/// The value of a single number that is declared in the model, or the signal of an input that is set by nobody else.
+pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
+    let model = snapshot.compilation().model()?;
+    let is_here = |span| span == definition.name_span;
+    match definition.kind {
+        DefinitionKind::Constant => {
+            let found = model.constants.iter().find(|constant| is_here(constant.span))?;
+            Some(with_unit(&six_digits(to_f64(&found.value)), found.unit.as_ref()))
+        }
+        DefinitionKind::Input => {
+            let input = model.inputs.iter().find(|input| is_here(input.span))?;
+            let signal = input.signal?;
+            let values = values_of(model);
+            let of = |symbol| values.get(&symbol).copied();
+            // One that changes with time is shown as it is.
+            let words = match model.exprs.evaluate_f64(&[signal], &of) {
+                Ok(found) => six_digits(found[0]),
+                Err(_) => format!("`{}`", print::text(&model.exprs, signal)),
+            };
+            Some(with_unit(&words, input.unit.as_ref()))
+        }
+        _ => parameter(snapshot, definition).and_then(value_of),
+    }
+}
+
+/// The values of the parameters in SI.
+pub(crate) fn values_of(model: &Model) -> FxHashMap<SymbolId, f64> {
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
+}
+
+/// What is dependent storage equivalent to, in the words of a sentence; nothing where that is not known.
+pub(crate) fn equivalent(storage: &DependentStorage) -> String {
+    match &*storage.equivalent {
+        "" => String::new(),
+        found => format!(
+            " Equivalent: {}.",
+            with_unit(&format!("`{found}`"), storage.unit.as_ref())
+        ),
+    }
+}
+
+fn with_unit(words: &str, unit: Option<&SiUnit>) -> String {
+    match unit.filter(|unit| ***unit != *"1") {
+        Some(unit) => format!("{words} {unit}"),
+        None => words.to_string(),
+    }
 }

@@ -1,6 +1,6 @@
 //! Words between the text's own: states and causality of storage, values of derived parameters.
 
-use crate::facts::{dependent, equations_of, is_of_model, parameter, states, symbolic, value_of};
+use crate::facts::{dependent, equations_of, equivalent, is_of_model, parameter, states, symbolic, value_of};
 use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;
@@ -36,8 +36,9 @@ fn of_instance(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
                 false => storage.on.join(", "),
             };
             let tooltip = format!(
-                "Derivative causality: `{}` has no state of its own and follows from {on}. Equivalent: `{}`.",
-                definition.name, storage.equivalent
+                "Derivative causality: `{}` has no state of its own and follows from {on}.{}",
+                definition.name,
+                equivalent(storage)
             );
             (format!("follows {on}"), tooltip)
         }

@@ -1,8 +1,8 @@
 //! What is known of the place under the pointer.
 
-use crate::facts::{dependent, equations_of, is_of_model, parameter, states, symbolic, value_of};
+use crate::facts::{declared_value, dependent, equations_of, equivalent, is_of_model, states, symbolic};
+use crate::functions::function;
 use crate::navigation::name_at;
-
 use crate::{Hover, Snapshot};
 use lgm_algebra::units::{self, UnitPower};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
@@ -29,7 +29,7 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     let definition = snapshot.analysis().get(id);
     let mut parts = vec![format!("```lgm\n{}\n```", declaration(snapshot, definition))];
     parts.extend(definition.doc.as_ref().map(|doc| doc.trim().to_string()));
-    if let Some(value) = parameter(snapshot, definition).and_then(value_of) {
+    if let Some(value) = declared_value(snapshot, definition) {
         parts.push(format!("Value: {value}"));
     }
     if definition.kind == DefinitionKind::Instance {
@@ -80,8 +80,8 @@ fn causality(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
             false => format!("`{}`", storage.on.join("`, `")),
         };
         return Some(format!(
-            "Derivative causality: no state of its own; it follows from {on}. Equivalent: `{}`.",
-            storage.equivalent
+            "Derivative causality: no state of its own; it follows from {on}.{}",
+            equivalent(storage)
         ));
     }
     let names: Vec<String> = carried
@@ -142,51 +142,4 @@ fn unit(name: &str, span: Span) -> Option<String> {
         false if found.dimension.is_none() => format!("1 {name} = {value}"),
         false => format!("1 {name} = {value} {si}"),
     })
-}
-
-/// What a function of the language is, with an example.
-pub(crate) fn function(name: &str) -> Option<&'static str> {
-    const WORDS: &[(&str, &str)] = &[
-        (
-            "across",
-            "`across(e)`: the across variable of an element, from its first node to its second, or of a node against `gnd`",
-        ),
-        (
-            "through",
-            "`through(e)`: the through variable of an element, positive from its first node through it to its second",
-        ),
-        (
-            "effort",
-            "`effort(e)`: the effort at a port or on a bond, `effort(J -> R1)`",
-        ),
-        ("flow", "`flow(e)`: the flow at a port or on a bond, `flow(J -> R1)`"),
-        ("power", "`power(e)`: the power that an element absorbs"),
-        ("energy", "`energy(e)`: the energy that a storage element holds"),
-        (
-            "int",
-            "`int(x)`: the integral over time; of what a storage element holds, from its start, of anything else from 0",
-        ),
-        ("der", "`der(x)`: the derivative with respect to time"),
-        ("step", "`step(t0)`: 0 before `t0`, 1 from then on"),
-        (
-            "pulse",
-            "`pulse(t0, width)`: 1 from `t0` for `width` seconds, otherwise 0",
-        ),
-        ("ramp", "`ramp(t0)`: 0 before `t0`, then `time - t0`"),
-        ("sin", "`sin(x)`: the sine of an angle in radians"),
-        ("cos", "`cos(x)`: the cosine of an angle in radians"),
-        ("tan", "`tan(x)`: the tangent of an angle in radians"),
-        ("atan2", "`atan2(y, x)`: the angle of the point (x, y), from -pi to pi"),
-        ("exp", "`exp(x)`: e to a power"),
-        ("log", "`log(x)`: the natural logarithm"),
-        ("sqrt", "`sqrt(x)`: the square root"),
-        ("abs", "`abs(x)`: the size of a number, without its sign"),
-        ("sign", "`sign(x)`: -1, 0 or 1"),
-        ("floor", "`floor(x)`: the largest whole number that is not above x"),
-        ("sum", "`sum(i in 1:n, x[i])`: the sum over an index"),
-        ("root", "`root(z in a:b, f)`: the zero of `f` between `a` and `b`"),
-        ("min", "`min(a, b)`: the smaller of two"),
-        ("max", "`max(a, b)`: the larger of two"),
-    ];
-    WORDS.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
 }

@@ -10,6 +10,7 @@ mod actions;
 mod answers;
 mod completion;
 mod facts;
+mod functions;
 mod hints;
 mod hover;
 mod navigation;
@@ -24,6 +25,7 @@ mod trial;
 pub use answers::{
     Action, Colored, Completion, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,
 };
+pub use completion::PathKind;
 use lgm_model::system::StateSystem;
 use lgm_source::{SourceId, Span};
 pub use snapshot::Snapshot;
@@ -45,9 +47,9 @@ impl Snapshot {
         completion::completions(self, at)
     }
 
-    /// If a byte of the root text lies in a quoted import: what of its path is written up to there.
-    pub fn import_path(&self, at: u32) -> Option<Span> {
-        completion::import_path(self, at)
+    /// If a byte of the root text lies in a quoted path: what of it is written up to there, and what it leads to.
+    pub fn path_at(&self, at: u32) -> Option<(Span, PathKind)> {
+        completion::path_at(self, at)
     }
 
     /// The formals of what is being written at a byte of the root text.

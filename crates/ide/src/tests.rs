@@ -79,6 +79,52 @@ fn hovering_shows_values_units_and_functions() {
 }
 
 #[test]
+fn hovering_shows_what_constants_and_inputs_are_worth() {
+    let text = "model M {\n  const N = 3;\n  const r = 6 [mm];\n  param F0 = 2 [N];\n  input F [kN] = 1.5;\n  input p [N] = F0*sin(time);\n  \
+                input q [N];\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  f : ForceSource(F + p + q) gnd -> x;\n}\n";
+    for (name, value) in [
+        ("const N", "Value: 3"),
+        ("const r", "Value: 0.006 m"),
+        ("input F", "Value: 1500 N"),
+        ("input p", "Value: `F0*sin(time)` N"),
+    ] {
+        let (found, at) = behind(text, name);
+        let markdown = found.hover(at).expect("a hover").markdown;
+        assert!(markdown.ends_with(value), "{markdown}");
+    }
+    let (found, at) = behind(text, "input q");
+    assert!(!found.hover(at).expect("a hover").markdown.contains("Value"));
+}
+
+#[test]
+fn equivalents_have_units() {
+    for (text, name, words) in [
+        (
+            "model M {\n  node x : translational;\n  a : Mass(2) x -> gnd;\n  b : Mass(3) x -> gnd;\n}\n",
+            "  b",
+            "Equivalent: `5` kg.",
+        ),
+        // Two compliances in a row: 1/4 + 1/4.
+        (
+            "model M {\n  node x, y : translational;\n  m : Mass(1) x -> gnd;\n  s : Spring(4) x -> y;\n  t : Spring(4) y -> gnd;\n}\n",
+            "  t",
+            "Equivalent: `0.5` m/N.",
+        ),
+        // Seen from the motor, the load counts by the square of the ratio.
+        (
+            "model M {\n  node w : rotational;\n  node x : translational;\n  j : Inertia(1) w -> gnd;\n  \
+             rack : Transformer(2 [m]) w -> gnd, x -> gnd;\n  m : Mass(3) x -> gnd;\n}\n",
+            "  m",
+            "Equivalent: `13` kg.m^2.",
+        ),
+    ] {
+        let (found, at) = behind(text, name);
+        let markdown = found.hover(at).expect("a hover").markdown;
+        assert!(markdown.contains(words), "{markdown}");
+    }
+}
+
+#[test]
 fn dependent_storage_says_what_it_follows_from() {
     let text =
         "model Two {\n  node x : translational;\n  one_mass : Mass(2) x -> gnd;\n  other : Mass(3) x -> gnd;\n}\n";
@@ -365,7 +411,7 @@ fn an_experiment_has_settings_and_outputs() {
         "  output v = across(mass);\n",
         "  output v = across(mass);\n  experiment { plot = [|]; }\n",
     ));
-    assert_eq!(labels(&found.completions(at)), ["v"]);
+    assert_eq!(labels(&found.completions(at)), ["v", "mass.v", "spring.F", "F"]);
 }
 
 #[test]

@@ -41,9 +41,9 @@ fn is_passed_over(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "node_modules" | "target")
 }
 
-/// What a quoted import may go on with: models and folders in the folder that its beginning names, folders with a slash at the end.
+/// What a quoted path may go on with: files of an ending, and folders with a slash at the end, in the folder that its beginning names.
 /// Nothing outside of the folders that are open.
-pub(crate) fn importable(own: &Path, begun: &str, allowed: &[PathBuf]) -> Vec<String> {
+pub(crate) fn readable(own: &Path, begun: &str, ending: &str, allowed: &[PathBuf]) -> Vec<String> {
     let folder = match begun.rfind('/') {
         Some(at) => own.join(&begun[..at]),
         None => own.to_path_buf(),
@@ -52,7 +52,7 @@ pub(crate) fn importable(own: &Path, begun: &str, allowed: &[PathBuf]) -> Vec<St
     if !allowed.iter().any(|open| folder.starts_with(open)) {
         return Vec::new();
     }
-    // As an import, the list follows links; where they lead is looked at once the file is read.
+    // As what is read, the list follows links; where they lead is looked at then.
     let entries = WalkDir::new(&folder).min_depth(1).max_depth(1).follow_links(true);
     let mut names: Vec<String> = entries
         .into_iter()
@@ -63,7 +63,7 @@ pub(crate) fn importable(own: &Path, begun: &str, allowed: &[PathBuf]) -> Vec<St
             let name = entry.file_name().to_str()?;
             match entry.file_type().is_dir() {
                 true => Some(format!("{name}/")),
-                false => is_model(&entry).then(|| name.to_string()),
+                false => name.ends_with(ending).then(|| name.to_string()),
             }
         })
         .collect();
@@ -96,9 +96,10 @@ mod tests {
         let twice = [open[0].clone(), path("sub")];
         let found = models(&twice).expect("few files");
         assert_eq!(found, [path("a.lgm"), path("f.lgm/g.lgm"), path("sub/b.lgm")]);
-        assert_eq!(importable(folder.path(), "", &open), ["a.lgm", "f.lgm/", "sub/"]);
-        assert_eq!(importable(folder.path(), "sub/", &open), ["b.lgm"]);
-        assert!(importable(folder.path(), "../", &open).is_empty());
+        assert_eq!(readable(folder.path(), "", ".lgm", &open), ["a.lgm", "f.lgm/", "sub/"]);
+        assert_eq!(readable(folder.path(), "sub/", ".lgm", &open), ["b.lgm"]);
+        assert_eq!(readable(folder.path(), "sub/", ".txt", &open), ["e.txt"]);
+        assert!(readable(folder.path(), "../", ".lgm", &open).is_empty());
         // The folder that is open may have any name.
         assert_eq!(models(&[path(".hidden")]), Some(vec![path(".hidden/c.lgm")]));
     }
@@ -112,6 +113,6 @@ mod tests {
         std::os::unix::fs::symlink(".", folder.path().join("round")).expect("a link");
         let open = [folder.path().to_path_buf()];
         assert_eq!(models(&open), Some(vec![folder.path().join("a.lgm")]));
-        assert_eq!(importable(folder.path(), "", &open), ["a.lgm", "b.lgm"]);
+        assert_eq!(readable(folder.path(), "", ".lgm", &open), ["a.lgm", "b.lgm"]);
     }
 }

@@ -7,7 +7,7 @@ use crate::documents::World;
 use crate::files::Files;
 use crate::{across, diagnostics, folders, preview, tokens, uri};
 use gen_lsp_types::*;
-use lgm_ide::Snapshot;
+use lgm_ide::{PathKind, Snapshot};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::{NoFiles, Span};
 use lsp_server::ErrorCode;
@@ -118,8 +118,8 @@ fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refus
 fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<CompletionResponse>, Refusal> {
     let with_snippets = asked.client.snippets;
     asked.at(&params.text_document_position_params, |places, at| {
-        if let Some(span) = places.snapshot.import_path(at) {
-            return Some(imports(places, span));
+        if let Some((span, kind)) = places.snapshot.path_at(at) {
+            return Some(paths(places, span, kind));
         }
         let items = places.snapshot.completions(at).into_iter().map(|found| {
             let is_snippet = with_snippets && found.insert.contains('$');
@@ -149,12 +149,18 @@ fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<Com
     })
 }
 
-/// What a quoted import may go on with.
-fn imports(places: &Places, span: Span) -> CompletionResponse {
+/// What a quoted path may go on with.
+fn paths(places: &Places, span: Span, kind: PathKind) -> CompletionResponse {
     let path = uri::to_path(places.uri);
     let begun = places.snapshot.map().slice(span);
     let names = match path.as_deref().and_then(Path::parent) {
-        Some(own) => folders::importable(own, begun, Files::new(places.world, path.as_deref()).allowed()),
+        Some(own) => {
+            let ending = match kind {
+                PathKind::Import => ".lgm",
+                PathKind::Table => ".csv",
+            };
+            folders::readable(own, begun, ending, Files::new(places.world, path.as_deref()).allowed())
+        }
         None => Vec::new(),
     };
     // The last part of the path is what is replaced.

@@ -83,6 +83,8 @@ pub struct Model {
     pub time: SymbolId,
     /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
+    /// Single numbers that are fixed when compiling, in declaration order.
+    pub constants: Vec<Constant>,
     /// Inputs in declaration order; internal ones behind them.
     pub inputs: Vec<Input>,
     /// Signals, which stand for their expressions.
@@ -193,6 +195,17 @@ impl Experiment {
         }
         changed
     }
+}
+
+/// A `const` of the model that is a single number: the equations hold its value, and not its name.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its value in SI.
+    pub value: BigRational,
+    /// The SI unit of the value; `None` where unknown.
+    pub unit: Option<SiUnit>,
+    /// Its name in the source.
+    pub span: Span,
 }
 
 /// A `param` of the model: a number, a vector or a matrix.

@@ -110,6 +110,32 @@ impl StateSystem {
         self.derivatives.iter().chain(&self.output_values).copied()
     }
 
+    /// What a run has of a name: an output, all entries of a vector of that name, a state or an input.
+    pub fn recorded(&self, name: &str) -> Vec<Recorded> {
+        let plain = |text: &str| text.replace(' ', "");
+        let wanted = plain(name);
+        let outputs = self.outputs.iter().map(|output| &output.name);
+        let states = self.states.iter().map(|state| &state.name);
+        let inputs = self.inputs.iter().map(|input| &input.name);
+        let outputs = outputs.enumerate().map(|(at, name)| (name, Recorded::Output(at)));
+        let states = states.enumerate().map(|(at, name)| (name, Recorded::State(at)));
+        let inputs = inputs.enumerate().map(|(at, name)| (name, Recorded::Input(at)));
+        let all: Vec<(String, Recorded)> = outputs
+            .chain(states)
+            .chain(inputs)
+            .map(|(name, what)| (plain(name), what))
+            .collect();
+        // The name itself counts before entries of a vector of that name.
+        if let Some(found) = all.iter().find(|known| known.0 == wanted) {
+            return vec![found.1];
+        }
+        let is_entry = |known: &str| known.strip_prefix(&*wanted).is_some_and(|rest| rest.starts_with('['));
+        all.iter()
+            .filter(|known| is_entry(&known.0))
+            .map(|known| known.1)
+            .collect()
+    }
+
     /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
     pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
         let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {
@@ -356,4 +382,17 @@ pub struct DependentStorage {
     pub on: Vec<Arc<str>>,
     /// The equivalent parameter of the independent storage as an expression of the language.
     pub equivalent: String,
+    /// Its SI unit, where all of its entries have one.
+    pub unit: Option<SiUnit>,
+}
+
+/// What can be recorded of a run, by its place among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// An output.
+    Output(usize),
+    /// A state.
+    State(usize),
+    /// An input.
+    Input(usize),
 }

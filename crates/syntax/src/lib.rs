@@ -35,6 +35,7 @@ pub fn parse(source: SourceId, text: &str) -> (ast::Ast, Vec<Diagnostic>) {
     let Lexed {
         tokens,
         docs,
+        comments: _,
         mut diagnostics,
     } = token::lex(source, text);
     let mut items = Vec::new();
@@ -61,6 +62,7 @@ pub fn parse_expression(source: SourceId, text: &str) -> (ast::Expr, Vec<Diagnos
     let Lexed {
         tokens,
         docs,
+        comments: _,
         mut diagnostics,
     } = token::lex(source, text);
     let mut expression = None;

@@ -261,11 +261,31 @@ pub struct Lexed<'t> {
     pub tokens: Vec<Spanned<'t>>,
     /// `///` comments, joined, each with the start of the token that follows it; in order.
     pub docs: Vec<(usize, Arc<str>)>,
+    /// Comments, with their signs, in order. One that is never closed goes on to the end of the text.
+    pub comments: Vec<Comment>,
     /// Faults: each is an `LGM0001..LGM0019`.
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// The bytes of a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// The first.
+    pub start: usize,
+    /// Behind the last; of `// ..` the end of the line.
+    pub end: usize,
+    /// Whether a letter that is written at the end belongs to it: of `// ..`, and where `*/` is missing.
+    pub is_open: bool,
+}
+
 impl Lexed<'_> {
+    /// The comment that a letter written at a byte would belong to.
+    pub fn comment_at(&self, at: usize) -> Option<Comment> {
+        let last = self.comments[..self.comments.partition_point(|comment| comment.start < at)].last();
+        last.filter(|comment| at < comment.end || comment.is_open && at == comment.end)
+            .copied()
+    }
+
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.diagnostics.len() < MOST_FAULTS {
             self.diagnostics.push(diagnostic);
@@ -284,6 +304,8 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
         let place = |end: usize| Span::new(source, start, end);
         let token = match result {
             Ok(Token::LineComment(comment)) => {
+                let is_open = true;
+                lexed.comments.push(Comment { start, end, is_open });
                 if let Some(line) = comment.strip_prefix("///").filter(|line| !line.starts_with('/')) {
                     let line = line.trim_end();
                     doc.push(line.strip_prefix(' ').unwrap_or(line));
@@ -291,6 +313,8 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 continue;
             }
             Ok(Token::BlockComment(closed)) => {
+                let is_open = !closed;
+                lexed.comments.push(Comment { start, end, is_open });
                 if !closed {
                     lexed.report(
                         Diagnostic::error(Code::LGM0001, "this comment is never closed")

@@ -1,6 +1,7 @@
 //! What is written of a run, and what it is called: the quantities of `--columns` and `--show`.
 
 use lgm_emit::rows::{Column, Columns};
+pub(super) use lgm_equations::Recorded as Source;
 use lgm_equations::{Quantity, StateSystem};
 use lgm_model::SiUnit;
 use lgm_simulate::{Inputs, Side, Signals};
@@ -16,47 +17,21 @@ pub(super) struct Curve {
     pub source: Source,
 }
 
-/// Where the values of a curve come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    Output(usize),
-    State(usize),
-    Input(usize),
-}
-
 /// The curves of a name: an output, all entries of a vector output, a state or an input.
 pub(super) fn named(name: &str, system: &StateSystem) -> Vec<Curve> {
-    let plain = |text: &str| text.replace(' ', "");
-    let wanted = plain(name);
-    let is_meant = |known: &str| plain(known) == wanted;
-    let is_entry = |known: &str| {
-        plain(known)
-            .strip_prefix(&*wanted)
-            .is_some_and(|rest| rest.starts_with('['))
+    let curve = |source: Source| {
+        let (name, unit) = match source {
+            Source::Output(at) => (&system.outputs[at].name, &system.outputs[at].unit),
+            Source::State(at) => (&system.states[at].name, &system.states[at].unit),
+            Source::Input(at) => (&system.inputs[at].name, &system.inputs[at].unit),
+        };
+        Curve {
+            name: name.to_string(),
+            unit: unit.clone(),
+            source,
+        }
     };
-    let outputs = || {
-        let list = system.outputs.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::Output(at)))
-    };
-    let states = || {
-        let list = system.states.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::State(at)))
-    };
-    let inputs = || {
-        let list = system.inputs.iter().enumerate();
-        list.map(|(at, known)| (&known.name, &known.unit, Source::Input(at)))
-    };
-    let all = || outputs().chain(states()).chain(inputs());
-    let curve = |(name, unit, source): (&std::sync::Arc<str>, &Option<SiUnit>, Source)| Curve {
-        name: name.to_string(),
-        unit: unit.clone(),
-        source,
-    };
-    // The name itself counts before entries of a vector of that name.
-    match all().find(|known| is_meant(known.0)) {
-        Some(found) => vec![curve(found)],
-        None => all().filter(|known| is_entry(known.0)).map(curve).collect(),
-    }
+    system.recorded(name).into_iter().map(curve).collect()
 }
 
 /// Names between commas; a comma between brackets belongs to the name, `K[1, 2]`.

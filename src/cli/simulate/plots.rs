@@ -4,9 +4,8 @@ use super::columns::{Curve, Source, asked_for, named};
 use crate::cli::disk::{WriteFault, write_text};
 use crate::cli::simulate::arguments::Arguments;
 use lgm_emit::plot::{Figure, Series, Trace, html, svg};
-use lgm_equations::StateSystem;
+use lgm_equations::{StateSystem, unknown_curves};
 use lgm_simulate::{Inputs, Plan, Side, Signals};
-use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 /// Without a choice, no more outputs than these are drawn.
@@ -19,22 +18,8 @@ const BINS: usize = 4000;
 pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     let mut curves = asked_for(option, "draw", system, diagnostics);
     if option.is_empty() {
-        for (name, place) in &system.experiment.plot {
-            let found = named(name, system);
-            if found.is_empty() {
-                let diagnostic = Diagnostic::error(Code::LGM0111, format!("there is no output `{name}` to plot"))
-                    .label(*place, "the run has neither an output nor a state of this name")
-                    .help(match name.contains('.') {
-                        true => format!(
-                            "declare an output: `output {} = across(..);`",
-                            name.replace(['.', '['], "_").replace(']', "")
-                        ),
-                        false => format!("declare an output of this name: `output {name} = {name};`"),
-                    });
-                diagnostics.push(diagnostic);
-            }
-            curves.extend(found);
-        }
+        diagnostics.extend(unknown_curves(system));
+        curves.extend(system.experiment.plot.iter().flat_map(|(name, _)| named(name, system)));
     }
     if curves.is_empty() && option.is_empty() {
         curves = system

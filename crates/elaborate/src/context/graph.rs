@@ -167,6 +167,7 @@ fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
         exprs: Default::default(),
         time,
         parameters: Vec::new(),
+        constants: Vec::new(),
         inputs: Vec::new(),
         signals: Vec::new(),
         domains: Vec::new(),

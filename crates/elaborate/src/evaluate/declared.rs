@@ -7,7 +7,7 @@ use crate::evaluate::input_signals::InputSignals;
 use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
 use lgm_model::SiUnit;
 use lgm_model::blame::label_parameters;
-use lgm_model::{Input, Parameter, ParameterEntry};
+use lgm_model::{Constant, Input, Parameter, ParameterEntry};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -203,6 +203,21 @@ impl<'a> Evaluator<'a> {
             value_span: span,
         });
         self.like(&value, entries)
+    }
+
+    /// Notes the value of a `const` of the model.
+    pub(crate) fn keep_constant(&mut self, assigned: &'a Assigned, scalar: Scalar) {
+        // What is no number was reported where it was declared.
+        let Ok(numbers) = self.arena.exprs.evaluate_exact(&[scalar.expr], &|_| None) else {
+            return;
+        };
+        let unit = self.shown_unit(assigned, scalar.dim);
+        let found = numbers.into_iter().map(|value| Constant {
+            value,
+            unit: unit.clone(),
+            span: assigned.name.span,
+        });
+        self.graph.model.constants.extend(found);
     }
 
     /// The SI value of 1 in the unit after the name.

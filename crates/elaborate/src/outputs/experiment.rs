@@ -19,7 +19,7 @@ pub const ENTRIES: &[&str] = &[
 ];
 
 /// The methods of a run, as the command line names them.
-const METHODS: &[&str] = &["auto", "tsit45", "bdf", "sdirk", "tr-bdf2"];
+pub const METHODS: &[&str] = &["auto", "tsit45", "bdf", "sdirk", "tr-bdf2"];
 
 /// The most rows of a run.
 const MOST_POINTS: f64 = 1e8;

@@ -3,6 +3,8 @@
 //! The statement under the pointer is most often incomplete, so that the tree does not have it: the place is found from the tokens,
 //! and names from the item around it, whose other statements are known.
 
+mod curves;
+mod expected;
 mod place;
 mod scope;
 mod signature;
@@ -10,16 +12,19 @@ mod signature;
 mod tests;
 mod words;
 
-use crate::hover::{function, of_definition};
+use crate::functions::function;
+use crate::hover::of_definition;
 use crate::symbols::{detail_of, kind_of};
 use crate::{Completion, NameKind, Snapshot};
+use expected::{Body, Expected, Values};
 use lgm_algebra::units::named_units;
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
-use lgm_elaborate::{PORT_VARIABLES, Program, function_names};
+use lgm_elaborate::{EXPERIMENT_METHODS, MEASURES, MODAL_ARGUMENTS, PORT_VARIABLES, Program, function_names};
 use lgm_source::Span;
-use place::{Before, Body, Expected, Values};
+use lgm_syntax::token::Token;
+use place::{Before, Inside};
+use scope::{assigned_in_modal, fits, formals, ports};
 pub(crate) use scope::{domain_of, kinds};
-use scope::{fits, formals};
 pub(crate) use signature::signature;
 use words::{ATTRIBUTES, DOMAIN_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
 pub(crate) use words::{LAWS, MODAL_ENTRIES, SETTINGS, USUAL_UNITS};
@@ -44,7 +49,7 @@ fn is_value(kind: DefinitionKind, values: Values) -> bool {
         Parameter | Constant | Formal | StructuralFormal | Index => true,
         Input | Signal | State | Output => values == Values::Any,
         // Members of these, and of laws the variables of ports.
-        Instance | Port => values != Values::Fixed,
+        Instance | Port => matches!(values, Values::Any | Values::Law),
         _ => false,
     }
 }
@@ -87,6 +92,14 @@ impl Offer<'_, '_> {
             ..self.plain(word, NameKind::Keyword)
         });
         offered.collect()
+    }
+
+    /// The same without those that the statement or the experiment at the place has already.
+    fn not_given(&self, words: &[(&str, &str)]) -> Vec<Completion> {
+        let mut found = self.words(words);
+        let given = self.before.assigned();
+        found.retain(|word| !given.contains(&word.label.as_str()));
+        found
     }
 
     /// What is declared in the item around the place, and is what is asked for.
@@ -138,25 +151,46 @@ impl Offer<'_, '_> {
     }
 
     /// The ports of a component that are not bound yet.
-    fn bindings(&self, of: DefinitionId) -> Vec<Completion> {
-        let ports = self.analysis().members(of).into_iter();
-        let ports = ports.filter(|id| self.analysis().get(*id).kind == DefinitionKind::Port);
-        let completion = |id| {
-            let name = &self.analysis().get(id).name;
-            Completion {
-                label: format!("{name} ="),
-                insert: format!("{name} = "),
-                ..self.known(id)
-            }
-        };
-        ports.map(completion).collect()
+    fn bindings(&self, of: DefinitionId, open: usize) -> Vec<Completion> {
+        let (given, _) = self.before.given(open);
+        let ports = ports(self.snapshot, of).into_iter();
+        let ports = ports.filter(|id| !given.contains(&&*self.analysis().get(*id).name));
+        ports.map(|id| self.assigned(self.known(id))).collect()
+    }
+
+    /// A name that a value is given to.
+    fn assigned(&self, name: Completion) -> Completion {
+        Completion {
+            insert: format!("{} = ", name.label),
+            label: format!("{} =", name.label),
+            ..name
+        }
+    }
+
+    /// The arguments that are not given yet.
+    fn arguments(&self, of: DefinitionId, open: usize) -> Vec<Completion> {
+        let (given, unnamed) = self.before.given(open);
+        let is_left = |name: &str| !given.contains(&name);
+        let formals = formals(self.snapshot, of).into_iter().skip(unnamed);
+        let formals = formals.filter(|id| is_left(&self.analysis().get(*id).name));
+        let mut found: Vec<Completion> = formals.map(|id| self.assigned(self.known(id))).collect();
+        if self.analysis().get(of).kind == DefinitionKind::Modal {
+            let common = MODAL_ARGUMENTS.iter().filter(|name| is_left(name));
+            found.extend(common.map(|name| self.assigned(self.plain(name, NameKind::Parameter))));
+        }
+        found
     }
 
     fn domains(&self) -> Vec<Completion> {
         let ids = (0..self.analysis().definitions.len() as u32).map(DefinitionId);
-        ids.filter(|id| self.analysis().get(*id).kind == DefinitionKind::Domain)
-            .map(|id| self.known(id))
-            .collect()
+        let domains = ids.filter(|id| self.analysis().get(*id).kind == DefinitionKind::Domain);
+        let mut found: Vec<Completion> = domains.map(|id| self.known(id)).collect();
+        // Elements of bond graphs and their ports are of this one, which no text declares.
+        let first = self.before.statement().first().map(|entry| entry.1);
+        if first == Some(Token::Element) || self.before.item_word() == Some(Token::Element) {
+            found.push(self.plain("bond", NameKind::Domain));
+        }
+        found
     }
 
     fn units(&self) -> Vec<Completion> {
@@ -170,16 +204,14 @@ impl Offer<'_, '_> {
     }
 
     /// What an expression may hold: the arguments of what it is an argument of, indices, names, constants and functions.
-    fn expression(&self, of: Option<DefinitionId>, values: Values) -> Vec<Completion> {
+    fn expression(&self, of: Option<(DefinitionId, usize)>, values: Values) -> Vec<Completion> {
         let analysis = self.analysis();
-        let mut found = Vec::new();
-        for id in of.map(|of| formals(self.snapshot, of)).unwrap_or_default() {
-            let name = &analysis.get(id).name;
-            found.push(Completion {
-                label: format!("{name} ="),
-                insert: format!("{name} = "),
-                ..self.known(id)
-            });
+        let mut found = of.map(|(of, open)| self.arguments(of, open)).unwrap_or_default();
+        if values == Values::Mode {
+            let coordinates = self.before.coordinates().into_iter();
+            found.extend(coordinates.map(|name| self.plain(name, NameKind::Index)));
+            let assigned = assigned_in_modal(self.snapshot, self.before.at).into_iter();
+            found.extend(assigned.map(|name| self.plain(name, NameKind::Parameter)));
         }
         let indices = self.before.loop_indices().into_iter();
         found.extend(indices.map(|name| self.plain(name, NameKind::Index)));
@@ -187,13 +219,19 @@ impl Offer<'_, '_> {
         if values == Values::Law {
             found.extend(self.port_variables());
         }
-        let constants: &[&str] = if values == Values::Fixed {
-            &["pi"]
-        } else {
-            &["time", "pi"]
+        let constants: &[&str] = match values {
+            Values::Fixed | Values::Mode => &["pi"],
+            Values::Any | Values::Law => &["time", "pi"],
         };
         found.extend(constants.iter().map(|word| self.plain(word, NameKind::Keyword)));
-        let functions = function_names().filter(|name| found.iter().all(|known| known.label != *name));
+        // What measures the graph, or changes with time by itself, has no place where values are fixed, nor in a law.
+        let is_allowed = |name: &str| match values {
+            Values::Any => true,
+            Values::Law => !MEASURES.contains(&name),
+            Values::Fixed | Values::Mode => !MEASURES.contains(&name) && !["step", "pulse", "ramp"].contains(&name),
+        };
+        let functions =
+            function_names().filter(|name| found.iter().all(|known| known.label != *name) && is_allowed(name));
         let functions: Vec<Completion> = functions
             .map(|name| Completion {
                 documentation: function(name).map(str::to_string),
@@ -226,8 +264,22 @@ impl Offer<'_, '_> {
                 .collect(),
             Expected::Statement { in_component } => self.statement(in_component),
             Expected::Entry(body) => self.entry(body),
-            Expected::Setting => self.words(SETTINGS),
-            Expected::Output => self.members(|id| self.analysis().get(id).kind == DefinitionKind::Output),
+            Expected::Setting => self.not_given(SETTINGS),
+            Expected::Method => {
+                let methods = EXPERIMENT_METHODS.iter();
+                methods.map(|word| self.plain(word, NameKind::Keyword)).collect()
+            }
+            Expected::Curve => {
+                let mut found = self.members(|id| self.analysis().get(id).kind == DefinitionKind::Output);
+                let others = curves::others(self.snapshot, &self.before);
+                let others = others.into_iter().map(|(name, kind)| self.plain(&name, kind));
+                found.extend(others);
+                found
+            }
+            Expected::CurveOf(_) => {
+                let states = curves::states_of(self.snapshot, &self.before).into_iter();
+                states.map(|name| self.plain(&name, NameKind::State)).collect()
+            }
             Expected::Kind => kinds(self.snapshot)
                 .into_iter()
                 .map(|id| Completion {
@@ -243,13 +295,13 @@ impl Offer<'_, '_> {
             Expected::Member(id) => self.member(id),
             Expected::Flag => vec![self.plain("floating", NameKind::Keyword)],
             Expected::Attribute(of) => {
-                let mut found = self.words(ATTRIBUTES);
+                let mut found = self.not_given(ATTRIBUTES);
                 if of.is_some() {
                     found.extend(self.nodes(false, of));
                 }
                 found
             }
-            Expected::Binding(of) => self.bindings(of),
+            Expected::Binding(of, open) => self.bindings(of, open),
             Expected::Node { in_chain, of } => self.nodes(in_chain, of),
             Expected::Measured => self.members(|id| {
                 use DefinitionKind::*;
@@ -263,9 +315,6 @@ impl Offer<'_, '_> {
 /// What can be written at a byte of the root text.
 pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
     let text = snapshot.map().get(snapshot.root()).text.clone();
-    if is_in_comment(&text, at as usize) {
-        return Vec::new();
-    }
     let before = Before::new(snapshot, &text, at);
     Offer { snapshot, before }.all()
 }
@@ -280,20 +329,26 @@ fn kind_snippet(snapshot: &Snapshot, id: DefinitionId) -> String {
     format!("{}({})$0", analysis.get(id).name, names.join(", "))
 }
 
-/// What of the path of a quoted import is written up to a byte of the root text.
-pub(crate) fn import_path(snapshot: &Snapshot, at: u32) -> Option<Span> {
-    let text = &snapshot.map().get(snapshot.root()).text;
-    let before = text.get(..at as usize)?;
-    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
-    let (words, path) = line.split_once('"')?;
-    let is_import = words.trim() == "import" && !path.contains('"');
-    is_import.then(|| Span::new(snapshot.root(), at as usize - path.len(), at as usize))
+/// What a quoted path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// `import "parts/cell.lgm";`
+    Import,
+    /// `modes = table("modes.csv")`
+    Table,
 }
 
-/// Whether a place lies behind `//` in its line.
-fn is_in_comment(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or("");
-    let line = &before[before.rfind('\n').map_or(0, |line| line + 1)..];
-    let outside: String = line.split('"').step_by(2).collect();
-    outside.contains("//")
+/// If a place lies in a quoted path: what of it is written up to there, and what it leads to.
+pub(crate) fn path_at(snapshot: &Snapshot, at: u32) -> Option<(Span, PathKind)> {
+    let text = snapshot.map().get(snapshot.root()).text.clone();
+    let before = Before::new(snapshot, &text, at);
+    let Inside::Text(span) = before.inside else {
+        return None;
+    };
+    let kind = match before.tokens[..] {
+        [.., (_, Token::Import, _), _] => PathKind::Import,
+        [.., (_, Token::Name("table"), _), (_, Token::ParenOpen, _), _] => PathKind::Table,
+        _ => return None,
+    };
+    Some((span, kind))
 }

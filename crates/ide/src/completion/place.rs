@@ -1,101 +1,79 @@
-//! What is expected at a place, from the tokens in front of it: the statement there is most often incomplete, so that the tree does
-//! not have it.
+//! The tokens around a place, and what can be seen from them: the statement there is most often incomplete, so that the tree does not
+//! have it.
 
 use super::scope::kinds;
 use crate::Snapshot;
-use lgm_elaborate::MEASURES;
 use lgm_elaborate::analysis::DefinitionId;
 use lgm_source::Span;
 use lgm_syntax::token::{self, Spanned, Token};
-
-/// What is expected at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expected {
-    /// The beginning of an item.
-    Item,
-    /// The beginning of a statement.
-    Statement {
-        /// Whether it stands in a component and not in a model.
-        in_component: bool,
-    },
-    /// The beginning of an entry: of an element, a domain or a modal block.
-    Entry(Body),
-    /// A setting of an experiment.
-    Setting,
-    /// An output, in a list of an experiment.
-    Output,
-    /// What an instance is one of.
-    Kind,
-    /// A domain.
-    Domain,
-    /// A unit in brackets.
-    Unit,
-    /// A module after `import`.
-    Module,
-    /// A member of what was declared under this name.
-    Member(DefinitionId),
-    /// Nothing that could be listed: a new name, a number.
-    Nothing,
-    /// A word behind the domain of a node.
-    Flag,
-    /// What follows a comma behind an instance or a state: an attribute; behind an instance of this kind another branch too.
-    Attribute(Option<DefinitionId>),
-    /// A port of this component, to be bound.
-    Binding(DefinitionId),
-    /// A node or a port, where a branch of this kind begins or ends; in a chain of bonds an element too.
-    Node {
-        /// Whether bonds are drawn.
-        in_chain: bool,
-        /// What the branch is one of.
-        of: Option<DefinitionId>,
-    },
-    /// What a measure is of: `across(|`.
-    Measured,
-    /// An expression.
-    Expression {
-        /// Inside of the parentheses of an instance, what it is one of: its formals are offered too.
-        of: Option<DefinitionId>,
-        /// Whether it may change with time.
-        values: Values,
-    },
-}
-
-/// The bodies that hold no statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
-    /// `element E(k) : d { .. }`
-    Element,
-    /// `domain d { .. }`
-    Domain,
-    /// `modal B(L) : d { .. }`
-    Modal,
-}
-
-/// What an expression may be made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Values {
-    /// Parameters alone.
-    Fixed,
-    /// Whatever has a value.
-    Any,
-    /// Formals, and the variables of ports.
-    Law,
-}
 
 /// The text up to a place, without the word that is being written.
 pub(super) struct Before<'s, 't> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) tokens: Vec<Spanned<'t>>,
+    /// Those behind the place.
+    pub(super) after: Vec<Spanned<'t>>,
     pub(super) at: u32,
     /// What is being written: it is replaced.
     pub(super) word: Span,
+    /// What the place lies in.
+    pub(super) inside: Inside,
+}
+
+/// What a place lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// Words and signs of the language, or the space between them.
+    Code,
+    /// A comment.
+    Comment,
+    /// A quoted text: what of it stands in front of the place.
+    Text(Span),
+}
+
+/// The parts of a list of arguments up to its end.
+fn split_at_commas<'a, 't>(tokens: &'a [Spanned<'t>]) -> Vec<&'a [Spanned<'t>]> {
+    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
+    for (place, (_, token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::ParenOpen | Token::BracketOpen => depth += 1,
+            Token::ParenClose | Token::BracketClose if depth == 0 => {
+                parts.push(&tokens[from..place]);
+                return parts;
+            }
+            Token::ParenClose | Token::BracketClose => depth -= 1,
+            Token::Comma if depth == 0 => {
+                parts.push(&tokens[from..place]);
+                from = place + 1;
+            }
+            Token::Semicolon | Token::BraceOpen | Token::BraceClose => break,
+            _ => {}
+        }
+    }
+    // Of a list that is not closed, a part may belong to what follows: it is left out unless a comma ends it.
+    parts.push(&tokens[from..from]);
+    parts
 }
 
 impl<'s, 't> Before<'s, 't> {
     pub(super) fn new(snapshot: &'s Snapshot, text: &'t str, at: u32) -> Before<'s, 't> {
         let root = snapshot.root();
-        let mut tokens = token::lex(root, text).tokens;
-        tokens.retain(|(start, ..)| *start < at as usize);
+        let lexed = token::lex(root, text);
+        let place = at as usize;
+        let is_comment = lexed.comment_at(place).is_some();
+        let mut tokens = lexed.tokens;
+        let after = tokens.split_off(tokens.partition_point(|(start, ..)| *start < place));
+        let quoted = tokens.last().filter(|(start, token, end)| {
+            let is_text = matches!(token, Token::Text(_) | Token::Error) && text[*start..].starts_with('"');
+            // One without its closing quote goes on.
+            let is_open = *token == Token::Error;
+            is_text && (place < *end || is_open && !text[*end..place].contains('\n'))
+        });
+        let inside = match quoted {
+            _ if is_comment => Inside::Comment,
+            Some((start, ..)) => Inside::Text(Span::new(root, start + 1, place)),
+            None => Inside::Code,
+        };
         let mut word = Span {
             source: root,
             start: at,
@@ -113,8 +91,10 @@ impl<'s, 't> Before<'s, 't> {
         Before {
             snapshot,
             tokens,
+            after,
             at,
             word,
+            inside,
         }
     }
 
@@ -189,6 +169,22 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
+    /// Whether the bracket that closes before a token holds the index of a name.
+    fn ends_index(&self, place: usize) -> bool {
+        let mut depth = 0;
+        for at in (0..place).rev() {
+            match self.tokens[at].1 {
+                Token::BracketClose => depth += 1,
+                Token::BracketOpen => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return matches!(at.checked_sub(1).map(|at| self.tokens[at].1), Some(Token::Name(_)));
+            }
+        }
+        false
+    }
+
     /// The definition of the element or component that an open parenthesis belongs to: `Spring` of `s : Spring(`.
     pub(super) fn kind_before(&self, place: usize) -> Option<DefinitionId> {
         let Token::Name(name) = self.tokens[place.checked_sub(1)?].1 else {
@@ -208,6 +204,74 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
+    /// The names of the arguments that are written between a parenthesis and its end, whether they stand in front of the place or
+    /// behind it, and how many in front of it have no name. What is being written is none of them.
+    pub(super) fn given(&self, open: usize) -> (Vec<&'t str>, usize) {
+        let (mut names, mut unnamed) = (Vec::new(), 0);
+        let before = &self.tokens[open + 1..];
+        let name_of = |part: &[Spanned<'t>]| match part {
+            [(_, Token::Name(name), _), (_, Token::Equals, _), ..] => Some(*name),
+            _ => None,
+        };
+        let mut parts = split_at_commas(before);
+        parts.pop();
+        for part in parts {
+            match name_of(part) {
+                Some(name) => names.push(name),
+                None => unnamed += 1,
+            }
+        }
+        // What follows the argument at the place.
+        names.extend(split_at_commas(&self.after).into_iter().skip(1).filter_map(name_of));
+        (names, unnamed)
+    }
+
+    /// What values are given to in the statement or in the experiment at the place, in front of it and behind it.
+    pub(super) fn assigned(&self) -> Vec<&'t str> {
+        let is_in_experiment = self.is_in_experiment();
+        let ends = |token: Token<'_>| {
+            matches!(token, Token::BraceOpen | Token::BraceClose) || !is_in_experiment && token == Token::Semicolon
+        };
+        let from = self
+            .tokens
+            .iter()
+            .rposition(|entry| ends(entry.1))
+            .map_or(0, |place| place + 1);
+        let to = self
+            .after
+            .iter()
+            .position(|entry| ends(entry.1))
+            .unwrap_or(self.after.len());
+        let (mut depth, mut names) = (0, Vec::new());
+        for part in [&self.tokens[from..], &self.after[..to]] {
+            for pair in part.windows(2) {
+                match (pair[0].1, pair[1].1) {
+                    (Token::ParenOpen | Token::BracketOpen, _) => depth += 1,
+                    (Token::ParenClose | Token::BracketClose, _) => depth -= 1,
+                    (Token::Name(name), Token::Equals) if depth == 0 => names.push(name),
+                    _ => {}
+                }
+            }
+        }
+        names
+    }
+
+    /// The names that the function on the left side of the equation at the place takes: `x` of `shape(x) = `.
+    pub(super) fn coordinates(&self) -> Vec<&'t str> {
+        let statement = self.statement();
+        let end = statement.iter().position(|entry| entry.1 == Token::Equals);
+        let left = end.map_or(&[][..], |end| &statement[..end]);
+        let inside = match left {
+            [(_, Token::Name(_), _), (_, Token::ParenOpen, _), inside @ ..] => inside,
+            _ => &[],
+        };
+        let name = |entry: &Spanned<'t>| match entry.1 {
+            Token::Name(name) => Some(name),
+            _ => None,
+        };
+        inside.iter().filter_map(name).collect()
+    }
+
     pub(super) fn definition(&self, name: &str) -> Option<DefinitionId> {
         kinds(self.snapshot)
             .into_iter()
@@ -219,7 +283,9 @@ impl<'s, 't> Before<'s, 't> {
         let before = place.checked_sub(1).map(|before| self.tokens[before].1);
         let declares = |token: Token<'_>| matches!(token, Token::Param | Token::Input | Token::Const);
         match before {
-            Some(Token::Number(_) | Token::BracketClose) => true,
+            Some(Token::Number(_)) => true,
+            // Behind a list, and not behind an index.
+            Some(Token::BracketClose) => !self.ends_index(place),
             // `param m [kg]`, and the formals of an item.
             Some(Token::Name(_)) => {
                 place >= 2 && declares(self.tokens[place - 2].1) || self.is_outside() && self.begins_with_item()
@@ -263,7 +329,7 @@ impl<'s, 't> Before<'s, 't> {
     }
 
     /// The word of the item whose braces hold the place.
-    fn item_word(&self) -> Option<Token<'t>> {
+    pub(super) fn item_word(&self) -> Option<Token<'t>> {
         let (mut depth, mut word) = (0, None);
         for (_, token, _) in &self.tokens {
             match token {
@@ -277,7 +343,7 @@ impl<'s, 't> Before<'s, 't> {
     }
 
     /// What the statement at the place is an instance of.
-    fn kind_of_statement(&self) -> Option<DefinitionId> {
+    pub(super) fn kind_of_statement(&self) -> Option<DefinitionId> {
         match self.statement() {
             [(_, Token::Name(_), _), ..] => {
                 let statement = self.statement();
@@ -288,131 +354,6 @@ impl<'s, 't> Before<'s, 't> {
                 }
             }
             _ => None,
-        }
-    }
-
-    /// What is expected between brackets or parentheses.
-    fn within(&self, place: usize, values: Values) -> Expected {
-        let before = place.checked_sub(1).map(|before| self.tokens[before].1);
-        match (self.tokens[place].1, before) {
-            (Token::BracketOpen, _) if self.is_unit(place) => Expected::Unit,
-            (Token::ParenOpen, Some(Token::Name(name))) if MEASURES.contains(&name) && values == Values::Any => {
-                Expected::Measured
-            }
-            // The second parentheses of a component bind its ports.
-            (Token::ParenOpen, Some(Token::ParenClose)) => match (self.kind_of_statement(), self.last()) {
-                (Some(of), Some(Token::ParenOpen | Token::Comma)) => Expected::Binding(of),
-                (_, Some(Token::Equals)) => Expected::Node {
-                    in_chain: false,
-                    of: None,
-                },
-                _ => Expected::Nothing,
-            },
-            (Token::ParenOpen, _) => Expected::Expression {
-                of: self.kind_before(place),
-                values,
-            },
-            _ => Expected::Expression { of: None, values },
-        }
-    }
-
-    /// What is expected in the body of an element, a domain or a modal block.
-    fn entry(&self, body: Body) -> Expected {
-        match (self.statement().is_empty(), self.open(), body) {
-            (true, ..) => Expected::Entry(body),
-            (_, Some((place, _)), _) => self.within(place, Values::Law),
-            (_, None, Body::Domain) => match self.last() {
-                Some(Token::Equals) => Expected::Entry(body),
-                _ => Expected::Nothing,
-            },
-            _ => Expected::Expression {
-                of: None,
-                values: Values::Law,
-            },
-        }
-    }
-
-    /// What is expected in an experiment.
-    fn setting(&self) -> Expected {
-        match (self.statement().is_empty(), self.open()) {
-            (true, _) => Expected::Setting,
-            (false, Some((place, _))) if self.is_unit(place) => Expected::Unit,
-            (false, Some((place, _))) if self.tokens[place].1 == Token::BracketOpen => Expected::Output,
-            _ => Expected::Expression {
-                of: None,
-                values: Values::Fixed,
-            },
-        }
-    }
-
-    pub(super) fn expected(&self) -> Expected {
-        match self.last() {
-            Some(Token::Dot) => {
-                return self
-                    .path_before(self.tokens.len() - 1)
-                    .map_or(Expected::Nothing, Expected::Member);
-            }
-            Some(Token::Import) => return Expected::Module,
-            Some(Token::Number(_)) => return Expected::Nothing,
-            _ => {}
-        }
-        if self.is_in_experiment() {
-            return self.setting();
-        }
-        if !self.is_outside() {
-            match self.item_word() {
-                Some(Token::Element) => return self.entry(Body::Element),
-                Some(Token::Domain) => return self.entry(Body::Domain),
-                Some(Token::Modal) => return self.entry(Body::Modal),
-                _ => {}
-            }
-        }
-        self.of_statement()
-    }
-
-    /// What is expected in a statement, or between items.
-    fn of_statement(&self) -> Expected {
-        let Some((_, first, _)) = self.statement().first().copied() else {
-            return match self.is_outside() {
-                true => Expected::Item,
-                false => Expected::Statement {
-                    in_component: self.item_word() == Some(Token::Component),
-                },
-            };
-        };
-        let values = match first {
-            Token::Param | Token::Const | Token::Node | Token::Zero | Token::One | Token::Port | Token::For => {
-                Values::Fixed
-            }
-            _ => Values::Any,
-        };
-        if let Some((place, _)) = self.open() {
-            return self.within(place, values);
-        }
-        let statement = self.statement();
-        let colon = statement.iter().rposition(|entry| entry.1 == Token::Colon);
-        let last = self.last();
-        match (first, colon) {
-            (Token::Node | Token::Zero | Token::One, Some(_)) if last == Some(Token::Comma) => Expected::Flag,
-            (Token::Node | Token::Zero | Token::One | Token::Port, Some(_)) => Expected::Domain,
-            (Token::Node | Token::Zero | Token::One | Token::Port, None) => Expected::Nothing,
-            (first, Some(_)) if first.begins_item() => Expected::Domain,
-            (Token::Name(_), Some(place)) if place + 1 == statement.len() => Expected::Kind,
-            (Token::Name(_), Some(_)) if last == Some(Token::Comma) => Expected::Attribute(self.kind_of_statement()),
-            (Token::State, _) if last == Some(Token::Comma) => Expected::Attribute(None),
-            (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node {
-                in_chain: false,
-                of: self.kind_of_statement(),
-            },
-            (Token::Name(_), None) if last == Some(Token::Arrow) => Expected::Node {
-                in_chain: true,
-                of: None,
-            },
-            // A new name.
-            (first, _) if statement.len() == 1 && first.begins_statement() && !matches!(first, Token::If) => {
-                Expected::Nothing
-            }
-            _ => Expected::Expression { of: None, values },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
-use lgm_syntax::ast::Item;
+use lgm_syntax::ast::{ExprKind, Item};
 use rustc_hash::FxHashSet;
 
 /// Everything that an instance can be one of, seen from the root text. What the user calls as the library does takes its place.
@@ -62,4 +62,32 @@ pub(super) fn fits(snapshot: &Snapshot, kind: Option<DefinitionId>, node: Defini
         (Some(wanted), Some(found)) if found.kind == DefinitionKind::Domain => *found.name == *wanted,
         _ => true,
     }
+}
+
+/// The ports of an item, in order.
+pub(super) fn ports(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
+    let analysis = snapshot.analysis();
+    let mut list = analysis.members(id);
+    list.retain(|member| analysis.get(*member).kind == DefinitionKind::Port);
+    list.sort_by_key(|member| analysis.get(*member).name_span);
+    list
+}
+
+/// The values that the modal block around a place assigns: `mass`, `wave`.
+pub(super) fn assigned_in_modal(snapshot: &Snapshot, at: u32) -> Vec<&str> {
+    let ast = snapshot.compilation().program().ast(snapshot.root());
+    let items = ast.map_or(&[][..], |ast| &ast.items);
+    let holding = items.iter().find_map(|item| match item {
+        Item::Modal(modal) if (modal.span.start..=modal.span.end).contains(&at) => Some(modal),
+        _ => None,
+    });
+    let lefts = holding.into_iter().flat_map(|modal| &modal.equations);
+    // Not what is being assigned.
+    let others = lefts.filter(|equation| !(equation.span.start..=equation.span.end).contains(&at));
+    others
+        .filter_map(|equation| match &equation.left.kind {
+            ExprKind::Name(name) => Some(&*name.text),
+            _ => None,
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! What is offered at the place of a mark.
 
-use crate::Snapshot;
+use crate::{PathKind, Snapshot};
 use lgm_source::NoFiles;
 use lgm_source::cancellation::Cancellation;
 
@@ -107,18 +107,161 @@ fn components_and_models_have_statements_of_their_own() {
     );
 }
 
+/// A text without its mark, and where that was.
+fn marked(text: &str) -> (Snapshot, u32) {
+    let at = text.find('|').expect("a mark");
+    let text = text.replacen('|', "", 1);
+    let found = Snapshot::new(&NoFiles, None, "model.lgm", &text, Cancellation::default());
+    (found, at as u32)
+}
+
 #[test]
-fn the_path_of_an_import_is_known_up_to_the_place() {
+fn the_path_in_quotes_is_known_up_to_the_place() {
     let found = |text: &str| {
-        let at = text.find('|').expect("a mark");
-        let text = text.replacen('|', "", 1);
-        let found = Snapshot::new(&NoFiles, None, "model.lgm", &text, Cancellation::default());
-        found
-            .import_path(at as u32)
-            .map(|span| text[span.start as usize..span.end as usize].to_string())
+        let (found, at) = marked(text);
+        let (span, kind) = found.path_at(at)?;
+        Some((found.map().slice(span).to_string(), kind))
     };
-    assert_eq!(found("import \"parts/ce|\n").as_deref(), Some("parts/ce"));
-    assert_eq!(found("  import \"|\";\n").as_deref(), Some(""));
+    let import = |path: &str| Some((path.to_string(), PathKind::Import));
+    assert_eq!(found("import \"parts/ce|\n"), import("parts/ce"));
+    assert_eq!(found("  import \"|\";\n"), import(""));
+    assert_eq!(found("import \"pa|rts/cell.lgm\";\n"), import("pa"));
     assert_eq!(found("import \"a.lgm\";|\n"), None);
     assert_eq!(found("import non|\n"), None);
+    assert_eq!(found("// import \"a|\n"), None);
+    let table = Some(("runs/m".to_string(), PathKind::Table));
+    assert_eq!(
+        found("model M {\n  b : Cantilever(modes = table(\"runs/m|\"), at = [1]) a -> gnd;\n}\n"),
+        table
+    );
+    assert_eq!(found("model M {\n  b : Cantilever(modes = table(\"runs/m|\n}\n"), table);
+    // Any other text holds nothing that is known.
+    assert!(offered("model M {\n  b : Cantilever(modes = \"a|\") a -> gnd;\n}\n").is_empty());
+}
+
+#[test]
+fn in_comments_nothing_is_offered() {
+    for comment in [
+        "/* d : | */",
+        "/*\n  d :\n |\n*/",
+        "// d : |",
+        "/// d : |",
+        "/* d : |\n",
+    ] {
+        assert!(in_model(comment).is_empty(), "{comment}");
+    }
+    // Behind one, and where `/*` stands in a text.
+    holds(&in_model("/* node */ d : |"), &["Mass"], &[]);
+    holds(&in_model("/* node */|"), &["node"], &[]);
+    assert!(!offered("import \"a/*b.lgm\";\nmodel M {\n  |\n}\n").is_empty());
+}
+
+#[test]
+fn units_follow_the_signs_between_units_and_stand_behind_lists() {
+    for line in [
+        "param q = 2 [N.|",
+        "param q [N/|",
+        "param q = [1, 2] [|",
+        "d : Damper(1 [N*|",
+    ] {
+        holds(&in_model(line), &["kg", "s"], &["x"]);
+    }
+    for line in ["param q = 2 [m^|", "param q = 2.|", "param q = 2 [m |"] {
+        assert!(in_model(line).is_empty(), "{line}");
+    }
+    // An index behind an index is no unit.
+    holds(&in_model("signal q = across(n[1][|"), &["k"], &["kg"]);
+}
+
+#[test]
+fn what_is_given_already_is_not_offered_again() {
+    let of = |call: &str| {
+        offered(&format!(
+            "component C(R, L, const N = 2) {{ port p, n : electrical; }}\nmodel M {{\n  node e : electrical;\n  c : {call};\n}}\n"
+        ))
+    };
+    holds(&of("C(|"), &["R =", "L =", "N ="], &[]);
+    holds(&of("C(L = 1, |"), &["R =", "N ="], &["L ="]);
+    holds(&of("C(|, L = 1)"), &["R =", "N ="], &["L ="]);
+    holds(&of("C(2, |"), &["L =", "N ="], &["R ="]);
+    holds(&of("C(min(2, 3), |"), &["L =", "N ="], &["R ="]);
+    holds(&of("C(1, 2) (|, n = e)"), &["p ="], &["n ="]);
+    let settings = offered("model M { experiment { stop = 1 [s]; |; points = 5; } }\n");
+    holds(&settings, &["start", "plot"], &["stop", "points"]);
+    holds(
+        &in_model("d : Mass(1) x -> gnd, start = 1, |"),
+        &["nominal", "gnd"],
+        &["start"],
+    );
+}
+
+#[test]
+fn modal_blocks_take_arguments_of_their_own_and_bodies_their_coordinates() {
+    let call = offered("import distributed;\nmodel M {\n  b : Cantilever(modes = 3, |, at = [1]) a -> gnd;\n}\n");
+    holds(&call, &["L =", "over =", "residual ="], &["modes =", "at ="]);
+    let body = |line: &str| {
+        offered(&format!(
+            "modal B(L [m]) : translational {{\n  mode i;\n  wave = i*pi/L;\n  {line}\n}}\n"
+        ))
+    };
+    holds(
+        &body("shape(x) = sin(|"),
+        &["x", "wave", "L", "i", "pi"],
+        &["across", "time", "shape"],
+    );
+    holds(&body("compliance(x, y) = |"), &["x", "y", "wave"], &[]);
+    holds(&body("mass = |"), &["wave", "L"], &["x", "through"]);
+}
+
+#[test]
+fn an_experiment_has_methods_and_plots_outputs_states_and_inputs() {
+    let experiment = |text: &str| {
+        offered(&format!(
+            "model M {{\n  node x : translational;\n  param k = 2;\n  input F [N] = 1;\n  f : ForceSource(F) gnd -> x;\n  \
+             m : Mass(k) x -> gnd;\n  output v = across(m);\n  experiment {{ stop = 1 [s]; {text} }}\n}}\n"
+        ))
+    };
+    assert_eq!(experiment("method = |"), lgm_elaborate::EXPERIMENT_METHODS);
+    holds(&experiment("plot = [|];"), &["v", "m.v", "F"], &["k", "x", "stop"]);
+    // While it is written, and not closed.
+    holds(&experiment("plot = [v, |"), &["v", "m.v", "F"], &["k"]);
+    assert_eq!(experiment("plot = [v, m.|"), ["v"]);
+    let cells = "component Cell(R) { port p : electrical; r : Resistor(R) p -> gnd; c : Capacitor(R) p -> gnd; }\n\
+                 model M {\n  node a[2] : electrical;\n  for i in 1:2 { cell[i] : Cell(i) (p = a[i]); }\n  \
+                 experiment { plot = [cell[2].|] }\n}\n";
+    assert_eq!(offered(cells), ["c.v"]);
+}
+
+#[test]
+fn elements_of_bond_graphs_have_a_domain_that_no_text_declares() {
+    holds(&offered("element R2(r) : |"), &["bond", "electrical"], &[]);
+    holds(&in_model("node z : |"), &["electrical"], &["bond"]);
+}
+
+#[test]
+fn functions_and_ports_have_signatures() {
+    let signature = |line: &str| {
+        let (found, at) = marked(&format!(
+            "component Cell(R) {{ port p, n : electrical; r : Resistor(R) p -> n; }}\nmodel M {{\n  node e : electrical;\n  {line}\n}}\n"
+        ));
+        let found = found.signature(at)?;
+        let active = found
+            .active
+            .map(|active| found.label[found.formals[active].clone()].to_string());
+        Some((found.label, active.unwrap_or_default()))
+    };
+    let is = |label: &str, active: &str| Some((label.to_string(), active.to_string()));
+    assert_eq!(signature("signal q = atan2(1, |"), is("atan2(y, x)", "x"));
+    assert_eq!(signature("signal q = max(1, 2, |"), is("max(a, b)", "b"));
+    assert_eq!(signature("c : Cell(sqrt(|"), is("sqrt(x)", "x"));
+    assert_eq!(signature("c : Cell((1 + |"), is("Cell(R)", "R"));
+    assert_eq!(
+        signature("c : Cell(1) (|"),
+        is("Cell(..) (p : electrical, n : electrical)", "p : electrical")
+    );
+    assert_eq!(
+        signature("c : Cell(1) (n = e, p = |"),
+        is("Cell(..) (p : electrical, n : electrical)", "p : electrical")
+    );
+    assert_eq!(signature("// c : Cell(|"), None);
 }

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::parts::{Form, Part, part};
-use crate::facts::{dependent, states};
+use crate::facts::{dependent, states, values_of};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;
@@ -328,11 +328,8 @@ fn fastest(modes: &[Complex<f64>]) -> f64 {
 /// The value of an expression of parameters.
 fn number(snapshot: &Snapshot, value: ExprId) -> Option<f64> {
     let model = snapshot.compilation().model()?;
-    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
-    let known: Vec<_> = entries
-        .map(|entry| (entry.symbol, lgm_algebra::expr::to_f64(&entry.value)))
-        .collect();
-    let of = |symbol| known.iter().find(|entry| entry.0 == symbol).map(|entry| entry.1);
+    let known = values_of(model);
+    let of = |symbol| known.get(&symbol).copied();
     let found = model.exprs.evaluate_f64(&[value], &of).ok()?[0];
     (found.is_finite() && found > 0.0).then_some(found)
 }

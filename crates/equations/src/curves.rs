@@ -1,0 +1,24 @@
+//! What an experiment asks to be drawn, among what a run has.
+
+use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+
+/// The names in `plot` of the experiment that no output, state or input has. Which states there are is known from the equations alone.
+pub fn unknown_curves(system: &StateSystem) -> Vec<Diagnostic> {
+    let plotted = system.experiment.plot.iter();
+    let unknown = plotted.filter(|(name, _)| system.recorded(name).is_empty());
+    unknown
+        .map(|(name, place)| {
+            Diagnostic::error(Code::LGM0111, format!("there is no output `{name}` to plot"))
+                .label(*place, "the run has neither an output nor a state of this name")
+                .help(match name.contains('.') {
+                    true => format!(
+                        "declare an output: `output {} = across(..);`",
+                        name.replace(['.', '['], "_").replace(']', "")
+                    ),
+                    false => format!("declare an output of this name: `output {name} = {name};`"),
+                })
+        })
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! What is expected at a place, from the tokens in front of it.
+
+use super::place::{Before, Inside};
+use lgm_elaborate::MEASURES;
+use lgm_elaborate::analysis::DefinitionId;
+use lgm_syntax::token::Token;
+
+/// What is expected at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// The beginning of an item.
+    Item,
+    /// The beginning of a statement.
+    Statement {
+        /// Whether it stands in a component and not in a model.
+        in_component: bool,
+    },
+    /// The beginning of an entry: of an element, a domain or a modal block.
+    Entry(Body),
+    /// A setting of an experiment.
+    Setting,
+    /// The way in which an experiment is run.
+    Method,
+    /// A curve, in a list of an experiment.
+    Curve,
+    /// A state of this instance, in such a list.
+    CurveOf(DefinitionId),
+    /// What an instance is one of.
+    Kind,
+    /// A domain.
+    Domain,
+    /// A unit in brackets.
+    Unit,
+    /// A module after `import`.
+    Module,
+    /// A member of what was declared under this name.
+    Member(DefinitionId),
+    /// Nothing that could be listed: a new name, a number.
+    Nothing,
+    /// A word behind the domain of a node.
+    Flag,
+    /// What follows a comma behind an instance or a state: an attribute; behind one of this kind another branch too.
+    Attribute(Option<DefinitionId>),
+    /// A port of this component, to be bound in the parentheses that open here.
+    Binding(DefinitionId, usize),
+    /// A node or a port, where a branch of this kind begins or ends; in a chain of bonds an element too.
+    Node {
+        /// Whether bonds are drawn.
+        in_chain: bool,
+        /// What the branch is one of.
+        of: Option<DefinitionId>,
+    },
+    /// What a measure is of: `across(|`.
+    Measured,
+    /// An expression.
+    Expression {
+        /// Inside of the parentheses of an instance, what it is one of, and where they open: its formals are offered too.
+        of: Option<(DefinitionId, usize)>,
+        /// Whether it may change with time.
+        values: Values,
+    },
+}
+
+/// The bodies that hold no statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    /// `element E(k) : d { .. }`
+    Element,
+    /// `domain d { .. }`
+    Domain,
+    /// `modal B(L) : d { .. }`
+    Modal,
+}
+
+/// What an expression may be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Parameters alone.
+    Fixed,
+    /// Whatever has a value.
+    Any,
+    /// Formals, and the variables of ports.
+    Law,
+    /// What the values of a mode follow from: formals, values that the block assigns, and coordinates.
+    Mode,
+}
+
+impl Before<'_, '_> {
+    /// What is expected between brackets or parentheses.
+    fn within(&self, place: usize, values: Values) -> Expected {
+        let before = place.checked_sub(1).map(|before| self.tokens[before].1);
+        match (self.tokens[place].1, before) {
+            (Token::BracketOpen, _) if self.is_unit(place) => self.unit(),
+            (Token::ParenOpen, Some(Token::Name(name))) if MEASURES.contains(&name) && values == Values::Any => {
+                Expected::Measured
+            }
+            // The second parentheses of a component bind its ports.
+            (Token::ParenOpen, Some(Token::ParenClose)) => match (self.kind_of_statement(), self.last()) {
+                (Some(of), Some(Token::ParenOpen | Token::Comma)) => Expected::Binding(of, place),
+                (_, Some(Token::Equals)) => Expected::Node {
+                    in_chain: false,
+                    of: None,
+                },
+                _ => Expected::Nothing,
+            },
+            (Token::ParenOpen, _) => Expected::Expression {
+                of: self.kind_before(place).map(|of| (of, place)),
+                values,
+            },
+            _ => Expected::Expression { of: None, values },
+        }
+    }
+
+    /// In the brackets of a unit: a name, unless a power is being written.
+    fn unit(&self) -> Expected {
+        match self.last() {
+            Some(Token::BracketOpen | Token::Dot | Token::Star | Token::Slash | Token::ParenOpen) => Expected::Unit,
+            _ => Expected::Nothing,
+        }
+    }
+
+    /// What is expected in the body of an element, a domain or a modal block.
+    fn entry(&self, body: Body) -> Expected {
+        let values = match body {
+            Body::Modal => Values::Mode,
+            _ => Values::Law,
+        };
+        match (self.statement().is_empty(), self.open(), body) {
+            (true, ..) => Expected::Entry(body),
+            (_, Some((place, _)), _) => self.within(place, values),
+            (_, None, Body::Domain) => match self.last() {
+                Some(Token::Equals) => Expected::Entry(body),
+                _ => Expected::Nothing,
+            },
+            _ => Expected::Expression { of: None, values },
+        }
+    }
+
+    /// What is expected in an experiment.
+    fn setting(&self) -> Expected {
+        let word = |at: usize| self.statement().get(at).map(|entry| entry.1);
+        match (word(0), self.open()) {
+            (None, _) => Expected::Setting,
+            (Some(Token::Name("method")), _) if word(1) == Some(Token::Equals) => Expected::Method,
+            (_, Some((place, _))) if self.is_unit(place) => self.unit(),
+            (Some(Token::Name("plot")), Some((place, _))) if self.tokens[place].1 == Token::BracketOpen => {
+                Expected::Curve
+            }
+            _ => Expected::Expression {
+                of: None,
+                values: Values::Fixed,
+            },
+        }
+    }
+
+    pub(super) fn expected(&self) -> Expected {
+        if self.inside != Inside::Code {
+            return Expected::Nothing;
+        }
+        let in_unit = || self.open().is_some_and(|(place, _)| self.is_unit(place));
+        match self.last() {
+            Some(Token::Dot) if !in_unit() => {
+                return match self.path_before(self.tokens.len() - 1) {
+                    Some(of) if self.is_in_experiment() => Expected::CurveOf(of),
+                    Some(of) => Expected::Member(of),
+                    None => Expected::Nothing,
+                };
+            }
+            Some(Token::Import) => return Expected::Module,
+            Some(Token::Number(_)) => return Expected::Nothing,
+            _ => {}
+        }
+        if self.is_in_experiment() {
+            return self.setting();
+        }
+        if !self.is_outside() {
+            match self.item_word() {
+                Some(Token::Element) => return self.entry(Body::Element),
+                Some(Token::Domain) => return self.entry(Body::Domain),
+                Some(Token::Modal) => return self.entry(Body::Modal),
+                _ => {}
+            }
+        }
+        self.of_statement()
+    }
+
+    /// What is expected in a statement, or between items.
+    fn of_statement(&self) -> Expected {
+        let Some((_, first, _)) = self.statement().first().copied() else {
+            return match self.is_outside() {
+                true => Expected::Item,
+                false => Expected::Statement {
+                    in_component: self.item_word() == Some(Token::Component),
+                },
+            };
+        };
+        let values = match first {
+            Token::Param | Token::Const | Token::Node | Token::Zero | Token::One | Token::Port | Token::For => {
+                Values::Fixed
+            }
+            _ => Values::Any,
+        };
+        if let Some((place, _)) = self.open() {
+            return self.within(place, values);
+        }
+        let statement = self.statement();
+        let colon = statement.iter().rposition(|entry| entry.1 == Token::Colon);
+        let last = self.last();
+        match (first, colon) {
+            (Token::Node | Token::Zero | Token::One, Some(_)) if last == Some(Token::Comma) => Expected::Flag,
+            (Token::Node | Token::Zero | Token::One | Token::Port, Some(_)) => Expected::Domain,
+            (Token::Node | Token::Zero | Token::One | Token::Port, None) => Expected::Nothing,
+            (first, Some(_)) if first.begins_item() => Expected::Domain,
+            (Token::Name(_), Some(place)) if place + 1 == statement.len() => Expected::Kind,
+            (Token::Name(_), Some(_)) if last == Some(Token::Comma) => Expected::Attribute(self.kind_of_statement()),
+            (Token::State, _) if last == Some(Token::Comma) => Expected::Attribute(None),
+            (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node {
+                in_chain: false,
+                of: self.kind_of_statement(),
+            },
+            (Token::Name(_), None) if last == Some(Token::Arrow) => Expected::Node {
+                in_chain: true,
+                of: None,
+            },
+            // A new name.
+            (first, _) if statement.len() == 1 && first.begins_statement() && !matches!(first, Token::If) => {
+                Expected::Nothing
+            }
+            _ => Expected::Expression { of: None, values },
+        }
+    }
+}

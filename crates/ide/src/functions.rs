@@ -1,0 +1,146 @@
+//! The functions of the language: what is said of them, and what they take.
+
+use std::ops::Range;
+
+/// Each function with a call of it and what that is.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "across",
+        "`across(e)`: the across variable of an element, from its first node to its second, or of a node against `gnd`",
+    ),
+    (
+        "through",
+        "`through(e)`: the through variable of an element, positive from its first node through it to its second",
+    ),
+    (
+        "effort",
+        "`effort(e)`: the effort at a port or on a bond, `effort(J -> R1)`",
+    ),
+    ("flow", "`flow(e)`: the flow at a port or on a bond, `flow(J -> R1)`"),
+    ("power", "`power(e)`: the power that an element absorbs"),
+    ("energy", "`energy(e)`: the energy that a storage element holds"),
+    (
+        "int",
+        "`int(x)`: the integral over time; of what a storage element holds, from its start, of anything else from 0",
+    ),
+    ("der", "`der(x)`: the derivative with respect to time"),
+    ("step", "`step(t0)`: 0 before `t0`, 1 from then on"),
+    (
+        "pulse",
+        "`pulse(t0, width)`: 1 from `t0` for `width` seconds, otherwise 0",
+    ),
+    ("ramp", "`ramp(t0)`: 0 before `t0`, then `time - t0`"),
+    ("sin", "`sin(x)`: the sine of an angle in radians"),
+    ("cos", "`cos(x)`: the cosine of an angle in radians"),
+    ("tan", "`tan(x)`: the tangent of an angle in radians"),
+    ("atan2", "`atan2(y, x)`: the angle of the point (x, y), from -pi to pi"),
+    ("exp", "`exp(x)`: e to a power"),
+    ("log", "`log(x)`: the natural logarithm"),
+    ("sqrt", "`sqrt(x)`: the square root"),
+    ("abs", "`abs(x)`: the size of a number, without its sign"),
+    ("sign", "`sign(x)`: -1, 0 or 1"),
+    ("floor", "`floor(x)`: the largest whole number that is not above x"),
+    ("sum", "`sum(i in 1:n, x[i])`: the sum over an index"),
+    ("root", "`root(z in a:b, f)`: the zero of `f` between `a` and `b`"),
+    ("min", "`min(a, b)`: the smaller of two"),
+    ("max", "`max(a, b)`: the larger of two"),
+    (
+        "asin",
+        "`asin(x)`: the angle in radians whose sine is `x`, from -pi/2 to pi/2",
+    ),
+    (
+        "acos",
+        "`acos(x)`: the angle in radians whose cosine is `x`, from 0 to pi",
+    ),
+    (
+        "atan",
+        "`atan(x)`: the angle in radians whose tangent is `x`, from -pi/2 to pi/2",
+    ),
+    ("sinh", "`sinh(x)`: the hyperbolic sine"),
+    ("cosh", "`cosh(x)`: the hyperbolic cosine"),
+    ("tanh", "`tanh(x)`: the hyperbolic tangent"),
+    (
+        "displacement",
+        "`displacement(body, x)`: how far a modal block is displaced at a position",
+    ),
+    (
+        "velocity",
+        "`velocity(body, x)`: how fast a modal block moves at a position",
+    ),
+    (
+        "force",
+        "`force(body, x)`: the force inside a modal block at a position",
+    ),
+    (
+        "shear",
+        "`shear(body, x)`: the shear force inside a modal block at a position",
+    ),
+    (
+        "moment",
+        "`moment(body, x)`: the bending moment inside a modal block at a position",
+    ),
+    ("transpose", "`transpose(m)`: a matrix with its rows as columns"),
+    ("diag", "`diag(v)`: the matrix with these entries on its diagonal"),
+    ("identity", "`identity(n)`: the identity matrix of n rows"),
+    (
+        "list",
+        "`list(i in 1:n, x[i])`: a value for each index: a column of scalars, or a matrix whose rows are vectors",
+    ),
+];
+
+/// What a function of the language is, with an example.
+pub(crate) fn function(name: &str) -> Option<&'static str> {
+    WORDS.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
+}
+
+/// The call of a function as it is written, with its arguments as bytes of it; and what it is.
+pub(crate) fn call(name: &str) -> Option<(&'static str, Vec<Range<usize>>, &'static str)> {
+    let (call, meaning) = function(name)?.strip_prefix('`')?.split_once("`: ")?;
+    let inside = call.find('(')? + 1..call.rfind(')')?;
+    let (mut arguments, mut from, mut depth) = (Vec::new(), inside.start, 0);
+    for (place, letter) in call[inside.clone()].char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                arguments.push(from..inside.start + place);
+                from = inside.start + place + 2;
+            }
+            _ => {}
+        }
+    }
+    arguments.push(from..inside.end);
+    Some((call, arguments, meaning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_of_the_language_is_explained() {
+        for name in lgm_elaborate::function_names() {
+            let (call, arguments, _) = call(name).unwrap_or_else(|| panic!("{name}"));
+            assert!(
+                call.starts_with(name) && arguments.iter().all(|range| !call[range.clone()].is_empty()),
+                "{call}"
+            );
+        }
+        assert!(
+            WORDS
+                .iter()
+                .all(|entry| lgm_elaborate::function_names().any(|name| name == entry.0))
+        );
+    }
+
+    #[test]
+    fn arguments_are_those_between_commas() {
+        let parts = |name: &str| {
+            let (call, arguments, _) = call(name).expect("a function");
+            arguments.iter().map(|range| &call[range.clone()]).collect::<Vec<_>>()
+        };
+        assert_eq!(parts("atan2"), ["y", "x"]);
+        assert_eq!(parts("sum"), ["i in 1:n", "x[i]"]);
+        assert_eq!(parts("flow"), ["e"]);
+    }
+}
