@@ -68,7 +68,10 @@ fn memory(client: &Client) -> Option<f64> {
 fn size(elements: usize) {
     let text = ladder(elements);
     let began = Instant::now();
-    let mut client = Client::start("utf-16", None);
+    // As all widespread editors, it asks for the documentation of what is looked at.
+    let capabilities = json!({ "textDocument": { "completion": { "completionItem":
+        { "resolveSupport": { "properties": ["documentation"] } } } } });
+    let mut client = Client::start_with(&capabilities, None);
     client.open(URI, &text);
     client.pushed(URI, Some(1));
     let first = began.elapsed().as_secs_f64() * 1e3;

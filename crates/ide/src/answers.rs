@@ -1,5 +1,6 @@
 //! What the answers are made of: data without the types of any protocol.
 
+use lgm_elaborate::analysis::DefinitionId;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Severity;
 use lgm_source::{SourceId, Span};
@@ -89,12 +90,23 @@ pub struct Completion {
     pub kind: NameKind,
     /// A few words beside it: its unit, or its parameters.
     pub detail: Option<String>,
-    /// Markdown.
-    pub documentation: Option<String>,
+    /// Markdown, of what no text declares.
+    pub documentation: Option<&'static str>,
+    /// What it stands for if a text declares it: [`crate::Snapshot::documentation`] has the words, which take longer than the list.
+    pub definition: Option<DefinitionId>,
     /// What is written, as a snippet of the protocol (`${1:k}`); plain if it holds no `$`.
     pub insert: String,
     /// What it replaces.
     pub replace: Span,
+}
+
+/// What can be written at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completions {
+    /// The list, what is expected first in front.
+    pub list: Vec<Completion>,
+    /// Whether there is more, so that another letter needs another list.
+    pub is_incomplete: bool,
 }
 
 /// A definition, its parts within it.

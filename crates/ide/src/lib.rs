@@ -23,9 +23,10 @@ mod tests;
 mod trial;
 
 pub use answers::{
-    Action, Colored, Completion, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,
+    Action, Colored, Completion, Completions, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,
 };
-pub use completion::PathKind;
+pub use completion::{PathKind, is_part};
+pub use lgm_elaborate::analysis::DefinitionId;
 use lgm_model::system::StateSystem;
 use lgm_source::{SourceId, Span};
 pub use snapshot::Snapshot;
@@ -43,8 +44,14 @@ impl Snapshot {
     }
 
     /// What can be written at a byte of the root text.
-    pub fn completions(&self, at: u32) -> Vec<Completion> {
+    pub fn completions(&self, at: u32) -> Completions {
         completion::completions(self, at)
+    }
+
+    /// What is shown of something that can be written, if it still has this name: Markdown.
+    pub fn documentation(&self, definition: DefinitionId, name: &str) -> Option<String> {
+        let found = self.analysis().definitions.get(definition.0 as usize)?;
+        (*found.name == *name).then(|| hover::of_definition(self, definition))
     }
 
     /// If a byte of the root text lies in a quoted path: what of it is written up to there, and what it leads to.

@@ -191,7 +191,7 @@ fn what_can_be_written_depends_on_the_place() {
     let at = |line: &str| {
         let text = OSCILLATOR.replace("  output v", &format!("{line}\n  output v"));
         let (found, at) = marked(&text);
-        found.completions(at)
+        found.completions(at).list
     };
     let kinds = at("  damper : Da|");
     assert!(labels(&kinds).contains(&"Damper"));
@@ -214,11 +214,36 @@ fn what_can_be_written_depends_on_the_place() {
 }
 
 #[test]
+fn a_long_list_is_cut_to_what_is_typed() {
+    let parts: String = (1..=900)
+        .map(|at| format!("  part{at} : Mass(1) x -> gnd;\n"))
+        .collect();
+    let text = |typed: &str| format!("model M {{\n  node x : translational;\n{parts}  {typed}|\n}}\n");
+    let (found, at) = marked(&text(""));
+    let all = found.completions(at);
+    assert!(all.is_incomplete && all.list.len() == 250, "{}", all.list.len());
+    // What is typed need not be the beginning; what begins so comes first.
+    let (found, at) = marked(&text("part87"));
+    let some = found.completions(at);
+    assert!(some.is_incomplete);
+    assert_eq!(labels(&some.list)[..3], ["part87", "part870", "part871"]);
+    assert!(labels(&some.list).contains(&"part807") && !labels(&some.list).contains(&"part78"));
+    let found_one = found.completions(at).list.remove(0);
+    let definition = found_one.definition.expect("a definition");
+    let words = found.documentation(definition, "part87").expect("words");
+    assert!(words.contains("part87 : Mass(1) x -> gnd;"), "{words}");
+    // The text has changed since: nothing is said of something else.
+    assert_eq!(found.documentation(definition, "part88"), None);
+    let (found, at) = marked("model M {\n  pa|\n}\n");
+    assert!(!found.completions(at).is_incomplete);
+}
+
+#[test]
 fn members_come_after_a_dot_also_in_a_broken_text() {
     let text = "component Cell(R) {\n  port p, n : electrical;\n  r : Resistor(R) p -> n;\n}\n\
                 model M {\n  node a : electrical;\n  cell[1] : Cell(2) (p = a, n = gnd);\n  output y = through(cell[1].|\n}\n";
     let (found, at) = marked(text);
-    assert_eq!(labels(&found.completions(at)), ["R", "p", "n", "r"]);
+    assert_eq!(labels(&found.completions(at).list), ["R", "p", "n", "r"]);
 }
 
 #[test]
@@ -393,11 +418,11 @@ fn outputs_have_names_of_their_own() {
 #[test]
 fn a_model_that_is_not_closed_yet_knows_its_names() {
     let (found, at) = marked("model A {\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  s : Spring(1) x -> |");
-    assert_eq!(labels(&found.completions(at)), ["x", "gnd"]);
+    assert_eq!(labels(&found.completions(at).list), ["x", "gnd"]);
     let (found, at) = marked("model A {\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  output y = across(|");
-    assert!(labels(&found.completions(at)).contains(&"m"));
+    assert!(labels(&found.completions(at).list).contains(&"m"));
     let (found, at) = marked("model A {\n  for j in 1:2 { w[j] : Mass(1) a[|");
-    assert!(labels(&found.completions(at)).contains(&"j"));
+    assert!(labels(&found.completions(at).list).contains(&"j"));
 }
 
 #[test]
@@ -406,12 +431,12 @@ fn an_experiment_has_settings_and_outputs() {
         "  output v = across(mass);\n",
         "  output v = across(mass);\n  experiment { | }\n",
     ));
-    assert!(labels(&found.completions(at)).contains(&"stop"));
+    assert!(labels(&found.completions(at).list).contains(&"stop"));
     let (found, at) = marked(&OSCILLATOR.replace(
         "  output v = across(mass);\n",
         "  output v = across(mass);\n  experiment { plot = [|]; }\n",
     ));
-    assert_eq!(labels(&found.completions(at)), ["v", "mass.v", "spring.F", "F"]);
+    assert_eq!(labels(&found.completions(at).list), ["v", "mass.v", "spring.F", "F"]);
 }
 
 #[test]

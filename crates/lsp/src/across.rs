@@ -102,13 +102,13 @@ pub(crate) fn symbols(
     asked: &mut Asked,
     params: &WorkspaceSymbolParams,
 ) -> Result<Option<WorkspaceSymbolResponse>, Refusal> {
-    let wanted = params.query.to_lowercase();
+    let wanted = &params.query;
     let mut found = Vec::new();
     for uri in asked.world.documents.keys() {
         let own = asked.on(&Uri::from(uri.as_str()), |places| {
             let mut own = Vec::new();
             for symbol in places.snapshot.symbols() {
-                gather(places, &wanted, symbol, None, &mut own);
+                gather(places, wanted, symbol, None, &mut own);
             }
             Some(own)
         })?;
@@ -124,7 +124,7 @@ fn gather(
     container: Option<&str>,
     found: &mut Vec<WorkspaceSymbol>,
 ) {
-    if is_part(wanted, &symbol.name) {
+    if lgm_ide::is_part(wanted, &symbol.name) {
         found.push(WorkspaceSymbol {
             location: WorkspaceSymbolLocation::Location(places.location(symbol.name_span)),
             data: None,
@@ -139,11 +139,4 @@ fn gather(
     for child in symbol.children {
         gather(places, wanted, child, Some(&symbol.name), found);
     }
-}
-
-/// Whether all letters of a query are in a name, in their order.
-fn is_part(wanted: &str, name: &str) -> bool {
-    let name = name.to_lowercase();
-    let mut letters = name.chars();
-    wanted.chars().all(|letter| letters.any(|other| other == letter))
 }

@@ -23,6 +23,8 @@ pub(crate) struct Client {
     pub folders: Vec<PathBuf>,
     /// Whether completions may hold places to fill in.
     pub snippets: bool,
+    /// Whether the documentation of a completion is asked for once it is looked at.
+    pub resolves_documentation: bool,
     /// Whether changes of several texts may name versions.
     pub versioned_edits: bool,
     /// Whether it asks for diagnostics, and asks again on request. Then none are pushed for texts that it has open.
@@ -51,6 +53,10 @@ impl Client {
             encoding: known.unwrap_or_default(),
             folders: folders(params),
             snippets: is("/capabilities/textDocument/completion/completionItem/snippetSupport"),
+            resolves_documentation: params
+                .pointer("/capabilities/textDocument/completion/completionItem/resolveSupport/properties")
+                .and_then(Value::as_array)
+                .is_some_and(|list| list.iter().any(|name| name == "documentation")),
             versioned_edits: is("/capabilities/workspace/workspaceEdit/documentChanges"),
             pulls: params
                 .pointer("/capabilities/textDocument/diagnostic")
@@ -112,6 +118,7 @@ pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
         hover_provider: Some(HoverProvider::Bool(true)),
         completion_provider: Some(CompletionOptions {
             trigger_characters: characters(".[(,\"/"),
+            resolve_provider: Some(true),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {

@@ -4,16 +4,12 @@ use crate::asked::{Asked, Refusal, failed, invalid};
 use crate::cache::Stopped;
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
-use crate::files::Files;
-use crate::{across, diagnostics, folders, preview, tokens, uri};
+use crate::{across, completion, diagnostics, library, preview, tokens, uri};
 use gen_lsp_types::*;
-use lgm_ide::{PathKind, Snapshot};
-use lgm_source::cancellation::Cancellation;
-use lgm_source::{NoFiles, Span};
+use lgm_source::Span;
 use lsp_server::ErrorCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::ops::Range as Bytes;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Whether the text that a request is about has changed since.
@@ -29,9 +25,10 @@ pub(crate) fn is_overtaken(params: &Value, asked: &World, latest: &World) -> boo
 }
 
 /// The methods that are answered.
-const METHODS: [&str; 22] = [
+const METHODS: [&str; 23] = [
     "textDocument/hover",
     "textDocument/completion",
+    "completionItem/resolve",
     "textDocument/signatureHelp",
     "textDocument/definition",
     "textDocument/references",
@@ -62,7 +59,8 @@ pub(crate) fn is_known(method: &str) -> bool {
 pub(crate) fn answer(asked: &mut Asked, method: &str, params: Value) -> Result<Value, Refusal> {
     match method {
         "textDocument/hover" => typed::<HoverRequest>(params, |params| hover(asked, &params)),
-        "textDocument/completion" => typed::<CompletionRequest>(params, |params| completion(asked, &params)),
+        "textDocument/completion" => typed::<CompletionRequest>(params, |params| completion::list(asked, &params)),
+        "completionItem/resolve" => typed::<CompletionResolveRequest>(params, |item| completion::resolve(asked, item)),
         "textDocument/signatureHelp" => typed::<SignatureHelpRequest>(params, |params| signature(asked, &params)),
         "textDocument/definition" => typed::<DefinitionRequest>(params, |params| definition(asked, &params)),
         "textDocument/references" => typed::<ReferencesRequest>(params, |params| across::references(asked, &params)),
@@ -89,7 +87,7 @@ pub(crate) fn answer(asked: &mut Asked, method: &str, params: Value) -> Result<V
         "textDocument/codeLens" => typed::<CodeLensRequest>(params, |params| preview::lenses(asked, &params)),
         "lgm/equations" => preview::equations(asked, &params),
         "lgm/preview" => preview::preview(asked, &params),
-        "lgm/libraryText" => library_text(&params),
+        "lgm/libraryText" => library::text(&params),
         _ => Err(Refusal::Fault(
             ErrorCode::MethodNotFound,
             format!("`{method}` is not answered here"),
@@ -113,98 +111,6 @@ fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refus
             range: (hover.span.source == places.snapshot.root()).then(|| places.range(hover.span)),
         })
     })
-}
-
-fn completion(asked: &mut Asked, params: &CompletionParams) -> Result<Option<CompletionResponse>, Refusal> {
-    let with_snippets = asked.client.snippets;
-    asked.at(&params.text_document_position_params, |places, at| {
-        if let Some((span, kind)) = places.snapshot.path_at(at) {
-            return Some(paths(places, span, kind));
-        }
-        let items = places.snapshot.completions(at).into_iter().map(|found| {
-            let is_snippet = with_snippets && found.insert.contains('$');
-            let new_text = match is_snippet {
-                true => found.insert,
-                false => without_places(&found.insert),
-            };
-            CompletionItem {
-                label: found.label,
-                kind: Some(tokens::completion_kind(found.kind)),
-                detail: found.detail,
-                documentation: found
-                    .documentation
-                    .map(|text| Documentation::MarkupContent(markdown(text))),
-                insert_text_format: Some(match is_snippet {
-                    true => InsertTextFormat::Snippet,
-                    false => InsertTextFormat::PlainText,
-                }),
-                text_edit: Some(CompletionItemTextEdit::TextEdit(TextEdit {
-                    range: places.range(found.replace),
-                    new_text,
-                })),
-                ..CompletionItem::default()
-            }
-        });
-        Some(CompletionResponse::CompletionItemList(items.collect()))
-    })
-}
-
-/// What a quoted path may go on with.
-fn paths(places: &Places, span: Span, kind: PathKind) -> CompletionResponse {
-    let path = uri::to_path(places.uri);
-    let begun = places.snapshot.map().slice(span);
-    let names = match path.as_deref().and_then(Path::parent) {
-        Some(own) => {
-            let ending = match kind {
-                PathKind::Import => ".lgm",
-                PathKind::Table => ".csv",
-            };
-            folders::readable(own, begun, ending, Files::new(places.world, path.as_deref()).allowed())
-        }
-        None => Vec::new(),
-    };
-    // The last part of the path is what is replaced.
-    let from = begun.rfind('/').map_or(0, |at| at + 1);
-    let replace = Span {
-        start: span.start + from as u32,
-        ..span
-    };
-    let item = |name: String| CompletionItem {
-        label: name.clone(),
-        kind: Some(match name.ends_with('/') {
-            true => CompletionItemKind::Folder,
-            false => CompletionItemKind::File,
-        }),
-        text_edit: Some(CompletionItemTextEdit::TextEdit(TextEdit {
-            range: places.range(replace),
-            new_text: name,
-        })),
-        ..CompletionItem::default()
-    };
-    CompletionResponse::CompletionItemList(names.into_iter().map(item).collect())
-}
-
-/// A snippet as plain text: `${1:k}` becomes `k`, `$0` nothing.
-fn without_places(snippet: &str) -> String {
-    let mut out = String::new();
-    let mut letters = snippet.chars().peekable();
-    let mut open = 0;
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => out.extend(letters.next()),
-            '$' => {
-                let is_named = letters.next_if_eq(&'{').is_some();
-                while letters.next_if(char::is_ascii_digit).is_some() {}
-                if is_named {
-                    letters.next_if_eq(&':');
-                    open += 1;
-                }
-            }
-            '}' if open > 0 => open -= 1,
-            _ => out.push(letter),
-        }
-    }
-    out
 }
 
 fn signature(asked: &mut Asked, params: &SignatureHelpParams) -> Result<Option<SignatureHelp>, Refusal> {
@@ -461,23 +367,6 @@ fn problems(asked: &mut Asked, params: &DocumentDiagnosticParams) -> Result<Docu
     ))
 }
 
-/// A text of the standard library.
-fn library_text(params: &Value) -> Result<Value, Refusal> {
-    let uri = params.get("uri").and_then(Value::as_str);
-    let uri = uri.ok_or_else(|| invalid("there is no `uri`"))?;
-    let unknown = || invalid(&format!("{uri} is not a text of the standard library"));
-    let title = uri.strip_prefix(uri::LIBRARY).ok_or_else(unknown)?;
-    let name = title.strip_prefix("stdlib/").and_then(|name| name.strip_suffix(".lgm"));
-    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let name = name.filter(is_name).ok_or_else(unknown)?;
-    // An import of a module has its text.
-    let text = format!("import {name};");
-    let snapshot = Snapshot::new(&NoFiles, None, "", &text, Cancellation::default());
-    let found = snapshot.map().iter().find(|entry| entry.1.name == title);
-    let (_, source) = found.ok_or_else(unknown)?;
-    Ok(json!({ "text": &*source.text }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,15 +387,5 @@ mod tests {
             text.replace_range(replaced, &new[taken]);
             assert_eq!(text, new);
         }
-    }
-
-    #[test]
-    fn snippets_become_plain_text() {
-        assert_eq!(
-            without_places("Spring(${1:k}, ${2:0.5 [N/m]})$0;"),
-            "Spring(k, 0.5 [N/m]);"
-        );
-        assert_eq!(without_places("model ${1:Name} {\n    $0\n}"), "model Name {\n    \n}");
-        assert_eq!(without_places("a\\$b"), "a$b");
     }
 }

@@ -13,9 +13,8 @@ mod tests;
 mod words;
 
 use crate::functions::function;
-use crate::hover::of_definition;
 use crate::symbols::{detail_of, kind_of};
-use crate::{Completion, NameKind, Snapshot};
+use crate::{Completion, Completions, NameKind, Snapshot};
 use expected::{Body, Expected, Values};
 use lgm_algebra::units::named_units;
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
@@ -28,6 +27,9 @@ pub(crate) use scope::{domain_of, kinds};
 pub(crate) use signature::signature;
 use words::{ATTRIBUTES, DOMAIN_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
 pub(crate) use words::{LAWS, MODAL_ENTRIES, SETTINGS, USUAL_UNITS};
+
+/// Longer lists are cut: nobody reads them, and they take long to send.
+const MOST: usize = 250;
 
 /// Whether something can be the end of a branch or a bond.
 fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
@@ -71,6 +73,7 @@ impl Offer<'_, '_> {
             kind,
             detail: None,
             documentation: None,
+            definition: None,
             insert: label.to_string(),
             replace: self.before.word,
         }
@@ -80,7 +83,7 @@ impl Offer<'_, '_> {
         let definition = self.analysis().get(id);
         Completion {
             detail: detail_of(self.snapshot, id),
-            documentation: Some(of_definition(self.snapshot, id)),
+            definition: Some(id),
             ..self.plain(&definition.name, kind_of(definition.kind))
         }
     }
@@ -234,7 +237,7 @@ impl Offer<'_, '_> {
             function_names().filter(|name| found.iter().all(|known| known.label != *name) && is_allowed(name));
         let functions: Vec<Completion> = functions
             .map(|name| Completion {
-                documentation: function(name).map(str::to_string),
+                documentation: function(name),
                 insert: format!("{name}($1)"),
                 ..self.plain(name, NameKind::Function)
             })
@@ -313,10 +316,31 @@ impl Offer<'_, '_> {
 }
 
 /// What can be written at a byte of the root text.
-pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Vec<Completion> {
+pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Completions {
     let text = snapshot.map().get(snapshot.root()).text.clone();
     let before = Before::new(snapshot, &text, at);
-    Offer { snapshot, before }.all()
+    let typed = &text[before.word.start as usize..(at as usize).max(before.word.start as usize)];
+    limited(Offer { snapshot, before }.all(), typed)
+}
+
+/// Whether all letters of a query are in a name, in their order.
+pub fn is_part(query: &str, name: &str) -> bool {
+    let mut letters = name.chars().flat_map(char::to_lowercase);
+    query
+        .chars()
+        .flat_map(char::to_lowercase)
+        .all(|letter| letters.any(|other| other == letter))
+}
+
+/// The whole of a short list; of a long one what the letters typed so far are a part of, what begins with them in front.
+fn limited(mut list: Vec<Completion>, typed: &str) -> Completions {
+    let is_incomplete = list.len() > MOST;
+    if is_incomplete {
+        list.retain(|entry| is_part(typed, &entry.label));
+        list.sort_by_key(|entry| !entry.label.starts_with(typed));
+        list.truncate(MOST);
+    }
+    Completions { list, is_incomplete }
 }
 
 /// `Spring(${1:k}) ${2:a} -> ${3:b}`

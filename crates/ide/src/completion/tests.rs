@@ -11,6 +11,7 @@ fn offered(text: &str) -> Vec<String> {
     let found = Snapshot::new(&NoFiles, None, "model.lgm", &text, Cancellation::default());
     found
         .completions(at as u32)
+        .list
         .into_iter()
         .map(|entry| entry.label)
         .collect()
