@@ -21,6 +21,7 @@ local function start(root)
     name = "lgm",
     cmd = { vim.fn.fnamemodify(lgm, ":p"), "lsp" },
     root_dir = root,
+    init_options = { codeLinks = true },
     workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
     handlers = {
       ["textDocument/publishDiagnostics"] = function(_, result)
@@ -153,6 +154,10 @@ local function mend_and_format(client, folder)
   if #list == 0 then
     return
   end
+  local page = vim.tbl_get(list[1], "codeDescription", "href")
+  check(page == "lgm-library:/docs/codes/LGM0149.md", "the page of a code: " .. vim.inspect(page))
+  local answer = page and ask(buffer, "lgm/libraryText", { uri = page })
+  check(answer ~= nil and answer.text:find("# LGM0149", 1, true) == 1, "the page of a code: " .. vim.inspect(answer))
   local actions = ask(buffer, "textDocument/codeAction", {
     textDocument = { uri = uri },
     range = list[1].range,

@@ -100,7 +100,16 @@ fn requests_of_this_server_are_answered() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("stdlib/{module}.lgm"));
         assert_eq!(text["text"], std::fs::read_to_string(path).unwrap());
     }
+    for code in ["LGM0001", "LGM0301"] {
+        let uri = format!("lgm-library:/docs/codes/{code}.md");
+        let text = client.ask("lgm/libraryText", json!({ "uri": uri })).unwrap();
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/codes/{code}.md"));
+        assert_eq!(text["text"], std::fs::read_to_string(path).unwrap());
+    }
     for uri in [
+        "lgm-library:/docs/codes/301.md",
+        "lgm-library:/docs/codes/LGM9999.md",
+        "lgm-library:/docs/codes/../README.md",
         "lgm-library:/stdlib/../Cargo.toml",
         "lgm-library:/stdlib/nothing.lgm",
         "file:///etc/passwd",
@@ -296,6 +305,69 @@ fn hints_and_lenses_are_what_was_chosen() {
             .unwrap()
             .len(),
         2
+    );
+    client.end();
+}
+
+#[test]
+fn codes_lead_to_their_pages_where_the_editor_opens_them() {
+    let faulty = "model M { node x : translational; m : Mas(1) x -> gnd; }\n";
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, faulty);
+    let plain = client.pushed(URI, Some(1));
+    assert_eq!(codes(&plain), ["LGM0149"]);
+    assert!(plain[0].get("codeDescription").is_none(), "{plain:?}");
+    // Once it is asked for, what is shown is shown anew.
+    client.tell(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "lgm": { "codeLinks": true } } }),
+    );
+    let linked = client.pushed(URI, Some(1));
+    let page = linked[0]["codeDescription"]["href"].clone();
+    assert_eq!(page, "lgm-library:/docs/codes/LGM0149.md");
+    let text = client.ask("lgm/libraryText", json!({ "uri": page })).unwrap();
+    assert!(text["text"].as_str().unwrap().starts_with("# LGM0149: "), "{text}");
+    client.end();
+}
+
+#[test]
+fn what_is_offered_is_described_once_it_is_looked_at() {
+    let text = "model M {\n  node x : translational;\n  mass : Mass(1) x -> gnd;\n  s : Spring(2) x -> gnd;\n  \n}\n";
+    let at = json!({ "textDocument": { "uri": URI }, "position": { "line": 4, "character": 2 } });
+    let offered = |client: &mut Client| {
+        let list = client.ask("textDocument/completion", at.clone()).unwrap();
+        let list = list.as_array().expect("a whole list").clone();
+        list.into_iter().find(|item| item["label"] == "mass").unwrap()
+    };
+    // An editor that cannot ask has the words at once.
+    let mut client = Client::start("utf-16", None);
+    client.open(URI, text);
+    let item = offered(&mut client);
+    let words = item["documentation"]["value"].clone();
+    assert!(words.as_str().unwrap().contains("state `mass.v`"), "{item}");
+    client.end();
+
+    let capabilities = json!({ "textDocument": { "completion": { "completionItem":
+        { "resolveSupport": { "properties": ["documentation", "detail"] } } } } });
+    let mut client = Client::start_with(&capabilities, None);
+    client.open(URI, text);
+    let item = offered(&mut client);
+    assert!(item.get("documentation").is_none(), "{item}");
+    let whole = client.ask("completionItem/resolve", item.clone()).unwrap();
+    assert_eq!(whole["documentation"]["value"], words);
+    assert_eq!(whole["textEdit"], item["textEdit"]);
+    // Where something else has its place by now, and where the text is closed, it stays as it is.
+    client.change(URI, 2, json!([{ "text": text.replace("mass", "load") }]));
+    assert_eq!(client.ask("completionItem/resolve", item.clone()).unwrap(), item);
+    client.close(URI);
+    assert_eq!(client.ask("completionItem/resolve", item.clone()).unwrap(), item);
+    // A long list is cut, and says so.
+    client.open(URI, &long_model(1000));
+    let at = json!({ "textDocument": { "uri": URI }, "position": { "line": 2, "character": 0 } });
+    let list = client.ask("textDocument/completion", at).unwrap();
+    assert_eq!(
+        (&list["isIncomplete"], list["items"].as_array().map(Vec::len)),
+        (&json!(true), Some(250))
     );
     client.end();
 }

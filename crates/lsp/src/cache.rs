@@ -3,6 +3,7 @@
 use crate::documents::World;
 use crate::files::{Files, ReadFile};
 use crate::jobs::{Purpose, Shared};
+use crate::settings::Settings;
 use gen_lsp_types::Diagnostic;
 use lgm_ide::Snapshot;
 use lgm_source::cancellation::Cancellation;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 pub(crate) struct Entry {
     /// What answers.
     pub snapshot: Snapshot,
-    /// Its diagnostics once they were asked for, each with the URI of its text.
-    pub problems: Option<Vec<(String, Diagnostic)>>,
+    /// Its diagnostics once they were asked for, each with the URI of its text, and for which settings.
+    pub problems: Option<(Settings, Vec<(String, Diagnostic)>)>,
     text: Arc<str>,
     reads: Vec<ReadFile>,
     disk: u64,

@@ -3,8 +3,10 @@
 use crate::cache::{Cache, Entry, Stopped};
 use crate::convert::Places;
 use crate::documents::World;
+use crate::library;
 use gen_lsp_types::{
-    Code, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Message, Position, Range,
+    Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Message,
+    Position, Range, Uri,
 };
 use lgm_ide::Problem;
 use lgm_source::diagnostic::Severity;
@@ -49,14 +51,14 @@ pub(crate) fn of_world(
 fn of_text(world: &World, uri: &str, entry: &mut Entry) -> Vec<(String, Diagnostic)> {
     let snapshot = &entry.snapshot;
     let places = Places { world, uri, snapshot };
-    let made = || {
-        snapshot
-            .problems()
-            .iter()
-            .map(|problem| converted(&places, problem))
-            .collect()
-    };
-    entry.problems.get_or_insert_with(made).clone()
+    let settings = world.settings;
+    if let Some((_, known)) = entry.problems.as_ref().filter(|known| known.0 == settings) {
+        return known.clone();
+    }
+    let problems = snapshot.problems();
+    let found: Vec<_> = problems.iter().map(|problem| converted(&places, problem)).collect();
+    entry.problems = Some((settings, found.clone()));
+    found
 }
 
 fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
@@ -84,7 +86,12 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
         range,
         severity: Some(severity),
         code: problem.code.map(|code| Code::String(code.as_str().to_string())),
-        code_description: None,
+        code_description: problem
+            .code
+            .filter(|_| places.world.settings.code_links)
+            .map(|code| CodeDescription {
+                href: Uri(library::page_uri(code)),
+            }),
         source: Some("lgm".to_string()),
         message: Message::String(problem.message.clone()),
         tags: problem.is_unused.then(|| vec![DiagnosticTag::Unnecessary]),

@@ -3,8 +3,8 @@
 use lgm_ide::HintKind;
 use serde_json::Value;
 
-/// Which hints and lenses are shown. Hints are shown unless they are turned off; lenses are shown only to an editor that asks for
-/// them, since their commands are its own.
+/// Which hints, lenses and links are shown. Hints are shown unless they are turned off; lenses and links of codes are shown only to an
+/// editor that asks for them, since it must know their commands and open their URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     causality: bool,
@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     domains: bool,
     /// Whether models have lenses.
     pub lenses: bool,
+    /// Whether codes of diagnostics lead to their pages.
+    pub code_links: bool,
 }
 
 impl Default for Settings {
@@ -21,12 +23,13 @@ impl Default for Settings {
             values: true,
             domains: true,
             lenses: false,
+            code_links: false,
         }
     }
 }
 
 impl Settings {
-    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true }`; what is missing is as
+    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true, "codeLinks": true }`; what is missing is as
     /// before. What is no such value is as before too, and each such entry is a sentence for the log.
     pub(crate) fn changed(self, given: &Value) -> (Settings, Vec<String>) {
         let mut faults = Vec::new();
@@ -46,6 +49,7 @@ impl Settings {
             values: is("/inlayHints/values", self.values),
             domains: is("/inlayHints/domains", self.domains),
             lenses: is("/codeLenses", self.lenses),
+            code_links: is("/codeLinks", self.code_links),
         };
         (settings, faults)
     }

@@ -11,7 +11,7 @@ export interface Api {
   readonly client: () => LanguageClient | undefined;
 }
 
-/** The scheme of the standard library's texts, which the server holds. */
+/** The scheme of the texts that the server holds: those of the standard library, and the pages of codes. */
 const LIBRARY = "lgm-library";
 
 let client: LanguageClient | undefined;
@@ -26,6 +26,8 @@ function serverSettings(): object {
       domains: settings.get("inlayHints.domains", true),
     },
     codeLenses: settings.get("codeLenses", true),
+    // Their pages are texts of the scheme below, which this extension opens.
+    codeLinks: true,
   };
 }
 
@@ -84,7 +86,7 @@ async function settingsChanged(change: vscode.ConfigurationChangeEvent, log: vsc
   }
 }
 
-/** Shows texts of the standard library as documents that cannot be changed. */
+/** Shows texts of the standard library, and pages of codes, as documents that cannot be changed. */
 const library: vscode.TextDocumentContentProvider = {
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const answer = await client?.sendRequest<{ text: string } | null>("lgm/libraryText", { uri: uri.toString() });

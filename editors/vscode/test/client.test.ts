@@ -93,6 +93,16 @@ test("texts of the standard library can be read", async () => {
   assert.match(text, /element Resistor/);
 });
 
+test("the code of a fault leads to its page", async () => {
+  const document = await opened("linked.lgm", "model M {\n  node tank : fluid;\n  leak : FluidResistor(2e6) tnk -> gnd;\n}\n");
+  const found = await until("diagnostics", () => faults(document.uri));
+  const { value, target } = found[0].code;
+  assert.equal(value, "LGM0111");
+  assert.equal(target.toString(), "lgm-library:/docs/codes/LGM0111.md");
+  const page = await state.providers.get(target.scheme).provideTextDocumentContent(target);
+  assert.equal(page, fs.readFileSync(path.join(root, "docs/codes/LGM0111.md"), "utf8"));
+});
+
 test("the preview has equations as MathML and the plot of the experiment", async () => {
   const text = fs.readFileSync(path.join(root, "examples/oscillator.lgm"), "utf8");
   const document = await opened("oscillator.lgm", text);
