@@ -96,6 +96,8 @@ pub(crate) struct Cache {
     shared: Arc<Shared>,
     entries: HashMap<String, Entry>,
     purpose: Purpose,
+    /// Snapshots that were replaced: to free a large one takes time, which an answer need not wait for.
+    stale: Vec<Entry>,
     /// The URIs of the snapshots that the work since [`Cache::begin`] has used.
     used: Vec<String>,
 }
@@ -106,6 +108,7 @@ impl Cache {
             shared,
             entries: HashMap::new(),
             purpose: Purpose::Check,
+            stale: Vec::new(),
             used: Vec::new(),
         }
     }
@@ -122,6 +125,11 @@ impl Cache {
         self.used.retain(|used| used != uri);
     }
 
+    /// Frees what was replaced, once nobody waits.
+    pub(crate) fn free_stale(&mut self) {
+        self.stale.clear();
+    }
+
     /// Forgets texts that are no longer open.
     pub(crate) fn keep_open(&mut self, world: &World) {
         self.entries.retain(|uri, _| world.documents.contains_key(uri));
@@ -134,7 +142,13 @@ impl Cache {
         uri: &str,
         work: impl FnOnce(&mut Entry) -> R,
     ) -> Result<Option<R>, Stopped> {
-        let kept = self.entries.remove(uri).filter(|entry| entry.is_fresh(world, uri));
+        let (kept, stale) = match self.entries.remove(uri) {
+            Some(entry) if entry.is_fresh(world, uri) => (Some(entry), None),
+            other => (None, other),
+        };
+        // While one edit follows another, no more than one is kept.
+        self.stale.truncate(usize::from(stale.is_none()));
+        self.stale.extend(stale);
         let cancellation = kept
             .as_ref()
             .map(|entry| entry.cancellation.clone())

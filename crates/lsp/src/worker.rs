@@ -60,6 +60,7 @@ impl Worker {
             } else if std::mem::take(&mut check) {
                 self.check();
             } else {
+                self.cache.free_stale();
                 match jobs.recv() {
                     Ok(Job::Check) => check = true,
                     Ok(Job::Answer(request, world, cancellation)) => requests.push_back((request, world, cancellation)),

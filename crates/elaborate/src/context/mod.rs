@@ -44,6 +44,8 @@ pub(crate) struct Context<'a> {
     pub dims: Dimensions,
     /// Units by their places.
     units: FxHashMap<Span, Option<Rc<Unit>>>,
+    /// Units without a fault by their words, of which large models have few.
+    units_by_words: FxHashMap<&'a str, Rc<Unit>>,
     /// For each expression, in order of ids, whether anything but parameters is below it.
     varying: Vec<bool>,
     pub scopes: Scopes<'a>,
@@ -69,6 +71,7 @@ impl<'a> Context<'a> {
             arena,
             dims: Dimensions::new(),
             units: FxHashMap::default(),
+            units_by_words: FxHashMap::default(),
             varying: Vec::new(),
             scopes: Scopes::new(),
             graph: Graph::new(chosen, time),
@@ -80,8 +83,21 @@ impl<'a> Context<'a> {
         if let Some(known) = self.units.get(&written.span) {
             return known.clone();
         }
+        let words = self.sources.slice(written.span);
+        if let Some(known) = self.units_by_words.get(words) {
+            let known = Some(known.clone());
+            self.units.insert(written.span, known.clone());
+            return known;
+        }
         let unit = match unit_meaning(written) {
-            Ok(unit) => Some(Rc::new(unit)),
+            Ok(unit) => {
+                let unit = Rc::new(unit);
+                // What was put together elsewhere has no words of its own.
+                if words.starts_with('[') && words.ends_with(']') {
+                    self.units_by_words.insert(words, unit.clone());
+                }
+                Some(unit)
+            }
             // A name with other letters than those of units was reported as it was read.
             Err(_) if written.factors.iter().any(|factor| !factor.name.text.is_ascii()) => None,
             Err(diagnostic) => {
