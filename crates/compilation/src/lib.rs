@@ -1,9 +1,12 @@
 //! [`Compilation`]: a text and what each stage makes of it, computed when first asked for, and once.
 
+mod curves;
+
+pub use curves::unknown_curves;
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
-use lgm_equations::{Options, StateRequest, StateSystem, unknown_curves};
+use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;

@@ -16,7 +16,6 @@ pub mod causality;
 mod checker;
 mod conditioning;
 mod conditions;
-mod curves;
 mod decimals;
 mod decision;
 mod dependents;
@@ -61,7 +60,6 @@ mod verify;
 mod tests;
 
 pub use balance::power_balance;
-pub use curves::unknown_curves;
 pub use decimals::shortest_decimal;
 pub use decision::decide;
 pub use flat_graph::{FlatGraph, Powers, Seen, Violation};
@@ -69,7 +67,7 @@ pub use formulate::formulate;
 pub use instants::Instant;
 pub use lgm_model::system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
-    Quantity, RateBlock, Recorded, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
+    Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;

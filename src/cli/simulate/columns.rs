@@ -1,9 +1,9 @@
 //! What is written of a run, and what it is called: the quantities of `--columns` and `--show`.
 
 use lgm_emit::rows::{Column, Columns};
-pub(super) use lgm_equations::Recorded as Source;
 use lgm_equations::{Quantity, StateSystem};
 use lgm_model::SiUnit;
+pub(super) use lgm_model::system::Recorded as Source;
 use lgm_simulate::{Inputs, Side, Signals};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;

@@ -3,8 +3,9 @@
 use super::columns::{Curve, Source, asked_for, named};
 use crate::cli::disk::{WriteFault, write_text};
 use crate::cli::simulate::arguments::Arguments;
+use lgm_compilation::unknown_curves;
 use lgm_emit::plot::{Figure, Series, Trace, html, svg};
-use lgm_equations::{StateSystem, unknown_curves};
+use lgm_equations::StateSystem;
 use lgm_simulate::{Inputs, Plan, Side, Signals};
 use lgm_source::diagnostic::Diagnostic;
 
