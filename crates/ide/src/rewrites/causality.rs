@@ -1,7 +1,8 @@
-//! Dependent storage and derivatives of inputs: what keeps its state instead, and what is put in to separate the two.
+//! Dependent storage and derivatives of inputs: what is put in to separate the two.
 
 use super::layout::Layout;
 use super::parts::{Form, Part, part};
+use super::retaining::retained;
 use crate::facts::{dependent, states, values_of};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
@@ -39,56 +40,16 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
         if snapshot.compilation().request().cancellation.is_cancelled() {
             break;
         }
+        found.extend(retained(snapshot, layout, system, statement));
         let StatementKind::Instance(instance) = &statement.kind else {
             continue;
         };
         if instance.declared.brackets.is_empty() && dependent(system, &instance.declared.name.text).is_some() {
-            found.extend(retained(snapshot, layout, system, statement, instance));
             found.extend(separated(snapshot, layout, system, statement, instance));
         }
         found.extend(smoothed(snapshot, layout, system, statement));
     }
     found
-}
-
-/// The storage is declared first, so that it keeps its state, and what it follows from does not.
-fn retained(
-    snapshot: &Snapshot,
-    layout: &Layout<'_>,
-    system: &StateSystem,
-    statement: &Statement,
-    instance: &Instance,
-) -> Option<Action> {
-    let name = &*instance.declared.name.text;
-    let storage = dependent(system, name)?;
-    let others = storage.on.iter().filter_map(|other| layout.instance(other));
-    let (first, _) = others
-        .filter(|(_, other)| *other.declared.name.text != *name)
-        .min_by_key(|(other, _)| other.span.start)?;
-    let edits = layout.moved(statement, first)?.to_vec();
-    let trial = changed(snapshot, &edits)?;
-    let after = trial.compilation().system()?;
-    if !is_sound(&trial) || states(after, name).is_empty() || !keeps_experiment(system, after) {
-        return None;
-    }
-    // What follows now is not always what stood first.
-    let followers = after.dependent.iter().map(|storage| &*storage.element);
-    let lost: Vec<&str> = followers.filter(|other| dependent(system, other).is_none()).collect();
-    let [lost] = lost[..] else { return None };
-    (lost != name).then(|| Action {
-        title: format!("retain `{name}` and not `{lost}`: declare it first"),
-        code: None,
-        edits,
-    })
-}
-
-/// Whether what an experiment plots is there after a change.
-fn keeps_experiment(before: &StateSystem, after: &StateSystem) -> bool {
-    let states = before.states.iter().map(|state| &*state.name);
-    let gone = states.filter(|name| after.states.iter().all(|state| *state.name != **name));
-    let plotted: Vec<&str> = before.experiment.plot.iter().map(|curve| &*curve.0).collect();
-    let mut gone = gone;
-    gone.all(|name| !plotted.contains(&name))
 }
 
 /// A linear storage element of one port.

@@ -4,7 +4,7 @@ use crate::symbols::body_of;
 use crate::{Edit, Snapshot};
 use lgm_source::words::has_word;
 use lgm_source::{SourceId, Span};
-use lgm_syntax::ast::{Instance, Item, Statement, StatementKind};
+use lgm_syntax::ast::{Item, Statement};
 use lgm_syntax::visit::child_statements;
 
 /// The root text, as far as changes of it go by its lines.
@@ -52,18 +52,6 @@ impl<'s> Layout<'s> {
             Some(deeper.unwrap_or(here))
         }
         self.items.iter().find_map(|item| within(body_of(item), at))
-    }
-
-    /// The instance of the model with a plain name.
-    pub(super) fn instance(&self, name: &str) -> Option<(&'s Statement, &'s Instance)> {
-        self.of_model().iter().find_map(|statement| match &statement.kind {
-            StatementKind::Instance(instance)
-                if *instance.declared.name.text == *name && instance.declared.brackets.is_empty() =>
-            {
-                Some((statement, &**instance))
-            }
-            _ => None,
-        })
     }
 
     /// A name that nothing in the text has: the wanted one, or that with a number.

@@ -6,6 +6,7 @@ mod causality;
 mod completing;
 mod layout;
 mod parts;
+mod retaining;
 #[cfg(test)]
 mod tests;
 

@@ -320,6 +320,7 @@ fn without_known_poles_nothing_is_put_in() {
     };
     assert!(is_offered(&stored("Resistor(1)"), "  c2", "insert"));
     assert!(!is_offered(&stored("Diode()"), "  c2", "insert"));
+    assert!(is_offered(&stored("Diode()"), "  c2", "retain"));
     // The poles of so many states are not looked for.
     let many = |count: usize| {
         stored("Resistor(1)").replace(
@@ -341,4 +342,43 @@ fn a_datum_is_the_source_of_the_domain() {
                 wind : Transformer(0.5) a -> gnd, b -> c;\n  load : Vent(5) b -> c;\n}\n";
     let text = made(text, "node b", "ground `b`");
     assert!(text.contains("b_datum : Level(0 [Pa]) b -> gnd;"), "{text}");
+}
+
+#[test]
+fn storage_in_components_loops_bond_graphs_and_nonlinear_models_is_retained() {
+    let check = |text: &str, words: &str, title: &str, before: &[&str], after: &[&str]| {
+        assert_eq!(state_names(text), before);
+        assert_eq!(state_names(&made(text, words, title)), after);
+    };
+    check(
+        "import nonlinear;\nmodel M {\n  node a : electrical;\n  r : Diode() a -> gnd;\n  c1 : Capacitor(1 [uF]) a -> gnd;\n  \
+         c2 : Capacitor(3 [uF]) a -> gnd;\n}\n",
+        "  c2",
+        "retain `c2` and not `c1`: declare it first",
+        &["c1.v"],
+        &["c2.v"],
+    );
+    check(
+        "component Load(J) { port s : rotational; rotor : Inertia(J) s -> gnd; }\nmodel M {\n  node a : rotational;\n  \
+         motor : Inertia(1) a -> gnd;\n  load : Load(2) (s = a);\n}\n",
+        "  load",
+        "retain `load.rotor` and not `motor`: declare it first",
+        &["motor.w"],
+        &["load.rotor.w"],
+    );
+    check(
+        "model M {\n  node x[2] : electrical;\n  d1 : Capacitor(1) x[1] -> gnd;\n  d2 : Capacitor(1) x[2] -> gnd;\n  \
+         for i in 1:2 {\n    c[i] : Capacitor(i) x[i] -> gnd;\n    r[i] : Resistor(1) x[i] -> gnd;\n  }\n}\n",
+        "    c[i]",
+        "retain `c[1]`, `c[2]` and not `d1`, `d2`: declare it first",
+        &["d1.v", "d2.v"],
+        &["c[1].v", "c[2].v"],
+    );
+    check(
+        "model M {\n  one A : translational;\n  drive : Se(1);\n  m1 : I(1);\n  m2 : I(2);\n  drive -> A;\n  A -> m1;\n  A -> m2;\n}\n",
+        "  m2",
+        "retain `m2` and not `m1`: declare it first",
+        &["m1.p"],
+        &["m2.p"],
+    );
 }
