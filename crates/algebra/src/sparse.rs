@@ -143,7 +143,7 @@ pub fn eliminate<F: Field>(
     sharing: &mut Sharing<F::Element>,
 ) -> Result<Vec<Row<F::Element>>, Singular> {
     let size = matrix.len();
-    let mut work = Work::new(field, matrix);
+    let mut work = Elimination::new(field, matrix);
     let mut order = Vec::with_capacity(size);
     while order.len() < size && !field.exhausted() {
         let pivot = work.choose(field)?;
@@ -305,7 +305,7 @@ impl<E> Line<E> {
 }
 
 /// A matrix under elimination: the rows and columns without a pivot, by their counts of entries.
-struct Work<E> {
+struct Elimination<E> {
     lines: Vec<Line<E>>,
     column_done: Vec<bool>,
     column_count: Vec<u32>,
@@ -328,8 +328,8 @@ const SEARCHED: usize = 4;
 /// How much smaller than the largest entry of its row a pivot may be, where small pivots must be avoided.
 const THRESHOLD: f64 = 0.1;
 
-impl<E: Clone> Work<E> {
-    fn new<F: Field<Element = E>>(field: &F, matrix: Vec<Row<E>>) -> Work<E> {
+impl<E: Clone> Elimination<E> {
+    fn new<F: Field<Element = E>>(field: &F, matrix: Vec<Row<E>>) -> Elimination<E> {
         let size = matrix.len();
         let mut rows_of = vec![Vec::new(); size];
         let mut lines = Vec::with_capacity(size);
@@ -350,7 +350,7 @@ impl<E: Clone> Work<E> {
             lines.push(line);
         }
         let column_count: Vec<u32> = rows_of.iter().map(|list| list.len() as u32).collect();
-        Work {
+        Elimination {
             by_row_count: (0..)
                 .zip(&lines)
                 .map(|(row, line)| rank(line.entries.len() as u32, row))

@@ -1,6 +1,6 @@
 //! Which numbers are at fault: values as the user reads them, and the parameters that they come from.
 
-use super::given::parameter_values;
+use super::parameter_values::parameter_values;
 use lgm_algebra::expr::{self, ExprId, SymbolId};
 use lgm_model::blame::label_parameters;
 use lgm_model::blame::shown;

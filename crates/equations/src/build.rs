@@ -1,6 +1,6 @@
 //! The state system without its equations: the names, units and starts of states, inputs and outputs.
 
-use super::given::parameter_values;
+use super::parameter_values::parameter_values;
 use super::states::StateRequest;
 use crate::causality::Causality;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};

@@ -3,7 +3,7 @@
 use crate::bond::BondGraph;
 use crate::causality::{self, Causality, Request};
 use crate::conditioning::improved;
-use crate::given::parameter_values;
+use crate::parameter_values::parameter_values;
 use crate::ties::with_ties;
 use lgm_algebra::expr::SymbolId;
 use lgm_algebra::{FromExpression, PrimeField, Sampled};

@@ -3,16 +3,16 @@
 use super::assemble::Obstacle;
 use super::blocks::block_form;
 use super::conditions::Conditions;
-use super::given::{parameter_values, without_nonlinear_outputs};
 use super::links::{Impulses, Links};
 use super::matrices::{self, Present};
 use super::options::Options;
-use super::outputs::{Plan, integrands};
+use super::outputs::{Plan, integrands, without_nonlinear_outputs};
+use super::parameter_values::parameter_values;
 use super::refusal::Failure;
 use super::retain::{retained, sampled_rows, unmet};
 use super::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
-use super::settle::{holds_integrals, settle, with_starts};
 use super::shared::SharedArena;
+use super::start_values::{find_starts, holds_integrals, with_starts};
 use super::states::StateRequest;
 use super::{build, dependents, singular, starts, values};
 use crate::bond::{self, BondGraph};
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// What is known of the starts of storage.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Settled {
+pub(super) struct KnownStarts {
     /// The states whose starts were found over the parameters.
     pub(super) states: FxHashSet<Arc<str>>,
     /// Whether a constant source acts on storage that depends on it.
@@ -42,16 +42,16 @@ pub(super) struct Settled {
 
 /// Formulates the state equations of a model (exact and cancelled if small, shared if large).
 pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
-    let (system, _, diagnostics) = formulate_settled(model, graph, options);
+    let (system, _, diagnostics) = formulate_with_known_starts(model, graph, options);
     (system, diagnostics)
 }
 
 /// The same, and what is known of the starts of storage.
-pub(super) fn formulate_settled(
+pub(super) fn formulate_with_known_starts(
     model: &Model,
     graph: &BondGraph,
     options: &Options,
-) -> (Option<StateSystem>, Settled, Vec<Diagnostic>) {
+) -> (Option<StateSystem>, KnownStarts, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut linear_model = None;
     if options.linear_outputs {
@@ -88,11 +88,11 @@ pub(super) fn formulate_settled(
     let names = system
         .iter()
         .flat_map(|system| solved.iter().map(|at| system.states[*at].name.clone()));
-    let settled = Settled {
+    let known = KnownStarts {
         states: names.collect(),
         is_driven,
     };
-    (system.filter(|_| !has_errors(&diagnostics)), settled, diagnostics)
+    (system.filter(|_| !has_errors(&diagnostics)), known, diagnostics)
 }
 
 /// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too, and
@@ -126,7 +126,7 @@ fn started(
             formulate: &second,
             size_limit: options.size_limit,
         };
-        solved = settle(system, &impulses, &mut diagnostics);
+        solved = find_starts(system, &impulses, &mut diagnostics);
     }
     let is_driven = links.ties.iter().any(|tie| tie.is_driven);
     (system, solved, diagnostics, is_driven)

@@ -12,8 +12,8 @@
 use super::links::{Carrier, ImpulseFault, Impulses, Links};
 use super::matrices::Present;
 use super::pushes::{Push, pushed};
-use super::settle::Settling;
 use super::shared::SharedArena;
+use super::start_values::StartSolver;
 use crate::causality::elimination::{Row, add_scaled, find};
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, RationalFunctions, Sampled};
@@ -38,7 +38,7 @@ struct Given {
     constraint: Option<usize>,
 }
 
-/// States that are settled together.
+/// States whose starts are solved for together.
 #[derive(Default)]
 struct Groups {
     /// The group of each state; its own where nothing ties it.
@@ -59,8 +59,8 @@ struct Response {
     inputs: Vec<Vec<(u32, ExprId)>>,
 }
 
-impl Settling<'_> {
-    /// Gives storage without a start the one that conservation gives it. Returns the states that were settled.
+impl StartSolver<'_> {
+    /// Gives storage without a start the one that conservation gives it. Returns the states whose starts were found.
     pub(super) fn impulses(&mut self, impulses: &Impulses<'_>) -> Result<Vec<usize>, ImpulseFault> {
         let groups = self.groups(impulses.links);
         if groups.open.is_empty() {
@@ -77,10 +77,10 @@ impl Settling<'_> {
             .collect();
         let given = match self.given(impulses, &storage) {
             Some(given) => given,
-            None => return self.unsettled(&groups, &free),
+            None => return self.unsolved(&groups, &free),
         };
         let Some(response) = self.response(impulses, &given, &storage) else {
-            return self.unsettled(&groups, &free);
+            return self.unsolved(&groups, &free);
         };
         if let Some(input) = self.moved_by_input(&given, &response) {
             // What the given starts determine alone is found by a search, which has the values of inputs.
@@ -90,7 +90,7 @@ impl Settling<'_> {
             return Err(ImpulseFault::Input { states: free, input });
         }
         let Some(starts) = self.solved(impulses, &given, &response, &free) else {
-            return self.unsettled(&groups, &free);
+            return self.unsolved(&groups, &free);
         };
         let parameters = self.parameters();
         for (at, start) in free.iter().zip(starts) {
@@ -105,7 +105,7 @@ impl Settling<'_> {
     }
 
     /// The answer where what impulses do has no closed form: a fault where a start is given, else everything stays at rest.
-    fn unsettled(&self, groups: &Groups, free: &[usize]) -> Result<Vec<usize>, ImpulseFault> {
+    fn unsolved(&self, groups: &Groups, free: &[usize]) -> Result<Vec<usize>, ImpulseFault> {
         // What constraints alone determine may still be found by a search.
         let is_open = |at: &&usize| groups.given.contains(&groups.of[**at]) && !self.free.contains(at);
         let open: Vec<usize> = free.iter().filter(is_open).copied().collect();

@@ -6,6 +6,8 @@ use crate::causality::elimination::{Row, RowSum};
 use lgm_algebra::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
 use lgm_algebra::{Field, FromExpression};
 use lgm_model::{Model, PortId};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
 /// One output over the columns of the assembled equations.
@@ -216,4 +218,25 @@ fn rate_row<F: Field + FromExpression>(
     assembled
         .rate_of(field, &row)
         .map_err(|_| OutputFault::SecondRate(index))
+}
+
+/// The model with its linear outputs alone; none where all are.
+pub(super) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Diagnostic>) -> Option<Model> {
+    let mut linear = model.clone();
+    linear.outputs.clear();
+    for output in &model.outputs {
+        if is_affine(&mut linear.exprs, output.value) {
+            linear.outputs.push(output.clone());
+        } else {
+            diagnostics.push(
+                Diagnostic::warning(
+                    Code::LGM0505,
+                    format!("output `{}` is not linear, and is left out", output.name),
+                )
+                .label(output.span, "a product of variables, or a function of one")
+                .help("ask for outputs that are linear in efforts, flows, across and through variables"),
+            );
+        }
+    }
+    (linear.outputs.len() < model.outputs.len()).then_some(linear)
 }

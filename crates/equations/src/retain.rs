@@ -1,7 +1,7 @@
 //! Storage that is to keep its state (`--retain`), and why it cannot.
 
-use super::given::parameter_values;
 use super::options::Options;
+use super::parameter_values::parameter_values;
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::causality::relation::{co_energy, determinants, keeps_state};

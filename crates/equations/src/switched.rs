@@ -7,10 +7,10 @@
 //! A source that storage with a start controls is a step at the start as well: what it follows begins there, and before it the source
 //! is 0. In equations that are not linear, an input that is 0 before the run and 1 in it is the share of what such sources give.
 
-use super::formulate::{Settled, formulate};
+use super::formulate::{KnownStarts, formulate};
 use super::options::Options;
 use super::pushes::constant_part;
-use super::settle::Definitions;
+use super::start_values::Definitions;
 use crate::bond::BondGraph;
 use crate::input_owner::{Owner, owner, owner_of_law};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
@@ -31,10 +31,10 @@ pub(super) fn with_switched(
     model: &Model,
     graph: &BondGraph,
     options: &Options,
-    (settled, is_linear): (&Settled, bool),
+    (known, is_linear): (&KnownStarts, bool),
 ) -> Result<Option<(StateSystem, Model, Vec<Diagnostic>)>, Diagnostic> {
     // What is tied by laws that are not linear, or through what a source measures, shows in the equations alone.
-    if !settled.is_driven && is_linear {
+    if !known.is_driven && is_linear {
         return Ok(None);
     }
     let begun = match !is_linear && begins_in_motion(model) {
@@ -50,16 +50,16 @@ pub(super) fn with_switched(
     };
     let (first, definitions) = (model.inputs.len(), Definitions::of(&system));
     let mut read: FxHashSet<usize> = FxHashSet::default();
-    let mut moves_unsettled = false;
+    let mut moves_unknown = false;
     for (state, derivative) in system.states.iter().zip(&system.derivatives) {
         let behind = definitions.behind(&system, *derivative);
         let own: Vec<usize> = (first..all.inputs.len())
             .filter(|at| behind.contains(&system.input_rates[*at]))
             .collect();
-        moves_unsettled |= !own.is_empty() && !state.start_given && !settled.states.contains(&state.name);
+        moves_unknown |= !own.is_empty() && !state.start_given && !known.states.contains(&state.name);
         read.extend(own);
     }
-    if !moves_unsettled {
+    if !moves_unknown {
         return Ok(None);
     }
     let kept = with_constants(model, &begun, &|number| read.contains(&(first + number)), true);

@@ -6,7 +6,7 @@
 //! What they contradict names the storage that has to give up its state, and with derivative causality there the same laws are
 //! regular.
 
-use super::given::parameter_values;
+use super::parameter_values::parameter_values;
 use crate::causality::{Causality, Request};
 use crate::reduce::{Defect, are_tied, defects};
 use lgm_algebra::{PrimeField, Sampled};

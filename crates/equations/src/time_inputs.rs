@@ -4,9 +4,9 @@
 //! `der(..)` of it. Inputs have values, rates and steps wherever equations are written, run or emitted, and are 0 before the run. So
 //! a function of time in a `signal`, or in the place where it acts, is the same as an `input` of that signal, and is made one.
 
-use super::formulate::{Settled, formulate_settled};
+use super::formulate::{KnownStarts, formulate_with_known_starts};
 use super::options::Options;
-use super::settle::Definitions;
+use super::start_values::Definitions;
 use super::switched::with_switched;
 use crate::bond::BondGraph;
 use crate::input_owner::{Owner, owner, owner_of_law};
@@ -23,10 +23,10 @@ type Made = Option<(StateSystem, Option<Model>)>;
 /// Formulates the state equations of a model. If functions of time, or constants that are switched on, are needed with their rates, a
 /// model with these as inputs is returned too: it is what the equations were made from.
 pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
-    let (made, settled, found) = with_functions(model, graph, options);
+    let (made, known, found) = with_functions(model, graph, options);
     let switched = made.as_ref().map(|(system, own)| {
         let model = own.as_ref().unwrap_or(model);
-        with_switched(model, graph, options, (&settled, system.linear))
+        with_switched(model, graph, options, (&known, system.linear))
     });
     match switched {
         Some(Ok(Some((system, own, found)))) => (Some((system, Some(own))), found),
@@ -36,11 +36,11 @@ pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) 
 }
 
 /// The same with functions of time alone.
-fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Settled, Vec<Diagnostic>) {
+fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made, KnownStarts, Vec<Diagnostic>) {
     let (mut all, given) = (TimeInputs::of(model), model.inputs.len());
     let as_it_is = || {
-        let (system, settled, found) = formulate_settled(model, graph, options);
-        (system.map(|system| (system, None)), settled, found)
+        let (system, known, found) = formulate_with_known_starts(model, graph, options);
+        (system.map(|system| (system, None)), known, found)
     };
     if all.model.inputs.len() == given {
         return as_it_is();
@@ -48,7 +48,7 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
     let mut kept: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
     loop {
         let tried = all.keeping(&kept, &FxHashMap::default());
-        let (system, settled, found) = formulate_settled(&tried, graph, options);
+        let (system, known, found) = formulate_with_known_starts(&tried, graph, options);
         let needed: FxHashSet<usize> = match &system {
             Some(system) if !has_errors(&found) => {
                 let read = rates_read(system);
@@ -72,11 +72,11 @@ fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made,
                 all.steps_apart(&kept)
             };
             if written.is_empty() {
-                return (system.map(|system| (system, Some(tried))), settled, found);
+                return (system.map(|system| (system, Some(tried))), known, found);
             }
             let tried = all.keeping(&own, &written);
-            let (system, settled, found) = formulate_settled(&tried, graph, options);
-            return (system.map(|system| (system, Some(tried))), settled, found);
+            let (system, known, found) = formulate_with_known_starts(&tried, graph, options);
+            return (system.map(|system| (system, Some(tried))), known, found);
         }
         kept = needed;
         if kept.is_empty() {

@@ -62,7 +62,7 @@ impl Run<'_> {
             }
             slope.at(after, &mut states);
             self.guess_branch();
-            let steps = self.done.steps + solver.work().steps;
+            let steps = self.done.steps + solver.counts().steps;
             return self.event(after, states, steps).map(Some);
         }
         Ok(None)

@@ -22,7 +22,7 @@ impl Motion<'_> {
                     true => FailureKind::ChainNotClosed,
                     false => FailureKind::LoopNotSolved,
                 };
-                let seen = self.second_look(fault.time, &fault.states).unwrap_or_default();
+                let seen = self.solutions_in_words(fault.time, &fault.states).unwrap_or_default();
                 (kind, self.unknown(unknown).map(|blame| Blame { seen, ..blame }))
             }
             FaultKind::Mass(column) => (FailureKind::SingularMass, column.and_then(|at| self.state(at))),

@@ -198,7 +198,7 @@ impl Run<'_> {
 
     /// Goes on from the end of a branch with another solution, or says that there is none.
     fn leave(&mut self, end: &End, anchor: &Position, after: Vec<f64>, solver: &dyn Solver) -> Result<Piece, Failure> {
-        let steps = self.done.steps + solver.work().steps;
+        let steps = self.done.steps + solver.counts().steps;
         match self.motion.land(end, anchor, &after) {
             Some(found) => {
                 self.motion.guess_unknowns(&found);

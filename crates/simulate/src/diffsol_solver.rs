@@ -4,7 +4,7 @@ use super::implicit::Implicit;
 use super::motion::{BEYOND, Motion};
 use super::newton::NEARLY;
 use super::scales::Scales;
-use super::solver::{Reached, Solver, SolverFault, Work};
+use super::solver::{Counts, Reached, Solver, SolverFault};
 use crate::implicit::Point;
 use diffsol::error::{NonLinearSolverError, OdeSolverError};
 use diffsol::{
@@ -324,7 +324,7 @@ pub(super) struct Library<'p, 'a, S> {
     first_order: u32,
     /// A vector of the library for what is interpolated.
     within: V,
-    work: Work,
+    work: Counts,
 }
 
 impl<'p, 'a, S> Library<'p, 'a, S>
@@ -349,7 +349,7 @@ where
             target: f64::INFINITY,
             is_new: true,
             is_held: false,
-            work: Work::default(),
+            work: Counts::default(),
         }
     }
 }
@@ -521,9 +521,9 @@ where
         self.first_order
     }
 
-    fn work(&self) -> Work {
+    fn counts(&self) -> Counts {
         let counts = self.solver.get_statistics();
-        Work {
+        Counts {
             rejected: (counts.number_of_error_test_failures + counts.number_of_nonlinear_solver_fails) as u64,
             factorisations: counts.number_of_linear_solver_setups as u64,
             ..self.work

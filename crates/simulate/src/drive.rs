@@ -207,7 +207,7 @@ impl Run<'_> {
         let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
         let solver = &mut Library::new(problem, solver, (self.longest, self.looks.clone()));
         let result = self.pieces(solver, may_switch);
-        let work = solver.work();
+        let work = solver.counts();
         self.done.steps += work.steps;
         self.done.rejected += work.rejected;
         self.done.factorisations += work.factorisations;

@@ -1,10 +1,10 @@
 //! One piece of a run: from a corner, or from where the run was started anew, to the next one.
 
 use super::bends::AT_ONCE;
-use super::doubt::{DOUBT, LIMIT};
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::first_step;
+use super::interpolation::{LIMIT, LIMIT_AFTER_REJECTION};
 use super::motion::BEYOND;
 use super::plan::Method;
 use super::solver::{Reached, Solver, SolverFault};
@@ -100,7 +100,7 @@ impl Run<'_> {
             let lengthened = solver.lengthen(length);
             lengthened.map_err(|error| self.failure(error, None))?;
         }
-        let rejected = solver.work().rejected;
+        let rejected = solver.counts().rejected;
         let reached = match solver.step() {
             Ok(reached) => reached,
             Err(error) => return self.give_up(error, solver, course.may_switch).map(Some),
@@ -109,12 +109,12 @@ impl Run<'_> {
             from: solver.previous(),
             to: solver.time(),
             reached,
-            was_rejected: solver.work().rejected > rejected,
+            was_rejected: solver.counts().rejected > rejected,
         };
         if self.ends_at_bend(solver, course.end)? {
             return Ok(None);
         }
-        if self.is_doubtful(solver, made.was_rejected)? {
+        if self.is_wrong_between(solver, made.was_rejected)? {
             self.make_again(solver, course.end)?;
             return Ok(None);
         }
@@ -161,7 +161,7 @@ impl Run<'_> {
 
     /// What ends a run whatever the method: too many steps, somebody who stops it, states without bounds.
     fn look_for_failure(&mut self, solver: &dyn Solver, Made { from, to, .. }: Made) -> Result<(), Failure> {
-        let steps = self.done.steps + solver.work().steps;
+        let steps = self.done.steps + solver.counts().steps;
         let stopped = |kind| Failure {
             time: to,
             kind,
@@ -203,7 +203,7 @@ impl Run<'_> {
         if made.reached == Reached::Stop {
             return Some(Piece::AtEnd);
         }
-        if self.scales.have_outgrown(solver.work().steps) {
+        if self.scales.have_outgrown(solver.counts().steps) {
             return Some(Piece::Switch(self.summary.method));
         }
         let (step, left) = ((made.from, made.to), self.plan.stop - made.to);
@@ -219,10 +219,10 @@ impl Run<'_> {
     /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
     /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test after others
     /// did not, perhaps by luck.
-    fn is_doubtful(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
+    fn is_wrong_between(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
         let is_explicit = self.summary.method.is_explicit();
         let allowed = match is_explicit {
-            true if was_rejected && !self.motion.system.linear => DOUBT,
+            true if was_rejected && !self.motion.system.linear => LIMIT_AFTER_REJECTION,
             false if self.events.is_some() => LIMIT,
             _ => return Ok(false),
         };
@@ -327,7 +327,7 @@ impl Run<'_> {
         if !self.rows_within(solver, time, stop)? {
             return Ok(None);
         }
-        let event = self.event(time, states, self.done.steps + solver.work().steps)?;
+        let event = self.event(time, states, self.done.steps + solver.counts().steps)?;
         Ok(Some(event))
     }
 

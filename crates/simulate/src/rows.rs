@@ -1,7 +1,7 @@
 //! The rows of a run, and whether they are right where no step ends.
 
-use super::doubt::LIMIT;
 use super::failure::{Failure, FailureKind};
+use super::interpolation::LIMIT;
 use super::plan::Stop;
 use super::solver::Solver;
 use crate::run::Run;
@@ -63,7 +63,9 @@ impl Run<'_> {
     /// The error of what was interpolated at a time within the last step, in multiples of what is allowed.
     pub(super) fn error_between(&mut self, solver: &mut dyn Solver, time: f64, states: &[f64]) -> Result<f64, Failure> {
         let is_explicit = self.summary.method.is_explicit();
-        let found = self.doubt.error(solver, (time, states), &self.scales, is_explicit);
+        let found = self
+            .interpolation
+            .error(solver, (time, states), &self.scales, is_explicit);
         found.map_err(|error| self.failure(error, None))
     }
 

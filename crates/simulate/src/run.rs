@@ -1,9 +1,9 @@
 //! A run while it goes on.
 
 use crate::bends::Bends;
-use crate::doubt::Doubt;
 use crate::events::Events;
 use crate::headway::Headway;
+use crate::interpolation::InterpolationError;
 use crate::jump::RatesRead;
 use crate::motion::Motion;
 use crate::plan::{Method, Plan, Progress, Sink, Summary};
@@ -11,7 +11,7 @@ use crate::scales::Scales;
 use crate::signals::{Corner, Signals};
 use crate::singular::{ChainWatch, Position};
 use crate::solution_branch::Branch;
-use crate::solver::Work;
+use crate::solver::Counts;
 use crate::stiffness::Watch;
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ pub(super) struct Run<'r> {
     pub(super) scales: Scales,
     pub(super) summary: Summary,
     /// What solvers have done that are gone.
-    pub(super) done: Work,
+    pub(super) done: Counts,
     /// No step is longer.
     pub(super) longest: f64,
     /// No step leaps over one of these instants.
     pub(super) looks: Arc<[f64]>,
     /// Asks whether what is interpolated between the ends of steps is right.
-    pub(super) doubt: Doubt<'r>,
+    pub(super) interpolation: InterpolationError<'r>,
     /// Whether the method comes to the end in the steps that there are.
     pub(super) headway: Headway,
     /// A method that would take more steps than these is given up.

@@ -1,17 +1,17 @@
 //! A system made ready for runs.
 
 use super::bends::Bends;
-use super::doubt::Doubt;
 use super::events::Events;
 use super::failure::{Failure, FailureKind};
 use super::headway::{self, Headway};
+use super::interpolation::InterpolationError;
 use super::jump::RatesRead;
 use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
 use super::scales::{Scales, nominal_sizes};
 use super::signals::{Corner, Signals};
 use super::singular::Position;
-use super::solver::Work;
+use super::solver::Counts;
 use super::stiffness::Watch;
 use crate::corners::own_corners;
 use crate::run::Run;
@@ -96,10 +96,10 @@ impl<'a> Simulator<'a> {
             watch: Watch::new(self.system.linear),
             scales: Scales::new(plan, nominal_sizes(self.system, parameters)).with_chains(motion.held_unknowns()),
             summary: Summary::default(),
-            done: Work::default(),
+            done: Counts::default(),
             longest: self.longest_step(parameters, signals, plan),
             looks: self.all_looks(parameters, signals, plan).into(),
-            doubt: Doubt::new(&motion),
+            interpolation: InterpolationError::new(&motion),
             headway: Headway::default(),
             enough: headway::enough(plan),
             reach: f64::INFINITY,

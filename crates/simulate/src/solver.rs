@@ -40,7 +40,7 @@ pub(super) trait Solver {
     fn first_order(&self) -> u32;
 
     /// What has been done until now.
-    fn work(&self) -> Work;
+    fn counts(&self) -> Counts;
 }
 
 /// Where a step ended.
@@ -65,7 +65,7 @@ pub(super) enum SolverFault {
 
 /// Counts of a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct Counts {
     pub steps: u64,
     pub rejected: u64,
     pub factorisations: u64,

@@ -12,7 +12,7 @@ impl Run<'_> {
     /// What is reported of a solver's fault.
     pub(super) fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
         let time = solver.map_or(self.time, Solver::time);
-        let steps = self.done.steps + solver.map_or(0, |solver| solver.work().steps);
+        let steps = self.done.steps + solver.map_or(0, |solver| solver.counts().steps);
         // The last good point, and beyond it the one that could not be evaluated.
         let states = solver.map_or(&self.states[..], Solver::states);
         let fault = self.motion.fault().filter(|fault| fault.time >= time);

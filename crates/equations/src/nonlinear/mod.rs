@@ -34,9 +34,9 @@ mod velocities;
 mod verify;
 
 use super::build;
-use super::given::parameter_values;
 use super::links::Links;
 use super::options::Options;
+use super::parameter_values::parameter_values;
 use super::refusal::Failure;
 use super::states::StateRequest;
 use crate::shared::SharedArena;

@@ -9,9 +9,9 @@
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
-use crate::given::parameter_values;
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
+use crate::parameter_values::parameter_values;
 use crate::retain::{sampled_rows, unmet};
 use crate::starts::{natural_factor, port_name};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};

@@ -10,7 +10,7 @@ use lgm_equations::{FlatGraph, Instant, Powers};
 pub(super) struct Energy {
     pub powers: Powers,
     /// How far two quadratures differ.
-    pub doubt: f64,
+    pub uncertainty: f64,
 }
 
 impl Energy {
@@ -43,7 +43,7 @@ impl Energy {
             |of: &dyn Fn(&Powers) -> f64| step.length / 6.0 * (of(&found[0]) + 4.0 * of(&found[3]) + of(&found[last]));
         let parts: [&dyn Fn(&Powers) -> f64; 4] = [&|p| p.supplied, &|p| p.lost, &|p| p.taken, &|p| p.size];
         let [supplied, lost, taken, size] = parts.map(radau);
-        self.doubt += parts[..3]
+        self.uncertainty += parts[..3]
             .iter()
             .map(|of| (radau(*of) - simpson(*of)).abs())
             .sum::<f64>();

@@ -62,7 +62,7 @@ impl Verifier<'_> {
             self.worst.take(at, row.time, apart, found.carried[at]);
         }
         if let (Some(sum), Some(stored), Some(had)) = (found.energy, self.graph.stored(seen), self.graph.stored(was)) {
-            self.report.add_energy(&sum.powers, sum.doubt, stored - had);
+            self.report.add_energy(&sum.powers, sum.uncertainty, stored - had);
         }
     }
 

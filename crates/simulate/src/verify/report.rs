@@ -81,7 +81,7 @@ pub struct Report {
     /// What passed through all ports.
     pub passed: f64,
     /// How exactly energies were added up.
-    pub doubt: f64,
+    pub uncertainty: f64,
     /// How many intervals that were.
     pub balanced: u64,
     /// What does not hold; each thing once, where it was first seen.
@@ -109,12 +109,12 @@ impl Report {
         }
     }
 
-    pub(super) fn add_energy(&mut self, powers: &Powers, doubt: f64, stored: f64) {
+    pub(super) fn add_energy(&mut self, powers: &Powers, uncertainty: f64, stored: f64) {
         self.supplied += powers.supplied;
         self.lost += powers.lost;
         self.stored += powers.taken + stored;
         self.passed += powers.size;
-        self.doubt += doubt;
+        self.uncertainty += uncertainty;
         self.balanced += 1;
     }
 
@@ -124,7 +124,7 @@ impl Report {
     }
 
     pub(super) fn settle_energy(&mut self, plan: &Plan) {
-        let allowed = MISSING * plan.rtol * self.passed + 2.0 * self.doubt;
+        let allowed = MISSING * plan.rtol * self.passed + 2.0 * self.uncertainty;
         if self.balanced > 0 && self.missing().abs() > allowed {
             let words = format!(
                 "sources give {} J, dissipators take {} J, and storage takes {} J",

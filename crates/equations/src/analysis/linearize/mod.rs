@@ -93,7 +93,7 @@ impl Linearization<'_> {
             self.solve_loops()?;
         }
         self.values_are_finite()?;
-        self.settle(&guesses);
+        self.name_equilibrium(&guesses);
         let smooth = self.smooth_roots()?;
         let form = match self.system.linear {
             true => None,
@@ -103,7 +103,7 @@ impl Linearization<'_> {
     }
 
     /// Equilibria that are where the guess was keep its exact value, others get a parameter with their number.
-    fn settle(&mut self, guesses: &[f64]) {
+    fn name_equilibrium(&mut self, guesses: &[f64]) {
         for (at, guess) in guesses.iter().copied().enumerate() {
             let (symbol, name, unit) = {
                 let state = &self.system.states[at];

@@ -25,7 +25,7 @@ use super::solver::{Solver, SolverFault};
 pub(super) const LIMIT: f64 = 5.0;
 
 /// The same for a step that passed the error test after others did not.
-pub(super) const DOUBT: f64 = 25.0;
+pub(super) const LIMIT_AFTER_REJECTION: f64 = 25.0;
 
 /// The share of the difference of slopes over a step that is an error of the states where the step resolves all parts.
 const SWING: f64 = 0.25;
@@ -34,7 +34,7 @@ const SWING: f64 = 0.25;
 const HOLDS: f64 = 0.25;
 
 /// Looks at what is between the ends of steps.
-pub(super) struct Doubt<'a> {
+pub(super) struct InterpolationError<'a> {
     motion: &'a Motion<'a>,
     slopes: Vec<f64>,
     rates: Vec<f64>,
@@ -42,9 +42,9 @@ pub(super) struct Doubt<'a> {
     filter: Option<Filter<'a>>,
 }
 
-impl<'a> Doubt<'a> {
-    pub fn new(motion: &'a Motion<'a>) -> Doubt<'a> {
-        Doubt {
+impl<'a> InterpolationError<'a> {
+    pub fn new(motion: &'a Motion<'a>) -> InterpolationError<'a> {
+        InterpolationError {
             motion,
             slopes: vec![0.0; motion.states],
             rates: vec![0.0; motion.states],

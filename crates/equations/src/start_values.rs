@@ -33,7 +33,7 @@ const PLACES: usize = 3;
 
 /// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
 /// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
-pub(crate) fn settle(
+pub(crate) fn find_starts(
     system: &mut StateSystem,
     impulses: &Impulses<'_>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -70,7 +70,7 @@ pub(crate) fn settle(
     }
     let mut solved = free.clone();
     let places = system.states.iter().enumerate();
-    let mut settling = Settling {
+    let mut settling = StartSolver {
         places: places.map(|(at, state)| (state.symbol, at)).collect(),
         system,
         constraints,
@@ -145,7 +145,7 @@ struct ClosedForm {
     value: f64,
 }
 
-pub(super) struct Settling<'a> {
+pub(super) struct StartSolver<'a> {
     pub(super) system: &'a mut StateSystem,
     pub(super) constraints: Vec<StartConstraint>,
     /// The symbols behind each constraint.
@@ -158,7 +158,7 @@ pub(super) struct Settling<'a> {
     pub(super) used: FxHashSet<usize>,
 }
 
-impl Settling<'_> {
+impl StartSolver<'_> {
     /// The parameters' values.
     pub(super) fn parameters(&self) -> FxHashMap<SymbolId, f64> {
         let point = start_point(self.system);

@@ -32,7 +32,7 @@ impl Motion<'_> {
     }
 
     /// What is seen of the loops at a point at which no solution was found: a solution elsewhere, or how near the laws come to one.
-    pub fn second_look(&self, time: f64, states: &[f64]) -> Option<String> {
+    pub fn solutions_in_words(&self, time: f64, states: &[f64]) -> Option<String> {
         if self.unknowns == 0 || self.unknowns > SEARCHED {
             return None;
         }
