@@ -1,5 +1,8 @@
 //! What emitted programs say of a run that fails, and what the Makefile of the C program keeps.
 
+#[path = "emit_jumps.rs"]
+mod emit_jumps;
+
 use crate::support;
 
 use std::fs;

@@ -84,11 +84,14 @@ pub(crate) struct Subject<'a> {
     trial: OnceLock<Vec<f64>>,
     /// Given and following starts of dependent storage, in pairs; none where there are none.
     pub(crate) constraints: Option<Kernel>,
-    /// Whether the right sides depend on rates of inputs.
+    /// Whether the right sides of states depend on rates of inputs, through loops too: steps move states then.
     pub(crate) moves: bool,
     /// Whether right sides or outputs do.
     pub(crate) reads_rates: bool,
 }
+
+/// The most parts of the way of a jump, as `lgm simulate` has them.
+pub(crate) const JUMP_PARTS: u64 = 20_000;
 
 /// How long a run is in seconds where the model does not say.
 pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
@@ -111,7 +114,8 @@ impl<'a> Subject<'a> {
             .flat_map(|constraint| [constraint.given, constraint.follows])
             .collect();
         let reads = |kernel: &Kernel| kernel.program().needs(Space::Rates) > 0;
-        let moves = reads(&kernels.derivatives) || reads(&kernels.residuals);
+        let through_loops = reads(&kernels.residuals) && kernels.derivatives.program().needs(Space::Unknowns) > 0;
+        let moves = reads(&kernels.derivatives) || through_loops;
         let words = system.doc.as_deref().unwrap_or("").split_whitespace();
         Subject {
             description: words.collect::<Vec<_>>().join(" "),
@@ -124,7 +128,7 @@ impl<'a> Subject<'a> {
                 true => None,
                 false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
             },
-            reads_rates: moves || reads(&kernels.outputs),
+            reads_rates: moves || reads(&kernels.residuals) || reads(&kernels.outputs),
             moves,
             corners,
             jumping,
@@ -134,6 +138,24 @@ impl<'a> Subject<'a> {
             origin,
             system,
         }
+    }
+
+    /// Whether steps of inputs move states by what depends on the point.
+    pub(crate) fn jumps(&self) -> bool {
+        self.moves && !self.system.linear
+    }
+
+    /// Numbers of which states of one unit have the same.
+    pub(crate) fn kinds(&self) -> Vec<usize> {
+        let mut units = Vec::new();
+        let kinds = self.states.iter().map(|state| {
+            let known = units.iter().position(|unit| *unit == &state.unit);
+            known.unwrap_or_else(|| {
+                units.push(&state.unit);
+                units.len() - 1
+            })
+        });
+        kinds.collect()
     }
 
     /// Whether steps of a solver are bounded by what oscillates with time ([`lgm_kernels::longest_step`]).

@@ -94,6 +94,29 @@ static void see(@name@_dopri5 *solver) {
     return @NAME@_OK;
 }
 
+@name@_status @name@_dopri5_stages(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real h, @name@_real end) {
+    @name@_status status = @NAME@_OK;
+    for (int stage = 1; stage < 7 && status == @NAME@_OK; stage++) {
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            real sum = @zero@;
+            for (int other = 0; other < stage; other++) {
+                sum += shares[stage][other] * solver->slope[other][at];
+            }
+            solver->trial[at] = solver->x[at] + h * sum;
+        }
+        status = f(context, (stage < 5) ? solver->t + nodes[stage] * h : end, solver->trial, solver->slope[stage]);
+    }
+    return status;
+}
+
+@name@_real @name@_dopri5_difference(const @name@_dopri5 *solver, @name@_real h, int at) {
+    real sum = @zero@;
+    for (int stage = 0; stage < 7; stage++) {
+        sum += differences[stage] * solver->slope[stage][at];
+    }
+    return @fabs@(h * sum);
+}
+
 @name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop) {
     if (solver->t > solver->before) {
         /* The last slope of one step is the first of the next. */
@@ -111,27 +134,15 @@ static void see(@name@_dopri5 *solver) {
         real error = @zero@;
         /* Not finite where any slope is not. */
         real all = @zero@;
-        @name@_status status = @NAME@_OK;
+        @name@_status status;
         if (!(end > solver->t)) {
             return @NAME@_NOT_FINITE;
         }
-        for (int stage = 1; stage < 7 && status == @NAME@_OK; stage++) {
-            for (int at = 0; at < @NAME@_STATES; at++) {
-                real sum = @zero@;
-                for (int other = 0; other < stage; other++) {
-                    sum += shares[stage][other] * solver->slope[other][at];
-                }
-                solver->trial[at] = solver->x[at] + h * sum;
-            }
-            status = f(context, (stage < 5) ? solver->t + nodes[stage] * h : end, solver->trial, solver->slope[stage]);
-        }
+        status = @name@_dopri5_stages(solver, f, context, h, end);
         if (status == @NAME@_OK) {
             for (int at = 0; at < @NAME@_STATES; at++) {
-                real sum = @zero@;
-                for (int stage = 0; stage < 7; stage++) {
-                    sum += differences[stage] * solver->slope[stage][at];
-                }
-                const real share = @fabs@(h * sum) / allowed(solver, at, solver->x[at], solver->trial[at]);
+                const real most = allowed(solver, at, solver->x[at], solver->trial[at]);
+                const real share = @name@_dopri5_difference(solver, h, at) / most;
                 error = (share > error) ? share : error;
                 all += share;
             }

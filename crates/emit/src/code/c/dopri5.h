@@ -43,6 +43,12 @@ typedef struct {
  * returned, @NAME@_NOT_FINITE if there is none. */
 @name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop);
 
+/* The slopes of a step of length h from t to `end`, whose first slope must be there, and the states at its end as a trial. */
+@name@_status @name@_dopri5_stages(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real h, @name@_real end);
+
+/* What the two solutions of such a step differ by in a state. */
+@name@_real @name@_dopri5_difference(const @name@_dopri5 *solver, @name@_real h, int at);
+
 /* What is allowed of a state at zero. */
 @name@_real @name@_dopri5_near_zero(const @name@_dopri5 *solver, int at);
 

@@ -134,6 +134,9 @@ int main(int count, char **arguments) {
     const long steps = (count > 1) ? strtol(arguments[1], NULL, 10) : 1000L;
     const @name@_real start = @plan_start@;
     @name@_status status;
+    /* The tolerance of what a step of an input does to the states; steps of fixed length have none. */
+    run.solver.rtol = @plan_rtol@;
+    run.solver.atol = @plan_atol@;
     @name@_defaults(&parameters);
     status = @name@_init(&run.model, &parameters, run.x);
     if (status == @NAME@_OK) {

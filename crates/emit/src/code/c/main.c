@@ -86,6 +86,8 @@ static @name@_status simulate(void) {
             row++;
         }
         if (status == @NAME@_OK && run.t >= @name@_run_bound(&run)) {
+            last_time = run.t;
+            last_states = run.x;
             @name@_run_hold(&run);
             status = @name@_run_pass(&run);
             /* At the instant of a step the values after it hold. */

@@ -7,7 +7,7 @@ mod text;
 
 use super::functions::{self, Functions};
 use super::program::Dialect;
-use super::subject::{Named, Parameter, Subject, labels, names, parameter_remark, readme_values};
+use super::subject::{JUMP_PARTS, Named, Parameter, Subject, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
 use super::{CodeOptions, Package};
 use crate::code::c::text::{comment, indented, indices, integers, list, move_call};
@@ -37,6 +37,12 @@ const LIBRARY: [(&str, &str); 10] = [
 const BRANCH: [(&str, &str); 2] = [
     ("@name@_branch.h", include_str!("branch.h")),
     ("@name@_branch.c", include_str!("branch.c")),
+];
+
+/// What steps of inputs do to states where that depends on the point.
+const JUMP: [(&str, &str); 2] = [
+    ("@name@_jump.h", include_str!("jump.h")),
+    ("@name@_jump.c", include_str!("jump.c")),
 ];
 
 /// The stepper of fixed length; that of controlled length has its type of functions from there.
@@ -84,15 +90,21 @@ fn library_files(
     let signals = signal_values(subject, c, common);
     let listed = name_values(subject, common);
     let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
-    let list = LIBRARY.iter().chain(branch).chain(&FIXED).map(|(path, template)| {
-        let values = match *path {
-            "@name@.h" | "@name@.c" => &model,
-            "@name@_signals.h" | "@name@_signals.c" => &signals,
-            "@name@_names.h" | "@name@_names.c" => &listed,
-            _ => common,
-        };
-        (file_name(path, common), fill(template, values))
-    });
+    let jump = if subject.jumps() { &JUMP[..] } else { &[] };
+    let list = LIBRARY
+        .iter()
+        .chain(branch)
+        .chain(jump)
+        .chain(&FIXED)
+        .map(|(path, template)| {
+            let values = match *path {
+                "@name@.h" | "@name@.c" => &model,
+                "@name@_signals.h" | "@name@_signals.c" => &signals,
+                "@name@_names.h" | "@name@_names.c" => &listed,
+                _ => common,
+            };
+            (file_name(path, common), fill(template, values))
+        });
     list.collect()
 }
 
@@ -166,12 +178,13 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("unknowns", subject.unknowns().to_string())
         .flag("loops", subject.unknowns() > 0)
         .flag("moves", subject.moves)
+        .flag("jumps", subject.jumps())
+        .set("jump_parts", JUMP_PARTS.to_string())
         .flag("directional", false)
         .flag("linear", system.linear)
         .flag("conditional", !subject.jumping.is_empty())
         .flag("branches", subject.has_branches())
         .flag("events", subject.has_branches() || !subject.jumping.is_empty())
-        .set("pieces", if system.linear { "1" } else { "64" })
         .set("plan_start", c.literal(start))
         .set("plan_stop", c.literal(stop.unwrap_or(start)))
         .set("plan_points", points.to_string())
@@ -181,11 +194,22 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("nearest", c.literal(c.nearest()))
         .set("event_length", c.literal(1e-9))
         .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
+    let further = [("branch", subject.has_branches()), ("jump", subject.jumps())];
+    let parts = ["rk4", "dopri5", "run"].into_iter();
+    let parts: Vec<&str> = parts
+        .chain(further.iter().filter(|part| part.1).map(|part| part.0))
+        .collect();
+    for (key, ending) in [("run_sources", "c"), ("run_headers", "h")] {
+        let files: Vec<String> = parts.iter().map(|part| format!("{name}_{part}.{ending}")).collect();
+        values.set(key, files.join(" "));
+    }
     let given = system
         .states
         .iter()
         .map(|state| i32::from(state.start_given).to_string());
     values.set("start_given", list(given, "0".to_string()));
+    let kinds = subject.kinds().into_iter().map(|kind| kind.to_string());
+    values.set("state_kinds", list(kinds, "0".to_string()));
     let settled = subject
         .settled_unknowns()
         .map(|is_settled| u8::from(is_settled).to_string());
@@ -204,6 +228,19 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         ("quarter", 0.25),
         ("largest_turn", LARGEST_TURN),
         ("most_refined", 64.0),
+        ("epsilon", c.epsilon()),
+        (
+            "least",
+            if c.float {
+                f64::from(f32::MIN_POSITIVE)
+            } else {
+                f64::MIN_POSITIVE
+            },
+        ),
+        ("jump_in_proportion", if c.float { 1e-4 } else { 1e-6 }),
+        ("jump_coarsest", if c.float { 1e-5 } else { 1e-11 }),
+        ("jump_finest", if c.float { 2e-6 } else { 1e-13 }),
+        ("jump_same", if c.float { 100.0 } else { 1e4 }),
         ("agreement", if c.float { 1e-4 } else { 1e-9 }),
         ("singular", if c.float { 1e-6 } else { 1e-14 }),
         ("loop_relative", if c.float { 1e-6 } else { 1e-13 }),
@@ -529,6 +566,14 @@ fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> String {
         shortest(step),
         24 * states
     );
+    if subject.jumps() {
+        let _ = write!(
+            sentence,
+            " Where an input steps, the states are brought along on two ways of at most {JUMP_PARTS} parts each, of {} operations a part; \
+             a `-D` of the compiler for the parts allows fewer. A way that does not come to its end ends the run with its cause.",
+            19 * slope + 60 * states
+        );
+    }
     if k > 0 {
         let _ = write!(
             sentence,

@@ -129,7 +129,12 @@ static void solve_factors(const real a[], const int pivots[], int size, real rig
 static real size_of_step(const @name@_model *model, const real step[]) {
     real most = @zero@;
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+@if jumps@
+        const real counts = @loop_relative@ * @fabs@(model->w[at]) + model->small;
+        const real size = @fabs@(step[at]) / ((counts > @least@) ? counts : @least@);
+@else@
         const real size = @fabs@(step[at]) / (@loop_relative@ * @fabs@(model->w[at]) + @loop_absolute@);
+@end@
         most = (size > most) ? size : most;
     }
     return most;
@@ -300,6 +305,9 @@ void @name@_defaults(@name@_parameters *parameters) {
     real *const p = model->p;
 @if loops@
     model->is_solved = 0;
+@if jumps@
+    model->small = @loop_absolute@;
+@end@
 @end@
 @if branches@
     model->is_frozen = 0;

@@ -57,7 +57,9 @@ typedef enum {
     /* The starts of storage elements that depend on each other contradict. */
     @NAME@_STARTS_DISAGREE = 3,
     /* A condition on states changes again and again within no time. */
-    @NAME@_CHATTER = 4
+    @NAME@_CHATTER = 4,
+    /* An input steps, and what the states are after that does not follow from the equations. */
+    @NAME@_JUMP_NOT_KNOWN = 5
 } @name@_status;
 
 /* The memory of one instance of the model. */
@@ -81,6 +83,10 @@ typedef struct {
     @name@_real by_state[@by_state_room@];
     /* Whether the loops have been solved before. */
     int is_solved;
+@if jumps@
+    /* The size of an unknown below which its value does not matter. */
+    @name@_real small;
+@end@
 @if branches@
     /* Whether the unknowns hold as they are, solution or not. */
     int is_frozen;

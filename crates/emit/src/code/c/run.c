@@ -8,6 +8,9 @@
 @else@
 #include "@name@_run.h"
 @end@
+@if jumps@
+#include "@name@_jump.h"
+@end@
 #include "@name@_names.h"
 
 #include <math.h>
@@ -67,85 +70,67 @@ static @name@_status motion(void *context, real t, const real x[], real dx[]) {
 }
 
 @if moves@
-/* How much the rates of the inputs change the slopes: what a step of the inputs moves the states by. */
-static @name@_status step_slope(@name@_run *run, const real u[], const real step[]) {
-    static const real still[@NAME@_ROOM(@NAME@_INPUTS)] = {@zero@};
-    @name@_status status = @name@_rhs(&run->model, run->t, run->point, u, step, run->slope);
-    if (status == @NAME@_OK) {
-        status = @name@_rhs(&run->model, run->t, run->point, u, still, run->without);
-    }
-    for (int at = 0; at < @NAME@_STATES; at++) {
-        run->slope[at] -= run->without[at];
-    }
-    return status;
-}
-
 static const int start_given[@NAME@_ROOM(@NAME@_STATES)] = {@start_given@};
 
-@end@
-/* A step of the inputs from those held moves states by E times the step. Where E depends on states or inputs, the inputs go
- * from before to after in a straight line. At the start of a run, states whose start was given stay. */
-static @name@_status move_states(@name@_run *run, int is_start, const int given[]) {
-@if moves@
-    enum { PIECES = @pieces@ };
-    static const real share[4] = {@zero@, @half@, @half@, @one@};
-    static const real weight[4] = {@one@, @two@, @two@, @one@};
+/* By how much each input steps from those held to those now; 0 where none does. */
+static int steps_of(@name@_run *run, real step[]) {
     const real apart = run->t - @nextafter@(run->t, -HUGE_VAL@suffix@);
-    const real *const before = run->held;
-    real step[@NAME@_ROOM(@NAME@_INPUTS)];
-    real u[@NAME@_ROOM(@NAME@_INPUTS)];
     int steps = 0;
     (void)@name@_run_inputs(run, run->t);
     for (int at = 0; at < @NAME@_INPUTS; at++) {
-        const real larger = (@fabs@(before[at]) > @fabs@(run->u[at])) ? @fabs@(before[at]) : @fabs@(run->u[at]);
+        const real before = run->held[at];
+        const real larger = (@fabs@(before) > @fabs@(run->u[at])) ? @fabs@(before) : @fabs@(run->u[at]);
         const real rounded = @rounding@ * larger;
-        step[at] = run->u[at] - before[at];
+        step[at] = run->u[at] - before;
         if (@fabs@(step[at]) > rounded + (real)16.0 * apart * @fabs@(run->du[at])) {
             steps++;
         } else {
             step[at] = @zero@;
         }
     }
-    if (steps == 0) {
-        return @NAME@_OK;
+    return steps;
+}
+
+@if linear@
+/* Where the states are after a step: E is the same everywhere, and at zero nothing else is rounded with it. */
+static @name@_status moved_states(@name@_run *run, const real step[], int is_start) {
+    static const real still[@NAME@_ROOM(@NAME@_INPUTS)] = {@zero@};
+    static const real rest[@NAME@_ROOM(@NAME@_STATES)] = {@zero@};
+    const real inside = @name@_run_inputs(run, run->t);
+    @name@_status status = @name@_rhs(&run->model, inside, rest, still, step, run->moved);
+    (void)is_start;
+    if (status == @NAME@_OK) {
+        status = @name@_rhs(&run->model, inside, rest, still, still, run->without);
     }
     for (int at = 0; at < @NAME@_STATES; at++) {
-        run->moved[at] = run->x[at];
+        run->moved[at] = run->x[at] + (run->moved[at] - run->without[at]);
     }
-    for (int piece = 0; piece < PIECES; piece++) {
-        for (int at = 0; at < @NAME@_STATES; at++) {
-            run->slope[at] = @zero@;
-            run->sum[at] = @zero@;
-        }
-        for (int stage = 0; stage < 4; stage++) {
-            const real way = ((real)piece + share[stage]) / (real)PIECES;
-            @name@_status status;
-            for (int at = 0; at < @NAME@_INPUTS; at++) {
-@if linear@
-                u[at] = @zero@ * way;
+    return status;
+}
+
 @else@
-                u[at] = before[at] + way * step[at];
+/* Where the states are after a step. */
+static @name@_status moved_states(@name@_run *run, const real step[], int is_start) {
+    const @name@_status status = @name@_jump_go(run, step, is_start);
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        run->moved[at] = run->jump.way.x[at];
+    }
+    return status;
+}
+
 @end@
-            }
-            for (int at = 0; at < @NAME@_STATES; at++) {
-@if linear@
-                /* E is the same everywhere; at zero nothing else is rounded with it. */
-                run->point[at] = @zero@;
-@else@
-                run->point[at] = run->moved[at] + share[stage] / (real)PIECES * run->slope[at];
 @end@
-            }
-            status = step_slope(run, u, step);
-            if (status != @NAME@_OK) {
-                return status;
-            }
-            for (int at = 0; at < @NAME@_STATES; at++) {
-                run->sum[at] += weight[stage] * run->slope[at];
-            }
-        }
-        for (int at = 0; at < @NAME@_STATES; at++) {
-            run->moved[at] += run->sum[at] / (@six@ * (real)PIECES);
-        }
+/* A step of the inputs from those held moves states by E times the step. At the start of a run, states whose start was given stay. */
+static @name@_status move_states(@name@_run *run, int is_start, const int given[]) {
+@if moves@
+    real step[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_status status;
+    if (steps_of(run, step) == 0) {
+        return @NAME@_OK;
+    }
+    status = moved_states(run, step, is_start);
+    if (status != @NAME@_OK) {
+        return status;
     }
     for (int at = 0; at < @NAME@_STATES; at++) {
         const int stays = is_start && (start_given[at] != 0 || (given != NULL && given[at] != 0));
@@ -540,6 +525,11 @@ void @name@_run_cause(@name@_run *run, @name@_status status, real t, const real 
     case @NAME@_CHATTER:
         (void)snprintf(text, size, "a condition changes again and again within no time");
         break;
+@if jumps@
+    case @NAME@_JUMP_NOT_KNOWN:
+        @name@_jump_cause(run, text, size);
+        break;
+@end@
     default:
         (void)snprintf(text, size, "nothing is wrong");
         break;

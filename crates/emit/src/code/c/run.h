@@ -58,11 +58,58 @@ typedef struct {
 } @name@_branch;
 
 @end@
+@if jumps@
+/* The way from before a step of the inputs to after it (see @name@_jump.h). */
+typedef struct {
+    /* Where it is, and its slopes; the time is the share of the steps that is made. */
+    @name@_dopri5 way;
+    /* The inputs before, by how much each steps, and its place among those that do. */
+    @name@_real before[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real step[@NAME@_ROOM(@NAME@_INPUTS)];
+    int order[@NAME@_ROOM(@NAME@_INPUTS)];
+    /* Whether some inputs are ahead of the others. */
+    int is_bent;
+    /* The instant, and the inputs and their rates at the point of the way that was evaluated last. */
+    @name@_real t;
+    @name@_real u[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real du[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real fast_du[@NAME@_ROOM(@NAME@_INPUTS)];
+    /* Which rate of the ramps is used, and the tolerance of the way. */
+    int rate;
+    @name@_real tolerance;
+    /* The largest that was seen of each state and of its way, and by how much rounding may make its slope wrong: now, and before the
+     * part that is tried. */
+    @name@_real sizes[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real noise[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real sizes_before[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real noise_before[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real largest[@NAME@_ROOM(@NAME@_STATES)];
+    /* The right sides with each of the rates, and where the other way ended. */
+    @name@_real right[3][@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real other[@NAME@_ROOM(@NAME@_STATES)];
+@if loops@
+    /* The unknowns of the loops with each of the rates, and without any: now, and before the part that is tried. */
+    @name@_real unknowns[4][@NAME@_UNKNOWNS];
+    @name@_real unknowns_before[4][@NAME@_UNKNOWNS];
+    /* Those before the steps, if the loops have been solved there. */
+    @name@_real begun[@NAME@_UNKNOWNS];
+    int is_begun;
+@end@
+    /* Why the states after the steps are not known, which of them it is, and two values that it may have. */
+    int lost;
+    int state;
+    @name@_real values[2];
+} @name@_jump;
+
+@end@
 typedef struct {
     @name@_model model;
     @name@_dopri5 solver;
 @if branches@
     @name@_branch branch;
+@end@
+@if jumps@
+    @name@_jump jump;
 @end@
     /* Where the run is. */
     @name@_real t;
@@ -96,10 +143,7 @@ typedef struct {
     @name@_real between[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real probe[@NAME@_ROOM(@NAME@_STATES)];
 @if moves@
-    @name@_real slope[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real point[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real moved[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real sum[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real without[@NAME@_ROOM(@NAME@_STATES)];
 @end@
 } @name@_run;
@@ -120,10 +164,12 @@ typedef struct {
 /* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
 void @name@_run_hold(@name@_run *run);
 
-/* What a step of the inputs, from those held to those that are set now, does to the states. */
+/* What a step of the inputs, from those held to those that are set now, does to the states; @NAME@_JUMP_NOT_KNOWN, and the states as
+ * they were, where that does not follow from the equations. */
 @name@_status @name@_run_jump(@name@_run *run);
 
-/* Goes from one piece to the next: does what the corner does to the states, and looks for the corner that follows. */
+/* Goes from one piece to the next: does what the corner does to the states, as @name@_run_jump, and looks for the corner that
+ * follows. */
 @name@_status @name@_run_pass(@name@_run *run);
 
 /* Writes the inputs and their rates at a time within the piece into u and du; returns the time at which equations are to be

@@ -7,7 +7,7 @@ use super::functions::Functions;
 use super::names::legal;
 use super::program::Array;
 use super::scripts::{Script, plan_values};
-use super::subject::{Named, Parameter, Subject, names, parameter_remark, readme_values_from};
+use super::subject::{JUMP_PARTS, Named, Parameter, Subject, names, parameter_remark, readme_values_from};
 use super::template::{Values, fill};
 use crate::rows::csv_field;
 use dialect::{Julia, RULES, comment, helpers, literal, string};
@@ -55,6 +55,11 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let programs = functions.finish();
     values.set("helpers", helpers(&programs)).set("programs", programs);
     readme_values_from(SCRIPT.first, subject, &members, &mut values);
+    let jump = match subject.jumps() {
+        true => fill(include_str!("jump.jl"), &values),
+        false => String::new(),
+    };
+    values.set("jump", jump);
     let mut package = Package::default();
     for (path, template) in TEMPLATES {
         let path = fill(path, &values);
@@ -94,6 +99,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
             format!("Float64[{}]", list.join(", "))
         })
         .collect();
+    let kinds: Vec<String> = subject.kinds().iter().map(|kind| (kind + 1).to_string()).collect();
     let has_stop = !values.get("has_stop").is_empty();
     // In documentation, a dollar would be an interpolation.
     let told = |text: &str| string(text).trim_matches('"').to_string();
@@ -117,6 +123,10 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("jacobian_columns", columns)
         .set("linear_word", system.linear.to_string())
         .set("moves_word", subject.moves.to_string())
+        .flag("jumps", subject.jumps())
+        .set("jump_parts", JUMP_PARTS.to_string())
+        .set("state_kinds", format!("[{}]", kinds.join(", ")))
+        .set("jump_guesses", format!("[{}]", guesses.join(", ")))
         .set("start_given", format!("Bool[{}]", given.join(", ")))
         .set("guesses", format!("[{}]", guesses.join(", ")))
         .set("columns_list", strings(fields.iter().map(String::as_str)))

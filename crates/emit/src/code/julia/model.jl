@@ -67,6 +67,8 @@ struct Model
     s::Vector{Float64}
     w::Vector{Float64}
     is_solved::Base.RefValue{Bool}
+    "The size of an unknown of the loops below which its value does not matter."
+    small::Base.RefValue{Float64}
     u::Vector{Float64}
     du::Vector{Float64}
     starts::Vector{Float64}
@@ -86,7 +88,7 @@ function Model(given::Parameters = Parameters())
             throw(Fault("the starts of dependent storage contradict"))
     end
 @end@
-    return Model(p, s, zeros(@unknowns@), Ref(false), zeros(@inputs@), zeros(@inputs@), starts)
+    return Model(p, s, zeros(@unknowns@), Ref(false), Ref(1e-13), zeros(@inputs@), zeros(@inputs@), starts)
 end
 
 "The time derivatives of the states for inputs `u` with the time derivatives `du`."
@@ -213,7 +215,7 @@ end
 
 "Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller."
 function newton!(model::Model, t, x, u, du)
-    size_of(step, w) = maximum(abs.(step) ./ (1e-13 .* abs.(w) .+ 1e-13))
+    size_of(step, w) = maximum(abs.(step) ./ max.(1e-13 .* abs.(w) .+ model.small[], floatmin(Float64)))
     last, over_bends = Inf, 0
     for _ in 1:50
         wanted, matrix = residuals(model, t, x, u, du), loop_matrix(model, t, x, u, du)
@@ -222,7 +224,10 @@ function newton!(model::Model, t, x, u, du)
         issuccess(factors) || return false
         step, before = factors \ wanted, copy(model.w)
         now = size_of(step, before)
-        if now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last)
+        # Whether every residual is zero but for the rounding of the terms that it sums.
+        terms = abs.(matrix) * abs.(before) .+ abs.(wanted .- matrix * before)
+        is_zero = all(abs.(wanted) .<= 8 * eps() .* terms)
+        if now <= 1 || (now < 1e4 && (is_zero || (last < 1e4 && now > 0.5 * last)))
             model.w .= before .- step
             return true
         end
@@ -238,6 +243,11 @@ function newton!(model::Model, t, x, u, du)
                 is_better = true
                 break
             end
+        end
+        if !is_better && is_zero
+            # No step leads nearer than rounding allows.
+            model.w .= before
+            return true
         end
         if !is_better
             # Where a law bends, the slope before the bend may lead nowhere, and the one behind it does.
@@ -350,27 +360,19 @@ function changes(model::Model, times)
 end
 @end@
 
-"The states after a step of the inputs at a time: moved by E times the step, along a straight line of the inputs."
-function moved(model::Model, t, before, x, is_start)
+@jump@"The states after a step of the inputs at a time: moved by E times the step."
+function moved(model::Model, t, before, x, is_start, rtol)
     after, slope = inputs!(zeros(@inputs@), zeros(@inputs@), model, t)
     least = 64 * eps() .* max.(abs.(before), abs.(after)) .+ 16 * eps(float(t)) .* abs.(slope)
     step = ifelse.(abs.(after .- before) .> least, after .- before, 0.0)
     (MOVES && any(!iszero, step)) || return copy(x)
-    still = zeros(@inputs@)
-    function change(share, point)
-        u = LINEAR ? still : before .+ share .* step
-        here = LINEAR ? zero(point) : point
-        return rates!(zero(point), model, t, here, u, step) .- rates!(zero(point), model, t, here, u, still)
-    end
-    reached, pieces = copy(x), LINEAR ? 1 : 64
-    for piece in 0:(pieces - 1)
-        share, length_of = piece / pieces, 1 / pieces
-        k1 = change(share, reached)
-        k2 = change(share + length_of / 2, reached .+ length_of / 2 .* k1)
-        k3 = change(share + length_of / 2, reached .+ length_of / 2 .* k2)
-        k4 = change(share + length_of, reached .+ length_of .* k3)
-        reached .+= length_of / 6 .* (k1 .+ 2 .* k2 .+ 2 .* k3 .+ k4)
-    end
+@if jumps@
+    reached = jumped(model, t, before, step, x, is_start, rtol)
+@else@
+    # E is the same everywhere; at zero nothing else is rounded with it.
+    still, rest = zeros(@inputs@), zero(x)
+    reached = x .+ (rates!(zero(x), model, t, rest, still, step) .- rates!(zero(x), model, t, rest, still, still))
+@end@
     return ifelse.(START_GIVEN .& is_start, x, reached)
 end
 

@@ -19,7 +19,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     times = collect(range(start, stop; length = points))
     corners = together(float(start), @name@.corners(model, start, stop))
     begun = popfirst!(corners)[2]
-    x = @name@.moved(model, begun, zeros(@inputs@), model.starts, true)
+    x = @name@.moved(model, begun, zeros(@inputs@), model.starts, true, rtol)
     states = zeros(@states@, points)
     states[:, 1] .= x
     # A negative scale was given by the model, and stays.
@@ -74,7 +74,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
         begun = finish
         if !isnan(after)
             before, _ = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, last)
-            x = @name@.moved(model, after, before, x, false)
+            x = @name@.moved(model, after, before, x, false, rtol)
             begun = after
         end
         while row <= points && times[row] <= finish + 64 * eps(finish)

@@ -7,7 +7,7 @@ use super::functions::Functions;
 use super::names::{Scope, legal, one_line};
 use super::program::Array;
 use super::scripts::{Script, plan_values};
-use super::subject::{Named, Parameter, Subject, parameter_remark, readme_values_from};
+use super::subject::{JUMP_PARTS, Named, Parameter, Subject, parameter_remark, readme_values_from};
 use super::template::{Values, fill};
 use crate::rows::csv_field;
 use dialect::{Matlab, RULES, helpers, literal, string};
@@ -24,6 +24,9 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("@name@_simulate.m", include_str!("simulate.m")),
     ("@name@_run.m", include_str!("run.m")),
 ];
+
+/// What steps of inputs do to states where that depends on the point.
+const JUMP: (&str, &str) = ("@name@_jump.m", include_str!("jump.m"));
 
 /// How MATLAB calls the programs, in the functions of the model's file.
 const SCRIPT: Script = Script {
@@ -71,6 +74,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     };
     for (path, template) in TEMPLATES {
         add(path, template);
+    }
+    if subject.jumps() {
+        add(JUMP.0, JUMP.1);
     }
     if subject.system.linear {
         add("@name@_ss.m", include_str!("ss.m"));
@@ -149,6 +155,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("parameters_list", pairs(entries.into_iter()))
         .set("linear_word", system.linear.to_string())
         .set("moves_word", subject.moves.to_string())
+        .flag("jumps", subject.jumps())
+        .set("jump_parts", JUMP_PARTS.to_string())
         .set("start_given", format!("{}'", SCRIPT.integers(given)))
         .set("guesses", format!("[{}]", guesses.join(", ")))
         .set("columns_list", strings(fields.iter().map(String::as_str)))

@@ -38,6 +38,11 @@ function model = @name@(given)
     % The last solution of the algebraic loops, where the next one is looked for.
     memory = containers.Map('KeyType', 'char', 'ValueType', 'any');
     memory('is_solved') = false;
+@if loops@
+    memory('guesses') = @guesses@;
+    % The size of an unknown below which its value does not matter.
+    memory('small') = 1e-13;
+@end@
     model = struct();
     model.name = @name_string@;
     % Names in the first column, units in the second one.
@@ -54,6 +59,7 @@ function model = @name@(given)
     % The columns of a run: time, outputs, states that are no output; the last ones by their numbers.
     model.columns = @columns_list@;
     model.column_states = @column_states@;
+    model.memory = memory;
     model.rhs = @(t, x, u, du) rhs(p, s, memory, t, x, u, du);
     model.outputs_at = @(t, x, u, du) outputs_at(p, s, memory, t, x, u, du);
     model.jacobian = @(t, x, u, du) jacobian(p, s, memory, t, x, u, du);
@@ -121,11 +127,11 @@ function w = unknowns(p, s, memory, t, x, u, du)
     % The unknowns of the algebraic loops; the first time they are looked for from several values.
 @if loops@
     if memory('is_solved')
-        [w, found] = newton(p, s, memory('w'), t, x, u, du);
+        [w, found] = newton(p, s, memory('w'), memory('small'), t, x, u, du);
     else
-        guesses = @guesses@;
+        guesses = memory('guesses');
         for at = 1:size(guesses, 2)
-            [w, found] = newton(p, s, guesses(:, at), t, x, u, du);
+            [w, found] = newton(p, s, guesses(:, at), memory('small'), t, x, u, du);
             if found
                 break
             end
@@ -153,7 +159,7 @@ function matrix = loop_matrix_at(p, s, t, x, u, du, w)
     matrix = full(sparse(@loop_places@, entries, @unknowns@, @unknowns@));
 end
 
-function [w, found] = newton(p, s, w, t, x, u, du)
+function [w, found] = newton(p, s, w, small, t, x, u, du)
     % Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller.
     found = false;
     last = Inf;
@@ -169,8 +175,11 @@ function [w, found] = newton(p, s, w, t, x, u, du)
             return
         end
         step = up \ (low \ (order * residuals));
-        now = size_of_step(step, w);
-        if now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last)
+        now = size_of_step(step, w, small);
+        % Whether every residual is zero but for the rounding of the terms that it sums.
+        terms = abs(matrix) * abs(w) + abs(residuals - matrix * w);
+        is_zero = all(abs(residuals) <= 8 * eps * terms);
+        if now <= 1 || (now < 1e4 && (is_zero || (last < 1e4 && now > 0.5 * last)))
             w = w - step;
             found = true;
             return
@@ -180,13 +189,18 @@ function [w, found] = newton(p, s, w, t, x, u, du)
             share = 0.5^halving;
             residuals = residuals_at(p, s, t, x, u, du, w - share * step);
             if all(isfinite(residuals))
-                following = size_of_step(up \ (low \ (order * residuals)), w);
+                following = size_of_step(up \ (low \ (order * residuals)), w, small);
                 if following <= (1 - 0.25 * share) * now
                     last = following;
                     is_better = true;
                     break
                 end
             end
+        end
+        if ~is_better && is_zero
+            % No step leads nearer than rounding allows.
+            found = true;
+            return
         end
         if ~is_better
             % Where a law bends, the slope before the bend may lead nowhere, and the one behind it does.
@@ -201,9 +215,9 @@ function [w, found] = newton(p, s, w, t, x, u, du)
     end
 end
 
-function most = size_of_step(step, w)
+function most = size_of_step(step, w, small)
     % The largest correction in units of what does not matter.
-    most = max(abs(step) ./ (1e-13 * abs(w) + 1e-13));
+    most = max(abs(step) ./ max(1e-13 * abs(w) + small, realmin));
 end
 @end@
 

@@ -23,7 +23,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     states = zeros(options.points, numel(model.starts));
     corners = together(start, model.corners(start, stop));
     begin = corners(1, 2);
-    x = moved(model, begin, zeros(size(model.inputs, 1), 1), model.starts, true);
+    x = moved(model, begin, zeros(size(model.inputs, 1), 1), model.starts, true, options.rtol);
     states(1, :) = x';
     row = 2;
     seen = abs(x);
@@ -60,7 +60,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
         end
         begin = finish;
         if ~isnan(pair(2))
-            x = moved(model, pair(2), model.inputs_at(last), x, false);
+            x = moved(model, pair(2), model.inputs_at(last), x, false, options.rtol);
             begin = pair(2);
         end
         while row <= options.points && times(row) <= finish + 64 * eps(finish)
@@ -150,8 +150,8 @@ function [values, is_end, direction] = crossing(model, t, x)
     direction = zeros(size(values));
 end
 
-function x = moved(model, t, before, x, is_start)
-    % The states after a step of the inputs: moved by e times the step, along a straight line of the inputs.
+function x = moved(model, t, before, x, is_start, rtol)
+    % The states after a step of the inputs: moved by e times the step.
     [after, rates] = model.inputs_at(t);
     least = 64 * eps * max(abs(before), abs(after)) + 16 * eps(t) * abs(rates);
     step = after - before;
@@ -160,28 +160,13 @@ function x = moved(model, t, before, x, is_start)
         return
     end
     given = x;
-    pieces = 64;
-    if model.linear
-        pieces = 1;
-    end
-    size_of = 1 / pieces;
-    for piece = 0:pieces - 1
-        share = piece * size_of;
-        k1 = by_step(model, t, before, step, share, x);
-        k2 = by_step(model, t, before, step, share + size_of / 2, x + size_of / 2 * k1);
-        k3 = by_step(model, t, before, step, share + size_of / 2, x + size_of / 2 * k2);
-        k4 = by_step(model, t, before, step, share + size_of, x + size_of * k3);
-        x = x + size_of / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
-    end
+@if jumps@
+    x = @name@_jump(model, t, before, step, x, is_start, rtol);
+@else@
+    % e is the same everywhere; at zero nothing else is rounded with it.
+    none = 0 * step;
+    x = x + (model.rhs(t, 0 * x, none, step) - model.rhs(t, 0 * x, none, none));
+@end@
     kept = model.start_given & is_start;
     x(kept) = given(kept);
-end
-
-function dx = by_step(model, t, before, step, share, x)
-    u = before + share * step;
-    if model.linear
-        u = 0 * u;
-        x = 0 * x;
-    end
-    dx = model.rhs(t, x, u, step) - model.rhs(t, x, u, 0 * step);
 end

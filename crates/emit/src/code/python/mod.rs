@@ -7,7 +7,7 @@ use super::functions::{Functions, wrapped};
 use super::names::{legal, quoted};
 use super::program::Array;
 use super::scripts::{Script, plan_values};
-use super::subject::{Named, Subject, bracketed_guesses, readme_values};
+use super::subject::{JUMP_PARTS, Named, Subject, bracketed_guesses, readme_values};
 use super::template::{Values, fill};
 use dialect::{Python, RULES, literal};
 use std::fmt::Write;
@@ -78,6 +78,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .iter()
         .map(|state| boolean(state.start_given).to_string())
         .collect();
+    let kinds: Vec<String> = subject.kinds().iter().map(usize::to_string).collect();
     let settled = subject.settled_unknowns();
     let settled: Vec<String> = settled.map(|is_settled| boolean(is_settled).to_string()).collect();
     let table = subject.columns.table();
@@ -109,6 +110,9 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("jacobian_columns", columns)
         .set("has_stop_word", boolean(stop.is_some()))
         .set("moves_word", boolean(subject.moves))
+        .flag("jumps", subject.jumps())
+        .set("jump_parts", JUMP_PARTS.to_string())
+        .set("state_kinds", format!("[{}]", wrapped(&kinds)))
         .set("start_given", format!("[{}]", wrapped(&given)))
         .set("columns_list", strings(fields.iter().map(String::as_str)))
         .set(

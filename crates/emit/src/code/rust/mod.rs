@@ -4,7 +4,9 @@ mod dialect;
 
 use super::functions::{Functions, wrapped};
 use super::program::Array;
-use super::subject::{Named, Subject, bracketed, bracketed_guesses, labels, names, parameter_remark, readme_values};
+use super::subject::{
+    JUMP_PARTS, Named, Subject, bracketed, bracketed_guesses, labels, names, parameter_remark, readme_values,
+};
 use super::template::{Values, fill};
 use super::{
     Package,
@@ -34,6 +36,9 @@ const TEMPLATES: [(&str, &str); 11] = [
 /// What follows the branch of solutions of algebraic loops.
 const BRANCH: [(&str, &str); 1] = [("src/branch.rs", include_str!("branch.rs.txt"))];
 
+/// What steps of inputs do to states where that depends on the point.
+const JUMP: [(&str, &str); 1] = [("src/jump.rs", include_str!("jump.rs.txt"))];
+
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
     let mut values = Values::default();
@@ -43,7 +48,8 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     readme_values(subject, &members(subject), &mut values);
     let mut package = Package::default();
     let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
-    for (path, template) in TEMPLATES.iter().chain(branch) {
+    let jump = if subject.jumps() { &JUMP[..] } else { &[] };
+    for (path, template) in TEMPLATES.iter().chain(branch).chain(jump) {
         package.add(*path, fill(template, &values));
     }
     package
@@ -102,7 +108,9 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .flag("branches", subject.has_branches())
         .set("settled_unknowns", wrapped(&settled))
         .set("moves_word", subject.moves.to_string())
-        .set("linear_word", system.linear.to_string())
+        .flag("jumps", subject.jumps())
+        .set("jump_parts", JUMP_PARTS.to_string())
+        .set("state_kinds", integers(&subject.kinds()))
         .set("start_given", wrapped(&given))
         .set("plan_start", literal(start))
         .set("plan_stop", literal(stop.unwrap_or(start)))
