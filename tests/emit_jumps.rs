@@ -308,7 +308,7 @@ fn fmus_conserve_what_steps_move() {
                 assert_known(&format!("{target}, {mode}"), known, &rows, 1e-6);
             }
         }
-        for (number, (text, _)) in refused().iter().enumerate() {
+        for (number, (text, cause)) in refused().iter().enumerate() {
             fs::write(&file, text).unwrap();
             let folder = scratch.path().join(format!("{target}-refused-{number}"));
             let driven = Driven::new(&file, target, &folder, &SANITIZED);
@@ -319,7 +319,7 @@ fn fmus_conserve_what_steps_move() {
             for mode in ["cs", "me"] {
                 let mut command = Command::new(&driven.program);
                 command.args(driven.arguments(mode, &like, "1e-6", &[]));
-                assert_refused(&format!("{target}, {mode}"), &command.output().unwrap(), "");
+                assert_refused(&format!("{target}, {mode}"), &command.output().unwrap(), cause);
             }
         }
     }

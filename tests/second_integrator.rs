@@ -34,7 +34,7 @@ model Coulomb {
   experiment { stop = 3 [s]; points = 301; }
 }";
 
-const CHUA: &str = "element ChuaDiode(Ga [S], Gb [S], Bp [V]) : electrical {
+pub const CHUA: &str = "element ChuaDiode(Ga [S], Gb [S], Bp [V]) : electrical {
   through = Gb*across + 0.5*(Ga - Gb)*(abs(across + Bp) - abs(across - Bp));
 }
 model Chua {
@@ -132,7 +132,7 @@ fn all_rows(text: &str) -> (lgm::Whole, Plan) {
 }
 
 /// Explicit steps cross the bends of these laws; how a law is written makes no difference.
-const BACKLASH: &str =
+pub const BACKLASH: &str =
     "element Gap(k [N/m], g [m]) : translational { through = k*(int(across) - max(min(int(across), g), -g)); }
 model Backlash {
   input F [N] = 2*sin(3*time);
@@ -148,7 +148,7 @@ model Backlash {
   experiment { stop = 20 [s]; points = 2001; }
 }";
 
-const CLIPPED: &str = "model Clipped {
+pub const CLIPPED: &str = "model Clipped {
   param g = 0.01 [S];
   input u [V] = 3*sin(2*pi*50*time);
   node s, m : electrical;
@@ -161,7 +161,7 @@ const CLIPPED: &str = "model Clipped {
   experiment { stop = 0.2 [s]; points = 2001; }
 }";
 
-const SATURATED: &str =
+pub const SATURATED: &str =
     "element Saturated(Fc [N], vs [m/s]) : translational { through = Fc*across/max(abs(across), vs); }
 model Slip {
   input F [N] = 3*sin(2*pi*time);

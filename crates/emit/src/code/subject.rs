@@ -78,6 +78,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) corners: Corners,
     /// Conditions on states at which right sides jump, by their places among the crossings.
     pub(crate) jumping: Vec<usize>,
+    /// Those at which they bend.
+    pub(crate) bending: Vec<usize>,
     /// Of what size the states are, once that was asked for.
     scales: OnceLock<Vec<f64>>,
     /// Of what size they are in a short run.
@@ -106,8 +108,8 @@ impl<'a> Subject<'a> {
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
 
         let corners = corners_with_looks(system, &kernels, (&roots, &system.output_values), &layout);
-        let conditions = corners.conditions().iter().enumerate();
-        let jumping = conditions.filter(|entry| entry.1.jumps).map(|entry| entry.0).collect();
+        let conditions = corners.conditions();
+        let (jumping, bending) = (0..conditions.len()).partition(|at| conditions[*at].jumps);
         let pairs: Vec<ExprId> = system
             .start_constraints
             .iter()
@@ -132,6 +134,7 @@ impl<'a> Subject<'a> {
             moves,
             corners,
             jumping,
+            bending,
             scales: OnceLock::new(),
             trial: OnceLock::new(),
             kernels,

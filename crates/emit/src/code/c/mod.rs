@@ -2,10 +2,11 @@
 
 mod dialect;
 mod loops;
+mod operations;
 mod stability;
 mod text;
 
-use super::functions::{self, Functions};
+use super::functions::Functions;
 use super::program::Dialect;
 use super::subject::{JUMP_PARTS, Named, Parameter, Subject, labels, names, parameter_remark, readme_values};
 use super::template::{Values, fill};
@@ -16,7 +17,8 @@ use dialect::{C, RULES, string};
 use lgm_kernels::program::Program;
 use lgm_kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
 use lgm_simulate::ROUNDINGS;
-use loops::{HALVINGS, loop_values, sparse_values};
+use loops::{loop_values, sparse_values};
+use operations::operations;
 use std::fmt::Write;
 
 /// The files of the model and of its runs.
@@ -37,6 +39,12 @@ const LIBRARY: [(&str, &str); 10] = [
 const BRANCH: [(&str, &str); 2] = [
     ("@name@_branch.h", include_str!("branch.h")),
     ("@name@_branch.c", include_str!("branch.c")),
+];
+
+/// What ends steps at bends of laws.
+const BENDS: [(&str, &str); 2] = [
+    ("@name@_bends.h", include_str!("bends.h")),
+    ("@name@_bends.c", include_str!("bends.c")),
 ];
 
 /// What steps of inputs do to states where that depends on the point.
@@ -91,9 +99,11 @@ fn library_files(
     let listed = name_values(subject, common);
     let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
     let jump = if subject.jumps() { &JUMP[..] } else { &[] };
+    let bends = if subject.bending.is_empty() { &[] } else { &BENDS[..] };
     let list = LIBRARY
         .iter()
         .chain(branch)
+        .chain(bends)
         .chain(jump)
         .chain(&FIXED)
         .map(|(path, template)| {
@@ -183,6 +193,7 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .flag("directional", false)
         .flag("linear", system.linear)
         .flag("conditional", !subject.jumping.is_empty())
+        .flag("bends", !subject.bending.is_empty())
         .flag("branches", subject.has_branches())
         .flag("events", subject.has_branches() || !subject.jumping.is_empty())
         .set("plan_start", c.literal(start))
@@ -194,7 +205,11 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
         .set("nearest", c.literal(c.nearest()))
         .set("event_length", c.literal(1e-9))
         .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
-    let further = [("branch", subject.has_branches()), ("jump", subject.jumps())];
+    let further = [
+        ("branch", subject.has_branches()),
+        ("bends", !subject.bending.is_empty()),
+        ("jump", subject.jumps()),
+    ];
     let parts = ["rk4", "dopri5", "run"].into_iter();
     let parts: Vec<&str> = parts
         .chain(further.iter().filter(|part| part.1).map(|part| part.0))
@@ -219,6 +234,14 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     let scales = subject.scales().iter();
     let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
     values.set("state_scales", list(scales, c.literal(1.0)));
+    constants(c, &mut values);
+    values.set("origin_markdown", subject.origin.sentence());
+    values.set("name", name);
+    values
+}
+
+/// Numbers and functions of the kind of numbers.
+fn constants(c: &C, values: &mut Values) {
     for (key, value) in [
         ("zero", 0.0),
         ("one", 1.0),
@@ -262,9 +285,6 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     ] {
         values.set(key, c.function(function));
     }
-    values.set("origin_markdown", subject.origin.sentence());
-    values.set("name", name);
-    values
 }
 
 /// The members of the parameter struct with their names.
@@ -477,13 +497,17 @@ fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {
         .set("conditions", subject.jumping.len().to_string())
         .set("crossings", corners.crossings().outputs().max(1).to_string())
         .set("jumping", integers(&subject.jumping))
-        .set("conditions_call", "");
-    if !subject.jumping.is_empty() {
+        .set("bend_count", subject.bending.len().to_string())
+        .set("bending", integers(&subject.bending))
+        .set("conditions_call", "")
+        .set("bends_call", "");
+    if corners.crossings().outputs() > 0 {
         functions.add("crossings_at", corners.crossings().program(), &none);
-        values.set(
-            "conditions_call",
-            functions.call("crossings_at", &move_call("crossings")),
-        );
+        let call = functions.call("crossings_at", &move_call("crossings"));
+        values.set("bends_call", &call);
+        if !subject.jumping.is_empty() {
+            values.set("conditions_call", call);
+        }
     }
     let text = functions.finish();
     values.set("helpers", c.helpers(&text));
@@ -539,47 +563,4 @@ fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
         .set("loop_names", names(&mut subject.loop_elements()))
         .set("parameter_cases", cases);
     values
-}
-
-/// How many operations a step of fixed length takes at most.
-fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> String {
-    let kernels = &subject.kernels;
-    let of = functions::operations;
-    let states = subject.states.len() as u64;
-    let k = subject.unknowns() as u64;
-    let plain = of(kernels.derivatives.program()) + of(kernels.inputs.program());
-    let mut loops = 0;
-    if k > 0 {
-        let factors = k * k * k + k * k;
-        let iteration = of(kernels.residuals.program())
-            + of(subject.jacobians().residuals_by_unknowns.values.program())
-            + factors
-            + 2 * k * k
-            + HALVINGS * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);
-        loops = iterations * iteration;
-    }
-    let slope = plain + loops;
-    let total = 4 * (slope + 4 * states) + 8 * states + of(kernels.outputs.program());
-    let mut sentence = format!(
-        "A step of {} s takes at most {total} operations on numbers: four right-hand sides of {slope}, the outputs, and {} for \
-         the step itself. A call of a mathematical function counts as one.",
-        shortest(step),
-        24 * states
-    );
-    if subject.jumps() {
-        let _ = write!(
-            sentence,
-            " Where an input steps, the states are brought along on two ways of at most {JUMP_PARTS} parts each, of {} operations a part; \
-             a `-D` of the compiler for the parts allows fewer. A way that does not come to its end ends the run with its cause.",
-            19 * slope + 60 * states
-        );
-    }
-    if k > 0 {
-        let _ = write!(
-            sentence,
-            " Of each right-hand side {loops} are those of {iterations} iterations on the algebraic loops, which are hardly ever made; \
-             `--loop-iterations` allows fewer. The first solution is looked for from five guesses, with so many iterations each."
-        );
-    }
-    sentence
 }

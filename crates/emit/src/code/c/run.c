@@ -8,6 +8,9 @@
 @else@
 #include "@name@_run.h"
 @end@
+@if bends@
+#include "@name@_bends.h"
+@end@
 @if jumps@
 #include "@name@_jump.h"
 @end@
@@ -274,6 +277,9 @@ static @name@_status shorten(@name@_run *run) {
     for (int at = 0; at < @NAME@_STATES; at++) {
         run->between[at] = solver->x_before[at];
     }
+@if bends@
+    @name@_bends_restart(run);
+@end@
     status = @name@_dopri5_start(solver, motion, run, before, run->between, shorter);
     solver->h = shorter - before;
     return status;
@@ -378,6 +384,9 @@ static @name@_status start_anew(@name@_run *run, real end) {
         settle(run->side, values);
     }
 @end@
+@if bends@
+    @name@_bends_restart(run);
+@end@
     status = @name@_dopri5_start(&run->solver, motion, run, run->t, run->x, end);
     run->is_fresh = (status != @NAME@_OK);
     return status;
@@ -395,7 +404,11 @@ static @name@_status start_anew(@name@_run *run, real end) {
 @if branches@
         run->branch.latest = HUGE_VAL@suffix@;
 @end@
+@if bends@
+        status = @name@_dopri5_step(solver, motion, run, @name@_bends_end(run, end));
+@else@
         status = @name@_dopri5_step(solver, motion, run, end);
+@end@
 @if conditional@
         if (status == @NAME@_NOT_FINITE && is_beyond_jump(run)) {
             return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
@@ -434,6 +447,11 @@ static @name@_status start_anew(@name@_run *run, real end) {
             @name@_dopri5_dense(solver, run->t, run->x);
             run->is_fresh = 1;
             return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
+        }
+@end@
+@if bends@
+        if (@name@_bends_cut(run)) {
+            continue;
         }
 @end@
         run->t = solver->t;

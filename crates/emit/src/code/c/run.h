@@ -102,9 +102,32 @@ typedef struct {
 } @name@_jump;
 
 @end@
+@if bends@
+/* Where laws bend within steps (see @name@_bends.h). */
+typedef struct {
+    /* On which side each condition is as far as the last step was looked at; 0 where it has none yet. */
+    @name@_real side[@NAME@_BENDS];
+    @name@_real values[@NAME@_BENDS];
+    /* Where the last step ended that stands, if its sides are known. */
+    @name@_real end;
+    int is_known;
+    /* How often in a row the last step was made again. */
+    int again;
+    /* The bend up to which the next step is made, and how long it was before. */
+    int has_target;
+    @name@_real target;
+    @name@_real length;
+    /* The right sides before, at and behind a bend. */
+    @name@_real rates[3][@NAME@_ROOM(@NAME@_STATES)];
+} @name@_bending;
+
+@end@
 typedef struct {
     @name@_model model;
     @name@_dopri5 solver;
+@if bends@
+    @name@_bending bends;
+@end@
 @if branches@
     @name@_branch branch;
 @end@

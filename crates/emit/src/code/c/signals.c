@@ -189,3 +189,16 @@ void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[]
     }
 @end@
 }
+@if bends@
+
+void @name@_bends(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[], const @name@_real du[],
+    @name@_real values[]) {
+    static const int bending[@NAME@_BENDS] = {@bending@};
+    real crossings[@crossings@];
+    (void)model; (void)t; (void)x; (void)u; (void)du;
+    @bends_call@
+    for (int at = 0; at < @NAME@_BENDS; at++) {
+        values[at] = crossings[bending[at]];
+    }
+}
+@end@

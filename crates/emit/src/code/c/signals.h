@@ -15,6 +15,10 @@ extern "C" {
 
 /* Conditions on states at which the equations jump. */
 #define @NAME@_CONDITIONS @conditions@
+@if bends@
+/* Conditions on states at which they bend. */
+#define @NAME@_BENDS @bend_count@
+@end@
 
 /* The inputs u and their time derivatives du at a time. A step has its new value at the instant itself. */
 void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_real du[]);
@@ -30,6 +34,12 @@ void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_r
 /* Functions that change their sign where a condition on states changes; to be called after @name@_rhs at the same point. */
 void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real values[]);
+@if bends@
+
+/* The same where the equations bend. */
+void @name@_bends(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[], const @name@_real du[],
+    @name@_real values[]);
+@end@
 
 #ifdef __cplusplus
 }

@@ -79,6 +79,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .map(|state| boolean(state.start_given).to_string())
         .collect();
     let kinds: Vec<String> = subject.kinds().iter().map(usize::to_string).collect();
+    let bending: Vec<String> = subject.bending.iter().map(usize::to_string).collect();
     let settled = subject.settled_unknowns();
     let settled: Vec<String> = settled.map(|is_settled| boolean(is_settled).to_string()).collect();
     let table = subject.columns.table();
@@ -110,6 +111,8 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("jacobian_columns", columns)
         .set("has_stop_word", boolean(stop.is_some()))
         .set("moves_word", boolean(subject.moves))
+        .flag("bends", !subject.bending.is_empty())
+        .set("bending", format!("[{}]", wrapped(&bending)))
         .flag("jumps", subject.jumps())
         .set("jump_parts", JUMP_PARTS.to_string())
         .set("state_kinds", format!("[{}]", wrapped(&kinds)))

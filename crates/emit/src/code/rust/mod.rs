@@ -36,6 +36,9 @@ const TEMPLATES: [(&str, &str); 11] = [
 /// What follows the branch of solutions of algebraic loops.
 const BRANCH: [(&str, &str); 1] = [("src/branch.rs", include_str!("branch.rs.txt"))];
 
+/// What ends steps at bends of laws.
+const BENDS: [(&str, &str); 1] = [("src/bends.rs", include_str!("bends.rs.txt"))];
+
 /// What steps of inputs do to states where that depends on the point.
 const JUMP: [(&str, &str); 1] = [("src/jump.rs", include_str!("jump.rs.txt"))];
 
@@ -49,7 +52,8 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let mut package = Package::default();
     let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
     let jump = if subject.jumps() { &JUMP[..] } else { &[] };
-    for (path, template) in TEMPLATES.iter().chain(branch).chain(jump) {
+    let bends = if subject.bending.is_empty() { &[] } else { &BENDS[..] };
+    for (path, template) in TEMPLATES.iter().chain(branch).chain(bends).chain(jump) {
         package.add(*path, fill(template, &values));
     }
     package
@@ -368,6 +372,10 @@ fn corner_values<'p>(
         .set("crossings", corners.crossings().outputs().to_string())
         .set("jumping", integers(&subject.jumping))
         .set("conditions_call", "")
+        .flag("bends", !subject.bending.is_empty())
+        .set("bend_count", subject.bending.len().to_string())
+        .set("bending", integers(&subject.bending))
+        .set("bends_call", "")
         .set("instants", count_or_nothing(corners.instants().outputs()))
         .set("switches", count_or_nothing(corners.switches().outputs()))
         .set(
@@ -401,12 +409,13 @@ fn corner_values<'p>(
         values.set(key, call(functions, name, "self", out));
         scratch.push(program);
     }
-    if !subject.jumping.is_empty() {
+    if corners.crossings().outputs() > 0 {
         functions.add("crossings", corners.crossings().program(), &|_: u32| None);
-        values.set(
-            "conditions_call",
-            call(functions, "crossings", "self", "&mut crossings"),
-        );
+        let call = call(functions, "crossings", "self", "&mut crossings");
+        values.set("bends_call", &call);
+        if !subject.jumping.is_empty() {
+            values.set("conditions_call", call);
+        }
         scratch.push(corners.crossings().program());
     }
 }
@@ -473,7 +482,7 @@ fn scratch_values(subject: &Subject<'_>, values: &mut Values) {
         "instants_call",
         "switches_call",
         "phases_call",
-        "conditions_call",
+        "bends_call",
         "parameter_lines",
     ];
     let reads_scratch = |key: &&str| values.get(key).contains(".s,") || values.get(key).contains(".s)");

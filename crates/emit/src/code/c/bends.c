@@ -1,0 +1,193 @@
+/* Bends of laws that a step of @model@ crosses: the step is made again so that it ends there.
+ *
+ * @origin@
+ */
+@if branches@
+#include "@name@_branch.h"
+@end@
+#include "@name@_bends.h"
+
+#include <math.h>
+
+typedef @name@_real real;
+
+/* What a bend may add to a state, as a share of what is allowed. */
+static const real may_add = (real)0.25;
+/* How far to both sides of a bend the right sides are looked at, as a share of the step. */
+static const real beside = (real)(1.0 / 64.0);
+/* A bend is located within this share of the step: what is interpolated is hardly better. */
+static const real located = (real)1e-5;
+/* Nothing that is nearer to an end of a step than this share of it is worth a step of its own. */
+static const real at_once = (real)1e-5;
+/* Of the change of slope at a bend, times the step squared, Dormand and Prince's method makes the first share an error at most; and
+ * the others for each share of the step that lies before the bend, or behind it: the bounds of its Peano kernel of degree 1. */
+static const real kernel = (real)0.0225;
+static const real kernel_at_begin = (real)0.0912;
+static const real kernel_at_end = (real)0.131;
+
+enum {
+    /* A step is made again so many times in a row at most. */
+    MOST_AGAIN = 8,
+    /* So many bends within a step are looked at. */
+    MOST_WITHIN = 20
+};
+
+/* Evaluates all conditions at a time within the last step. */
+static void look(@name@_run *run, real t) {
+    @name@_bending *const bends = &run->bends;
+    real inside;
+    @name@_dopri5_dense(&run->solver, t, run->between);
+@if branches@
+    @name@_branch_recall(run, t);
+@end@
+    inside = @name@_run_inputs(run, t);
+@if loops@
+    /* What the loops have for a solution is in the conditions. */
+    (void)@name@_rates(&run->model, inside, run->between, run->u, run->du, run->probe);
+@end@
+    @name@_bends(&run->model, inside, run->between, run->u, run->du, bends->values);
+}
+
+/* Whether a condition was on another side where the conditions were evaluated last. */
+static int has_changed(const @name@_bending *bends) {
+    for (int at = 0; at < @NAME@_BENDS; at++) {
+        if (bends->side[at] * bends->values[at] < @zero@) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Takes over the sides of the values that were computed last; a zero leaves a side as it was. */
+static void take_over(@name@_bending *bends) {
+    for (int at = 0; at < @NAME@_BENDS; at++) {
+        if (bends->values[at] != @zero@) {
+            bends->side[at] = (bends->values[at] > @zero@) ? @one@ : -@one@;
+        }
+    }
+}
+
+/* Where the first condition changes between two times; the conditions are evaluated there. */
+static real first_between(@name@_run *run, real low, real high) {
+    const real near = located * (run->solver.t - run->solver.before);
+    while (high - low > near) {
+        const real middle = low + @half@ * (high - low);
+        if (!(middle > low && middle < high)) {
+            break;
+        }
+        look(run, middle);
+        if (has_changed(&run->bends)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    look(run, high);
+    return high;
+}
+
+/* Whether what a bend adds to the states is more than what is allowed. */
+static int matters(@name@_run *run, real bend) {
+    const @name@_dopri5 *const solver = &run->solver;
+    const real length = solver->t - solver->before;
+    const real share = (bend - solver->before) / length;
+    const real first = bend - beside * length;
+    const real last = bend + beside * length;
+    const real times[3] = {(first > solver->before) ? first : solver->before, bend, (last < solver->t) ? last : solver->t};
+    real most = kernel;
+    most = (kernel_at_begin * share < most) ? kernel_at_begin * share : most;
+    most = (kernel_at_end * (@one@ - share) < most) ? kernel_at_end * (@one@ - share) : most;
+    if (share < at_once || @one@ - share < at_once) {
+        return 0;
+    }
+    for (int side = 0; side < 3; side++) {
+        @name@_dopri5_dense(solver, times[side], run->between);
+        if (@name@_run_rates(run, times[side], run->between, run->bends.rates[side]) != @NAME@_OK) {
+            return 0;
+        }
+    }
+    for (int at = 0; at < @NAME@_STATES; at++) {
+        real (*const rates)[@NAME@_ROOM(@NAME@_STATES)] = run->bends.rates;
+        const real before = (rates[1][at] - rates[0][at]) / (times[1] - times[0]);
+        const real behind = (rates[2][at] - rates[1][at]) / (times[2] - times[1]);
+        const real adds = most * length * length * @fabs@(behind - before);
+        const real allowed = @name@_dopri5_near_zero(solver, at) + solver->rtol * @fabs@(run->between[at]);
+        if (adds > may_add * allowed) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The first bend within the last step that matters; where it ends, if there is none. */
+static real first_within(@name@_run *run) {
+    @name@_bending *const bends = &run->bends;
+    const @name@_dopri5 *const solver = &run->solver;
+    real low = solver->before;
+    if (bends->is_known == 0 || bends->end != low) {
+        for (int at = 0; at < @NAME@_BENDS; at++) {
+            bends->side[at] = @zero@;
+        }
+        look(run, low);
+        take_over(bends);
+    }
+    bends->is_known = 0;
+    for (int half = 1; half <= 2; half++) {
+        const real high = (half == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
+        look(run, high);
+        for (int within = 0; within < MOST_WITHIN && has_changed(bends); within++) {
+            const real bend = first_between(run, low, high);
+            if (matters(run, bend)) {
+                return bend;
+            }
+            take_over(bends);
+            low = bend;
+            look(run, high);
+        }
+        take_over(bends);
+        low = high;
+    }
+    bends->is_known = 1;
+    bends->end = solver->t;
+    return solver->t;
+}
+
+void @name@_bends_restart(@name@_run *run) {
+    run->bends.is_known = 0;
+    run->bends.again = 0;
+    run->bends.has_target = 0;
+}
+
+@name@_real @name@_bends_end(@name@_run *run, @name@_real end) {
+    @name@_bending *const bends = &run->bends;
+    return (bends->has_target != 0 && bends->target < end) ? bends->target : end;
+}
+
+int @name@_bends_cut(@name@_run *run) {
+    @name@_bending *const bends = &run->bends;
+    @name@_dopri5 *const solver = &run->solver;
+    const real length = solver->t - solver->before;
+    const int is_long = length * at_once > @rounding@ * @fabs@(solver->t);
+    const real bend = (is_long && bends->again < MOST_AGAIN) ? first_within(run) : solver->t;
+    if (bend < solver->t) {
+        bends->again++;
+        bends->length = (bends->has_target != 0) ? bends->length : length;
+        bends->has_target = 1;
+        bends->target = bend;
+        /* The first slope of the step is still there. */
+        solver->t = solver->before;
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            solver->x[at] = solver->x_before[at];
+        }
+        solver->h = bend - solver->t;
+        return 1;
+    }
+    bends->is_known = bends->is_known && is_long && bends->again < MOST_AGAIN;
+    bends->again = 0;
+    if (bends->has_target != 0 && solver->t >= bends->target) {
+        /* Behind the bend, steps are as long as the one that led across it. */
+        bends->has_target = 0;
+        solver->h = bends->length;
+    }
+    return 0;
+}
