@@ -1,10 +1,5 @@
 //! What emitted programs say of a run that fails, and what the Makefile of the C program keeps.
 
-#[path = "emit_bends.rs"]
-mod emit_bends;
-#[path = "emit_jumps.rs"]
-mod emit_jumps;
-
 use crate::support;
 
 use std::fs;

@@ -317,9 +317,11 @@ fn fmus_conserve_what_steps_move() {
                 values: vec![vec![0.0], vec![0.5], vec![1.0]],
             };
             for mode in ["cs", "me"] {
+                // The driver prints the words of FMI 3; those of FMI 2 are arguments that it leaves out.
+                let said = if target == "fmu3" { cause } else { "logStatusError" };
                 let mut command = Command::new(&driven.program);
                 command.args(driven.arguments(mode, &like, "1e-6", &[]));
-                assert_refused(&format!("{target}, {mode}"), &command.output().unwrap(), cause);
+                assert_refused(&format!("{target}, {mode}"), &command.output().unwrap(), said);
             }
         }
     }
