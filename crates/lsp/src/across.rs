@@ -1,6 +1,6 @@
 //! Requests that go through all open texts: a name that an imported file declares is used in texts which that file knows nothing of.
 
-use crate::asked::{Asked, Refusal, failed};
+use crate::context::{Refusal, RequestContext, failed};
 use crate::convert::{Places, workspace_edit};
 use crate::{folders, tokens};
 use gen_lsp_types::{
@@ -14,8 +14,8 @@ use lgm_source::words::has_word;
 type Place = (String, u32, String);
 
 /// Where the name at a position is declared, or the position itself; and the name.
-fn declared(asked: &mut Asked, at: &TextDocumentPositionParams) -> Result<Option<Place>, Refusal> {
-    asked.on(&at.text_document.uri, |places| {
+fn declared(context: &mut RequestContext, at: &TextDocumentPositionParams) -> Result<Option<Place>, Refusal> {
+    context.on(&at.text_document.uri, |places| {
         let here = (places.snapshot.root(), places.offset(at.position));
         let span = places.snapshot.definition(here);
         let (source, offset) = span.map_or(here, |span| (span.source, span.start));
@@ -27,37 +27,37 @@ fn declared(asked: &mut Asked, at: &TextDocumentPositionParams) -> Result<Option
 
 /// Asks every text that has read the text of a name about it: the open ones, and the models in the folders of the editor.
 fn ask_all<R>(
-    asked: &mut Asked,
+    context: &mut RequestContext,
     at: &TextDocumentPositionParams,
     mut ask: impl FnMut(&Places, (SourceId, u32)) -> R,
 ) -> Result<Vec<R>, Refusal> {
     let own = &at.text_document.uri;
-    let here = asked.on(own, |places| {
+    let here = context.on(own, |places| {
         Some(ask(places, (places.snapshot.root(), places.offset(at.position))))
     })?;
     let mut answers: Vec<R> = here.into_iter().collect();
-    let Some((uri, offset, name)) = declared(asked, at)? else {
+    let Some((uri, offset, name)) = declared(context, at)? else {
         return Ok(answers);
     };
-    for other in asked.world.documents.keys().filter(|other| **other != own.0) {
-        let there = asked.on(&Uri::from(other.as_str()), |places| {
+    for other in context.world.documents.keys().filter(|other| **other != own.0) {
+        let there = context.on(&Uri::from(other.as_str()), |places| {
             let source = places.source_of(&uri)?;
             Some(ask(places, (source, offset)))
         })?;
         answers.extend(there);
     }
-    let Some(files) = folders::models(&asked.world.folders) else {
+    let Some(files) = folders::models(&context.world.folders) else {
         let words = "the folders that are open in the editor hold more files than can be searched";
         return Err(failed(words.to_string()));
     };
     for path in files {
-        let is_open = asked.world.opened(&lgm_files::resolve(&path)).is_some();
+        let is_open = context.world.opened(&lgm_files::resolve(&path)).is_some();
         // A file that does not hold the name, or cannot be read, has no use of it.
         let text = (!is_open).then(|| lgm_files::read_text(&path).ok()).flatten();
         let Some(text) = text.filter(|text| has_word(text, &name)) else {
             continue;
         };
-        let there = asked.on_closed(&path, text, |places| {
+        let there = context.on_closed(&path, text, |places| {
             let source = places.source_of(&uri)?;
             Some(ask(places, (source, offset)))
         })?;
@@ -66,9 +66,12 @@ fn ask_all<R>(
     Ok(answers)
 }
 
-pub(crate) fn references(asked: &mut Asked, params: &ReferenceParams) -> Result<Option<Vec<Location>>, Refusal> {
+pub(crate) fn references(
+    context: &mut RequestContext,
+    params: &ReferenceParams,
+) -> Result<Option<Vec<Location>>, Refusal> {
     let with_declaration = params.context.include_declaration;
-    let answers = ask_all(asked, &params.text_document_position_params, |places, at| {
+    let answers = ask_all(context, &params.text_document_position_params, |places, at| {
         let spans = places.snapshot.references(at, with_declaration);
         spans.into_iter().map(|span| places.location(span)).collect::<Vec<_>>()
     })?;
@@ -81,8 +84,8 @@ pub(crate) fn references(asked: &mut Asked, params: &ReferenceParams) -> Result<
     Ok(Some(all))
 }
 
-pub(crate) fn rename(asked: &mut Asked, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
-    let answers = ask_all(asked, &params.text_document_position_params, |places, at| {
+pub(crate) fn rename(context: &mut RequestContext, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
+    let answers = ask_all(context, &params.text_document_position_params, |places, at| {
         places.edits(&places.snapshot.rename(at, &params.new_name)?)
     })?;
     let mut all: Vec<(String, TextEdit)> = Vec::new();
@@ -94,18 +97,18 @@ pub(crate) fn rename(asked: &mut Asked, params: &RenameParams) -> Result<Option<
             }
         }
     }
-    Ok(Some(workspace_edit(asked.world, all, asked.client.versioned_edits)))
+    Ok(Some(workspace_edit(context.world, all, context.client.versioned_edits)))
 }
 
 /// What the open texts declare, by a part of its name.
 pub(crate) fn symbols(
-    asked: &mut Asked,
+    context: &mut RequestContext,
     params: &WorkspaceSymbolParams,
 ) -> Result<Option<WorkspaceSymbolResponse>, Refusal> {
     let wanted = &params.query;
     let mut found = Vec::new();
-    for uri in asked.world.documents.keys() {
-        let own = asked.on(&Uri::from(uri.as_str()), |places| {
+    for uri in context.world.documents.keys() {
+        let own = context.on(&Uri::from(uri.as_str()), |places| {
             let mut own = Vec::new();
             for symbol in places.snapshot.symbols() {
                 gather(places, wanted, symbol, None, &mut own);

@@ -1,6 +1,6 @@
 //! Completion as the protocol has it: what can be written at a place, and its documentation once it is looked at.
 
-use crate::asked::{Asked, Refusal};
+use crate::context::{Refusal, RequestContext};
 use crate::convert::{Places, markdown};
 use crate::files::Files;
 use crate::{folders, tokens, uri};
@@ -14,9 +14,12 @@ use serde_json::json;
 use std::path::Path;
 
 /// What can be written at a place.
-pub(crate) fn list(asked: &mut Asked, params: &CompletionParams) -> Result<Option<CompletionResponse>, Refusal> {
-    let (with_snippets, resolves) = (asked.client.snippets, asked.client.resolves_documentation);
-    asked.at(&params.text_document_position_params, |places, at| {
+pub(crate) fn list(
+    context: &mut RequestContext,
+    params: &CompletionParams,
+) -> Result<Option<CompletionResponse>, Refusal> {
+    let (with_snippets, resolves) = (context.client.snippets, context.client.resolves_documentation);
+    context.at(&params.text_document_position_params, |places, at| {
         if let Some((span, kind)) = places.snapshot.path_at(at) {
             return Some(paths(places, span, kind));
         }
@@ -76,18 +79,18 @@ fn documentation(words: String) -> Documentation {
 }
 
 /// One of the list with its documentation; as it was where the text has changed since, so that something else has its place.
-pub(crate) fn resolve(asked: &mut Asked, mut item: CompletionItem) -> Result<CompletionItem, Refusal> {
+pub(crate) fn resolve(context: &mut RequestContext, mut item: CompletionItem) -> Result<CompletionItem, Refusal> {
     let known = item.data.as_ref().and_then(|data| {
         let id = data.get("definition")?.as_u64()?.try_into().ok()?;
         let (uri, name) = (data.get("uri")?.as_str()?, data.get("name")?.as_str()?);
-        asked
+        context
             .world
             .documents
             .contains_key(uri)
             .then(|| (Uri::from(uri), DefinitionId(id), name.to_string()))
     });
     if let Some((uri, id, name)) = known {
-        let words = asked.on(&uri, |places| places.snapshot.documentation(id, &name))?;
+        let words = context.on(&uri, |places| places.snapshot.documentation(id, &name))?;
         item.documentation = words.map(documentation);
     }
     Ok(item)

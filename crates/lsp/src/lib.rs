@@ -4,10 +4,10 @@
 //! model; `worker` computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
 
 mod across;
-mod asked;
 mod cache;
 mod capabilities;
 mod completion;
+mod context;
 mod convert;
 mod diagnostics;
 mod documents;
@@ -25,7 +25,7 @@ mod transport;
 mod uri;
 mod worker;
 
-pub use asked::Plot;
+pub use context::Plot;
 use std::error::Error;
 use std::io;
 

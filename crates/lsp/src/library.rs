@@ -1,6 +1,6 @@
 //! Texts that the program holds itself: the modules of the standard library, and the pages of codes.
 
-use crate::asked::{Refusal, invalid};
+use crate::context::{Refusal, invalid};
 use crate::uri::LIBRARY;
 use lgm_ide::Snapshot;
 use lgm_source::cancellation::Cancellation;

@@ -1,6 +1,6 @@
 //! Equations and a run beside the text: `lgm/equations`, `lgm/preview`, and the lenses that ask for them.
 
-use crate::asked::{Asked, Plot, Refusal, invalid};
+use crate::context::{Plot, Refusal, RequestContext, invalid};
 use gen_lsp_types::{CodeLens, CodeLensParams, Command, Uri};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, text};
 use lgm_ide::Snapshot;
@@ -16,8 +16,8 @@ fn uri_of(params: &Value) -> Result<Uri, Refusal> {
 }
 
 /// The equations as text; null where the model has faults.
-pub(crate) fn equations(asked: &mut Asked, params: &Value) -> Result<Value, Refusal> {
-    let printed = asked.on(&uri_of(params)?, |places| {
+pub(crate) fn equations(context: &mut RequestContext, params: &Value) -> Result<Value, Refusal> {
+    let printed = context.on(&uri_of(params)?, |places| {
         let system = places.snapshot.system()?;
         Some(text(system, &TextOptions::default()))
     })?;
@@ -25,9 +25,9 @@ pub(crate) fn equations(asked: &mut Asked, params: &Value) -> Result<Value, Refu
 }
 
 /// `{ "title": .., "equations": HTML, "plot": SVG or null, "notes": [..] }`
-pub(crate) fn preview(asked: &mut Asked, params: &Value) -> Result<Value, Refusal> {
-    let plot = asked.plot;
-    let shown = asked.on(&uri_of(params)?, |places| Some(shown(places.snapshot, plot)))?;
+pub(crate) fn preview(context: &mut RequestContext, params: &Value) -> Result<Value, Refusal> {
+    let plot = context.plot;
+    let shown = context.on(&uri_of(params)?, |places| Some(shown(places.snapshot, plot)))?;
     Ok(shown.unwrap_or_default())
 }
 
@@ -96,12 +96,12 @@ fn why_not(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// `equations` and `simulate` above each model.
-pub(crate) fn lenses(asked: &mut Asked, params: &CodeLensParams) -> Result<Option<Vec<CodeLens>>, Refusal> {
-    if !asked.world.settings.lenses {
+pub(crate) fn lenses(context: &mut RequestContext, params: &CodeLensParams) -> Result<Option<Vec<CodeLens>>, Refusal> {
+    if !context.world.settings.lenses {
         return Ok(None);
     }
     let uri = params.text_document.uri.0.clone();
-    asked.on(&params.text_document.uri, |places| {
+    context.on(&params.text_document.uri, |places| {
         let lens = |span, title: &str, part: &str| CodeLens {
             range: places.range(span),
             command: Some(Command {

@@ -1,7 +1,7 @@
 //! Requests about one open text: parameters in, results out.
 
-use crate::asked::{Asked, Refusal, failed, invalid};
 use crate::cache::Stopped;
+use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
 use crate::{across, completion, diagnostics, library, preview, tokens, uri};
@@ -13,12 +13,12 @@ use std::ops::Range as Bytes;
 use std::sync::Arc;
 
 /// Whether the text that a request is about has changed since.
-pub(crate) fn is_overtaken(params: &Value, asked: &World, latest: &World) -> bool {
+pub(crate) fn is_overtaken(params: &Value, context: &World, latest: &World) -> bool {
     let uri = params
         .pointer("/textDocument/uri")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    match (asked.documents.get(uri), latest.documents.get(uri)) {
+    match (context.documents.get(uri), latest.documents.get(uri)) {
         (Some(old), Some(new)) => !Arc::ptr_eq(&old.text, &new.text),
         (old, _) => old.is_some(),
     }
@@ -56,37 +56,41 @@ pub(crate) fn is_known(method: &str) -> bool {
 }
 
 /// The result of a request.
-pub(crate) fn answer(asked: &mut Asked, method: &str, params: Value) -> Result<Value, Refusal> {
+pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) -> Result<Value, Refusal> {
     match method {
-        "textDocument/hover" => typed::<HoverRequest>(params, |params| hover(asked, &params)),
-        "textDocument/completion" => typed::<CompletionRequest>(params, |params| completion::list(asked, &params)),
-        "completionItem/resolve" => typed::<CompletionResolveRequest>(params, |item| completion::resolve(asked, item)),
-        "textDocument/signatureHelp" => typed::<SignatureHelpRequest>(params, |params| signature(asked, &params)),
-        "textDocument/definition" => typed::<DefinitionRequest>(params, |params| definition(asked, &params)),
-        "textDocument/references" => typed::<ReferencesRequest>(params, |params| across::references(asked, &params)),
-        "textDocument/documentHighlight" => {
-            typed::<DocumentHighlightRequest>(params, |params| highlights(asked, &params))
+        "textDocument/hover" => typed::<HoverRequest>(params, |params| hover(context, &params)),
+        "textDocument/completion" => typed::<CompletionRequest>(params, |params| completion::list(context, &params)),
+        "completionItem/resolve" => {
+            typed::<CompletionResolveRequest>(params, |item| completion::resolve(context, item))
         }
-        "textDocument/prepareRename" => typed::<PrepareRenameRequest>(params, |params| prepare_rename(asked, &params)),
-        "textDocument/rename" => typed::<RenameRequest>(params, |params| across::rename(asked, &params)),
-        "textDocument/documentSymbol" => typed::<DocumentSymbolRequest>(params, |params| symbols(asked, &params)),
-        "workspace/symbol" => typed::<WorkspaceSymbolRequest>(params, |params| across::symbols(asked, &params)),
-        "textDocument/foldingRange" => typed::<FoldingRangeRequest>(params, |params| folds(asked, &params)),
-        "textDocument/selectionRange" => typed::<SelectionRangeRequest>(params, |params| selections(asked, &params)),
+        "textDocument/signatureHelp" => typed::<SignatureHelpRequest>(params, |params| signature(context, &params)),
+        "textDocument/definition" => typed::<DefinitionRequest>(params, |params| definition(context, &params)),
+        "textDocument/references" => typed::<ReferencesRequest>(params, |params| across::references(context, &params)),
+        "textDocument/documentHighlight" => {
+            typed::<DocumentHighlightRequest>(params, |params| highlights(context, &params))
+        }
+        "textDocument/prepareRename" => {
+            typed::<PrepareRenameRequest>(params, |params| prepare_rename(context, &params))
+        }
+        "textDocument/rename" => typed::<RenameRequest>(params, |params| across::rename(context, &params)),
+        "textDocument/documentSymbol" => typed::<DocumentSymbolRequest>(params, |params| symbols(context, &params)),
+        "workspace/symbol" => typed::<WorkspaceSymbolRequest>(params, |params| across::symbols(context, &params)),
+        "textDocument/foldingRange" => typed::<FoldingRangeRequest>(params, |params| folds(context, &params)),
+        "textDocument/selectionRange" => typed::<SelectionRangeRequest>(params, |params| selections(context, &params)),
         "textDocument/semanticTokens/full" => typed::<SemanticTokensRequest>(params, |params| {
-            asked.on(&params.text_document.uri, |places| {
+            context.on(&params.text_document.uri, |places| {
                 let (data, result_id) = (tokens::tokens(places), None);
                 Some(SemanticTokens { result_id, data })
             })
         }),
-        "textDocument/inlayHint" => typed::<InlayHintRequest>(params, |params| hints(asked, &params)),
-        "textDocument/codeAction" => typed::<CodeActionRequest>(params, |params| actions(asked, &params)),
-        "textDocument/formatting" => typed::<DocumentFormattingRequest>(params, |params| formatting(asked, &params)),
-        "textDocument/documentLink" => typed::<DocumentLinkRequest>(params, |params| links(asked, &params)),
-        "textDocument/diagnostic" => typed::<DocumentDiagnosticRequest>(params, |params| problems(asked, &params)),
-        "textDocument/codeLens" => typed::<CodeLensRequest>(params, |params| preview::lenses(asked, &params)),
-        "lgm/equations" => preview::equations(asked, &params),
-        "lgm/preview" => preview::preview(asked, &params),
+        "textDocument/inlayHint" => typed::<InlayHintRequest>(params, |params| hints(context, &params)),
+        "textDocument/codeAction" => typed::<CodeActionRequest>(params, |params| actions(context, &params)),
+        "textDocument/formatting" => typed::<DocumentFormattingRequest>(params, |params| formatting(context, &params)),
+        "textDocument/documentLink" => typed::<DocumentLinkRequest>(params, |params| links(context, &params)),
+        "textDocument/diagnostic" => typed::<DocumentDiagnosticRequest>(params, |params| problems(context, &params)),
+        "textDocument/codeLens" => typed::<CodeLensRequest>(params, |params| preview::lenses(context, &params)),
+        "lgm/equations" => preview::equations(context, &params),
+        "lgm/preview" => preview::preview(context, &params),
         "lgm/libraryText" => library::text(&params),
         _ => Err(Refusal::Fault(
             ErrorCode::MethodNotFound,
@@ -103,8 +107,8 @@ fn typed<R: Request>(
     serde_json::to_value(work(params)?).map_err(|error| Refusal::Fault(ErrorCode::InternalError, error.to_string()))
 }
 
-fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refusal> {
-    asked.at(&params.text_document_position_params, |places, at| {
+fn hover(context: &mut RequestContext, params: &HoverParams) -> Result<Option<Hover>, Refusal> {
+    context.at(&params.text_document_position_params, |places, at| {
         let hover = places.snapshot.hover((places.snapshot.root(), at))?;
         Some(Hover {
             contents: Contents::MarkupContent(markdown(hover.markdown)),
@@ -113,8 +117,8 @@ fn hover(asked: &mut Asked, params: &HoverParams) -> Result<Option<Hover>, Refus
     })
 }
 
-fn signature(asked: &mut Asked, params: &SignatureHelpParams) -> Result<Option<SignatureHelp>, Refusal> {
-    asked.at(&params.text_document_position_params, |places, at| {
+fn signature(context: &mut RequestContext, params: &SignatureHelpParams) -> Result<Option<SignatureHelp>, Refusal> {
+    context.at(&params.text_document_position_params, |places, at| {
         let found = places.snapshot.signature(at)?;
         // These count in UTF-16 whatever was agreed for positions.
         let column = |at: usize| found.label.get(..at).map_or(0, |text| text.encode_utf16().count()) as u32;
@@ -139,8 +143,8 @@ fn signature(asked: &mut Asked, params: &SignatureHelpParams) -> Result<Option<S
     })
 }
 
-fn definition(asked: &mut Asked, params: &DefinitionParams) -> Result<Option<DefinitionResponse>, Refusal> {
-    asked.at(&params.text_document_position_params, |places, at| {
+fn definition(context: &mut RequestContext, params: &DefinitionParams) -> Result<Option<DefinitionResponse>, Refusal> {
+    context.at(&params.text_document_position_params, |places, at| {
         let span = places.snapshot.definition((places.snapshot.root(), at))?;
         Some(DefinitionResponse::Definition(Definition::Location(
             places.location(span),
@@ -148,8 +152,11 @@ fn definition(asked: &mut Asked, params: &DefinitionParams) -> Result<Option<Def
     })
 }
 
-fn highlights(asked: &mut Asked, params: &DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>, Refusal> {
-    asked.at(&params.text_document_position_params, |places, at| {
+fn highlights(
+    context: &mut RequestContext,
+    params: &DocumentHighlightParams,
+) -> Result<Option<Vec<DocumentHighlight>>, Refusal> {
+    context.at(&params.text_document_position_params, |places, at| {
         let root = places.snapshot.root();
         let spans = places.snapshot.references((root, at), true);
         let here = spans.into_iter().filter(|span| span.source == root);
@@ -163,8 +170,11 @@ fn highlights(asked: &mut Asked, params: &DocumentHighlightParams) -> Result<Opt
     })
 }
 
-fn prepare_rename(asked: &mut Asked, params: &PrepareRenameParams) -> Result<Option<PrepareRenameResult>, Refusal> {
-    let found = asked.at(&params.text_document_position_params, |places, at| {
+fn prepare_rename(
+    context: &mut RequestContext,
+    params: &PrepareRenameParams,
+) -> Result<Option<PrepareRenameResult>, Refusal> {
+    let found = context.at(&params.text_document_position_params, |places, at| {
         let name = places.snapshot.renamed_name((places.snapshot.root(), at));
         Some(name.map(|span| {
             PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
@@ -176,8 +186,11 @@ fn prepare_rename(asked: &mut Asked, params: &PrepareRenameParams) -> Result<Opt
     found.transpose().map_err(failed)
 }
 
-fn symbols(asked: &mut Asked, params: &DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>, Refusal> {
-    asked.on(&params.text_document.uri, |places| {
+fn symbols(
+    context: &mut RequestContext,
+    params: &DocumentSymbolParams,
+) -> Result<Option<DocumentSymbolResponse>, Refusal> {
+    context.on(&params.text_document.uri, |places| {
         let symbols = places.snapshot.symbols().into_iter();
         let symbols = symbols.map(|found| nested(places, found)).collect();
         Some(DocumentSymbolResponse::DocumentSymbolList(symbols))
@@ -199,8 +212,8 @@ fn nested(places: &Places, symbol: lgm_ide::Symbol) -> DocumentSymbol {
     }
 }
 
-fn folds(asked: &mut Asked, params: &FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>, Refusal> {
-    asked.on(&params.text_document.uri, |places| {
+fn folds(context: &mut RequestContext, params: &FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>, Refusal> {
+    context.on(&params.text_document.uri, |places| {
         let fold = |span: Span| {
             let range = places.range(span);
             let is_comment = places.snapshot.map().slice(span).starts_with("/");
@@ -217,8 +230,11 @@ fn folds(asked: &mut Asked, params: &FoldingRangeParams) -> Result<Option<Vec<Fo
     })
 }
 
-fn selections(asked: &mut Asked, params: &SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>, Refusal> {
-    asked.on(&params.text_document.uri, |places| {
+fn selections(
+    context: &mut RequestContext,
+    params: &SelectionRangeParams,
+) -> Result<Option<Vec<SelectionRange>>, Refusal> {
+    context.on(&params.text_document.uri, |places| {
         let of = |at: &Position| {
             let spans = places.snapshot.selections(places.offset(*at));
             // From the outside in, each the parent of the next.
@@ -237,9 +253,9 @@ fn selections(asked: &mut Asked, params: &SelectionRangeParams) -> Result<Option
     })
 }
 
-fn hints(asked: &mut Asked, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, Refusal> {
-    let settings = asked.world.settings;
-    asked.on(&params.text_document.uri, |places| {
+fn hints(context: &mut RequestContext, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, Refusal> {
+    let settings = context.world.settings;
+    context.on(&params.text_document.uri, |places| {
         let wanted = places.span(params.range);
         let hints = places.snapshot.hints().into_iter();
         let hints = hints.filter(|hint| (wanted.start..=wanted.end).contains(&hint.at) && settings.shows(hint.kind));
@@ -257,8 +273,11 @@ fn hints(asked: &mut Asked, params: &InlayHintParams) -> Result<Option<Vec<Inlay
     })
 }
 
-fn actions(asked: &mut Asked, params: &CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>, Refusal> {
-    let versioned = asked.client.versioned_edits;
+fn actions(
+    context: &mut RequestContext,
+    params: &CodeActionParams,
+) -> Result<Option<Vec<CodeActionResponse>>, Refusal> {
+    let versioned = context.client.versioned_edits;
     let is_wanted = |kind: &CodeActionKind| {
         let wanted = params.context.only.as_ref();
         wanted.is_none_or(|only| {
@@ -269,7 +288,7 @@ fn actions(asked: &mut Asked, params: &CodeActionParams) -> Result<Option<Vec<Co
             })
         })
     };
-    asked.on(&params.text_document.uri, |places| {
+    context.on(&params.text_document.uri, |places| {
         let mut found = Vec::new();
         for action in places.snapshot.actions(places.span(params.range)) {
             let kind = match action.code {
@@ -300,8 +319,11 @@ fn actions(asked: &mut Asked, params: &CodeActionParams) -> Result<Option<Vec<Co
     })
 }
 
-fn formatting(asked: &mut Asked, params: &DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>, Refusal> {
-    asked.on(&params.text_document.uri, |places| {
+fn formatting(
+    context: &mut RequestContext,
+    params: &DocumentFormattingParams,
+) -> Result<Option<Vec<TextEdit>>, Refusal> {
+    context.on(&params.text_document.uri, |places| {
         let new = places.snapshot.formatted()?;
         let root = places.snapshot.root();
         let old = &places.snapshot.map().get(root).text;
@@ -333,8 +355,8 @@ fn changed_lines(old: &str, new: &str) -> (Bytes<usize>, Bytes<usize>) {
     (bytes(&old_lines), bytes(&new_lines))
 }
 
-fn links(asked: &mut Asked, params: &DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>, Refusal> {
-    asked.on(&params.text_document.uri, |places| {
+fn links(context: &mut RequestContext, params: &DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>, Refusal> {
+    context.on(&params.text_document.uri, |places| {
         let link = |link: lgm_ide::Link| DocumentLink {
             range: places.range(link.span),
             target: Some(Uri(places.uri_of(link.target))),
@@ -345,11 +367,14 @@ fn links(asked: &mut Asked, params: &DocumentLinkParams) -> Result<Option<Vec<Do
     })
 }
 
-fn problems(asked: &mut Asked, params: &DocumentDiagnosticParams) -> Result<DocumentDiagnosticReport, Refusal> {
+fn problems(
+    context: &mut RequestContext,
+    params: &DocumentDiagnosticParams,
+) -> Result<DocumentDiagnosticReport, Refusal> {
     let uri = params.text_document.uri.0.as_str();
     let mut panic = None;
     let report = |words: &str| panic = panic.take().or(Some(words.to_string()));
-    let mut found = diagnostics::of_world(asked.cache, asked.world, || true, report)?;
+    let mut found = diagnostics::of_world(context.cache, context.world, || true, report)?;
     if let Some(words) = panic {
         return Err(Stopped::Panicked(words).into());
     }

@@ -1,7 +1,7 @@
 //! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
 
-use crate::asked::Plot;
 use crate::capabilities::{self, Client};
+use crate::context::Plot;
 use crate::documents::World;
 use crate::jobs::{Job, Shared};
 use crate::settings::Settings;

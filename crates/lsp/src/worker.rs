@@ -1,8 +1,8 @@
 //! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
 
-use crate::asked::{Asked, Plot, Refusal};
 use crate::cache::{Cache, Stopped, guarded};
 use crate::capabilities::Client;
+use crate::context::{Plot, Refusal, RequestContext};
 use crate::diagnostics::{self, Found};
 use crate::documents::World;
 use crate::jobs::{Job, Purpose, Shared, locked};
@@ -186,13 +186,13 @@ impl Worker {
                 return overtaken();
             }
             self.cache.begin(Purpose::Answer(request.id.clone()));
-            let mut asked = Asked {
+            let mut context = RequestContext {
                 cache: &mut self.cache,
                 world: &world,
                 client: &self.client,
                 plot: self.plot,
             };
-            let result = guarded(|| requests::answer(&mut asked, &request.method, request.params.clone()));
+            let result = guarded(|| requests::answer(&mut context, &request.method, request.params.clone()));
             let result = result.unwrap_or_else(|stopped| Err(Refusal::Stopped(stopped)));
             let latest = self.shared.latest();
             match result {

@@ -33,7 +33,7 @@ pub(crate) fn failed(words: String) -> Refusal {
 
 /// What an answer is made from.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContext<'a> {
     pub cache: &'a mut Cache,
     pub world: &'a World,
     pub client: &'a Client,
@@ -41,7 +41,7 @@ pub(crate) struct Asked<'a> {
     pub plot: Plot,
 }
 
-impl Asked<'_> {
+impl RequestContext<'_> {
     /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
     pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
         let (world, uri) = (self.world, uri.0.as_str());
