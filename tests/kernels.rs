@@ -61,6 +61,7 @@ fn some_symbols() -> (StateSystem, Vec<ExprId>) {
         linear: true,
         guesses: Vec::new(),
         owners: Vec::new(),
+        rated: Vec::new(),
     }];
     let time = builder.system.exprs.symbol(builder.system.time);
     leaves.extend([input, rate, unknown, time]);

@@ -373,3 +373,44 @@ model M {
         }
     }
 }
+
+/// A capacitor whose voltage falls between two folds, in series with a linear one that makes the whole monotonic. If the linear one has the
+/// state, the charge of the other is one of three solutions of a loop, and charge would have to come from nowhere where two of them meet.
+/// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
+#[test]
+fn charge_does_not_jump_to_another_solution() {
+    let folder = written(
+        "element S() : electrical {
+  across = 1 [V/C]*int(through) - 1.5 [V/C^3]*int(through)^3 + 0.5 [V/C^5]*int(through)^5;
+}
+model Neg {
+  input u [V] = 8*(ramp(0.5) - ramp(1.5));
+  node a, n : electrical;
+  s  : VoltageSource(u) a -> gnd;
+  c1 : Capacitor(0.3) a -> n;
+  c2 : S() n -> gnd;
+  rr : Resistor(1) n -> gnd;
+  output v = across(c2);
+  experiment { stop = 2 [s]; points = 5; }
+}",
+    );
+    for method in METHODS {
+        let rows = run(folder.path(), &["--retain", "c2", "--method", method]);
+        near(method, rows.column("v")[2], -0.120_634_5, 2e-4);
+        near(method, rows.last("v"), 0.438_118_5, 2e-4);
+    }
+    let words = |code: i32, method: &str| {
+        let run = lgm(folder.path(), &["simulate", "m.lgm", "--method", method]);
+        ends_with(&run, code);
+        err(&run).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let warned = words(0, "sdirk");
+    assert!(warned.contains("[LGM1023] Warning"), "{warned}");
+    assert!(
+        warned.contains("let `c2` have a state of its own: `--retain c2`"),
+        "{warned}"
+    );
+    let stopped = words(1, "tsit45");
+    let says = stopped.contains("LGM1003") && stopped.contains("charge or momentum from nowhere");
+    assert!(says, "{stopped}");
+}

@@ -65,6 +65,7 @@ fn with_loop() -> StateSystem {
             linear: false,
             guesses: Vec::new(),
             owners: Vec::new(),
+            rated: Vec::new(),
         }];
         vec![minus(&mut builder.system.exprs, w)]
     })
@@ -97,6 +98,7 @@ fn a_loop_without_a_solution_is_told_with_its_unknown() {
             linear: false,
             guesses: Vec::new(),
             owners: Vec::new(),
+            rated: Vec::new(),
         }];
         let exprs = &mut builder.system.exprs;
         let little = decimal(exprs, 1);

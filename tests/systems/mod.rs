@@ -328,6 +328,7 @@ pub fn pendulum() -> StateSystem {
         linear: false,
         guesses: Vec::new(),
         owners: Vec::new(),
+        rated: Vec::new(),
     }];
     builder.system.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (1, 1, square)]));
     builder.system.derivatives = vec![w, torque];

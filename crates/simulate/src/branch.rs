@@ -1,7 +1,7 @@
 //! A run stays with the branch of solutions of its algebraic loops, and goes on from where that ends.
 
 use super::ahead::{AHEAD, Slope};
-use super::failure::Failure;
+use super::failure::{Failure, FailureKind};
 use super::motion::FaultKind;
 use super::piece::Piece;
 use super::plan::Method;
@@ -201,6 +201,14 @@ impl Run<'_> {
         let steps = self.done.steps + solver.counts().steps;
         match self.motion.land(end, anchor, &after) {
             Some(found) => {
+                if let Some(unknown) = self.motion.stored_jump(&end.unknowns, &found) {
+                    return Err(Failure {
+                        time: end.after,
+                        kind: FailureKind::StorageWouldJump,
+                        blame: self.motion.unknown(unknown).map(Box::new),
+                        steps,
+                    });
+                }
                 self.motion.guess_unknowns(&found);
                 self.motion.keep_unknowns(&found);
                 self.event(end.after, after, steps)

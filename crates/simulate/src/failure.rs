@@ -34,6 +34,8 @@ pub enum FailureKind {
     DeadCentre,
     /// Newton's iteration on an algebraic loop did not converge.
     LoopNotSolved,
+    /// The solution of a loop ends, and with the next one storage would hold another amount, which nothing gives or takes.
+    StorageWouldJump,
     /// The equations of position of a closed chain have no solution that was found.
     ChainNotClosed,
     /// A value is not finite: what was computed of what, such as `log(-0.5)`.

@@ -74,19 +74,27 @@ impl Motion<'_> {
         let shown = |at: &[f64]| self.words_of(at, &is_open);
         let first = is_open.iter().position(|is_open| *is_open)?;
         let blame = self.unknown(first)?;
-        let mut remark = Diagnostic::information(
-            Code::LGM1023,
-            format!("the algebraic loop of `{}` has several solutions", blame.variable),
-        );
+        let message = format!("the algebraic loop of `{}` has several solutions", blame.variable);
+        // Storage does not pass from one solution to another, and a method may do so where two of them meet.
+        let stored = self.stored_jump(&taken, other).and_then(|at| self.unknown(at));
+        let mut remark = match stored {
+            Some(_) => Diagnostic::warning(Code::LGM1023, message),
+            None => Diagnostic::information(Code::LGM1023, message),
+        };
         if let Some(span) = blame.span {
             remark = remark.label(span, "its law is satisfied by more than one value");
         }
-        Some(
-            remark
-                .note(format!("the run begins with {}", shown(&taken)))
-                .note(format!("another one is {}", shown(other)))
-                .help("write a law that has one: `if .. then .. else ..` leaves out the part of a curve that is not meant"),
-        )
+        let remark = remark
+            .note(format!("the run begins with {}", shown(&taken)))
+            .note(format!("another one is {}", shown(other)));
+        Some(match stored.and_then(|stored| stored.element) {
+            Some(element) => remark
+                .note("where two solutions meet, what is stored may be wrong from then on")
+                .help(format!("let `{element}` have a state of its own: `--retain {element}`")),
+            None => remark.help(
+                "write a law that has one: `if .. then .. else ..` leaves out the part of a curve that is not meant",
+            ),
+        })
     }
 
     /// Guesses far and near; displacements of closed chains stay within half a turn of the last ones.

@@ -211,12 +211,24 @@ impl Motion<'_> {
         near(&end.unknowns).or_else(|| other().filter(|found| self.is_elsewhere(found, &end.unknowns)))
     }
 
+    /// The first unknown that differs between two solutions although the equations hold its rate: what jumps there is storage.
+    pub(super) fn stored_jump(&self, a: &[f64], b: &[f64]) -> Option<usize> {
+        let rated = self.system.loops.iter().flat_map(|each| {
+            let known = each.rated.iter().copied();
+            known.chain(std::iter::repeat(false)).take(each.unknowns.len())
+        });
+        let mut apart = rated.enumerate();
+        apart.find_map(|(at, is_rated)| (is_rated && self.is_unknown_elsewhere(at, a[at], b[at])).then_some(at))
+    }
+
     /// Whether two solutions are on different branches.
     pub(super) fn is_elsewhere(&self, a: &[f64], b: &[f64]) -> bool {
-        let is_open = |at: &usize| !self.held_unknowns()[*at];
-        (0..a.len())
-            .filter(is_open)
-            .any(|at| (a[at] - b[at]).abs() > ELSEWHERE * a[at].abs().max(b[at].abs()) + self.small_unknown(at))
+        (0..a.len()).any(|at| self.is_unknown_elsewhere(at, a[at], b[at]))
+    }
+
+    fn is_unknown_elsewhere(&self, at: usize, a: f64, b: f64) -> bool {
+        let allowed = ELSEWHERE * a.abs().max(b.abs()) + self.small_unknown(at);
+        !self.held_unknowns()[at] && (a - b).abs() > allowed
     }
 }
 

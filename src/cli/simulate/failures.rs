@@ -62,6 +62,7 @@ fn parts(failure: &Failure) -> Parts {
         | FailureKind::DeadCentre
         | FailureKind::LoopNotSolved
         | FailureKind::ChainNotClosed
+        | FailureKind::StorageWouldJump
         | FailureKind::LeftDomain(_) => parts_of_points(failure),
     }
 }
@@ -192,6 +193,14 @@ fn parts_of_points(failure: &Failure) -> Parts {
                 "no solution of the algebraic loop was found",
             ),
             "look at the laws of the loop: they may contradict each other at this point",
+        ),
+        FailureKind::StorageWouldJump => (
+            Code::LGM1003,
+            of(
+                "the law is satisfied by no value near the last one, and another would need charge or momentum from nowhere, of",
+                "the laws are satisfied by no value near the last one, and another would need charge or momentum from nowhere",
+            ),
+            "let this storage have a state of its own: `--retain` with its name",
         ),
         FailureKind::ChainNotClosed => (
             Code::LGM1003,

@@ -42,6 +42,7 @@ pub(super) fn with_rates_as_unknowns(system: &StateSystem) -> StateSystem {
     if !unknowns.is_empty() {
         system.loops.push(AlgebraicLoop {
             owners: vec![None; residuals.len()],
+            rated: Vec::new(),
             unknowns,
             residuals,
             linear: true,

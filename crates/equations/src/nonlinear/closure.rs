@@ -479,6 +479,7 @@ impl Chain {
                     residuals: members().map(|follower| follower.residual).collect(),
                     linear: false,
                     owners: Vec::new(),
+                    rated: Vec::new(),
                     guesses: members().map(guess).collect(),
                 });
             }

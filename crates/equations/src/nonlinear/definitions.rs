@@ -77,6 +77,8 @@ pub(super) struct Definitions {
     pub(super) roots: Vec<ExprId>,
     pub(super) states: usize,
     pub(super) outputs: usize,
+    /// Symbols whose rates the laws ask for.
+    pub(super) rated: FxHashSet<SymbolId>,
 }
 
 /// Rates and drifts that are still to be written down.
@@ -107,6 +109,8 @@ struct Builder<'a, F: Present> {
     rates: FxHashMap<SymbolId, ExprId>,
     /// Rates of constants that are switched on at the start: in the run these rates stay 0, and so do theirs.
     switched: FxHashSet<SymbolId>,
+    /// Symbols whose rates the laws ask for, and not outputs alone.
+    rated: FxHashSet<SymbolId>,
     /// Symbols that are rates already.
     of_first_order: FxHashSet<SymbolId>,
     /// The output that is read: it may ask for rates of rates.
@@ -236,13 +240,14 @@ impl Definitions {
             drifts,
             rates: FxHashMap::default(),
             switched: FxHashSet::default(),
+            rated: FxHashSet::default(),
             of_first_order: FxHashSet::default(),
             asking: None,
             waiting: Vec::new(),
             followed: FxHashMap::default(),
         };
         let found = builder.define(prepared, system, &is_energy, conjugates, others);
-        let (exprs, map) = (builder.exprs, builder.definitions);
+        let (exprs, map, rated) = (builder.exprs, builder.definitions, builder.rated);
         system.exprs = exprs;
         let roots = found?;
         let definitions = Definitions {
@@ -250,6 +255,7 @@ impl Definitions {
             roots,
             states: system.states.len(),
             outputs: model.outputs.len(),
+            rated,
         };
         Ok((definitions, links))
     }

@@ -29,6 +29,8 @@ pub(super) struct TornLoop {
     pub(super) residuals: Vec<ExprId>,
     /// Whose each residual is.
     pub(super) blames: Vec<Blame>,
+    /// Of each unknown, whether a law asks for its rate.
+    pub(super) rated: Vec<bool>,
 }
 
 /// One of the equations that determine accelerations together: `sum of coefficient * rate = right`.
@@ -91,6 +93,7 @@ pub(super) fn resolve(
         roots,
         states,
         outputs,
+        rated,
     } = definitions;
     let is_rate = |id: &ExprId| match exprs.node(*id) {
         Node::Symbol(symbol) => Some(*symbol),
@@ -105,6 +108,7 @@ pub(super) fn resolve(
         mass: Vec::new(),
         blocks: Vec::new(),
         rates,
+        rated,
         given: ExactValues::new(given),
     };
     let needed = resolver.needed(&roots);
@@ -129,6 +133,8 @@ struct Resolver<'a> {
     blocks: Vec<Block>,
     /// The rates of the states.
     rates: FxHashSet<SymbolId>,
+    /// Symbols whose rates the laws ask for.
+    rated: FxHashSet<SymbolId>,
     /// The values of the parameters.
     given: ExactValues,
 }
@@ -211,6 +217,7 @@ impl Resolver<'_> {
         }
         self.loops.push(TornLoop {
             blames: torn.iter().map(|symbol| self.map[symbol].blame).collect(),
+            rated: torn.iter().map(|symbol| self.rated.contains(symbol)).collect(),
             unknowns: torn,
             residuals,
         });

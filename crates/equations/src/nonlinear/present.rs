@@ -434,6 +434,7 @@ fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resol
             linear: false,
             guesses: Vec::new(),
             owners: each.blames.iter().map(|blame| owner(model, *blame)).collect(),
+            rated: each.rated.clone(),
         })
         .collect();
     system.derivatives = resolved.roots[..resolved.states].to_vec();

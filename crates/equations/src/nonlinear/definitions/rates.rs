@@ -80,6 +80,9 @@ impl<F: Present> Builder<'_, F> {
 
     /// The rate of a symbol: known for states and inputs, asked for elsewhere.
     pub(super) fn rate_of(&mut self, symbol: SymbolId, blame: Blame) -> Result<ExprId, Failure> {
+        if self.asking.is_none() {
+            self.rated.insert(symbol);
+        }
         if let Some(rate) = self.rates.get(&symbol) {
             return Ok(*rate);
         }
