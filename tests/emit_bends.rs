@@ -1,13 +1,14 @@
 //! Steps of emitted programs end at bends of laws that matter: beside `lgm simulate` at a tight tolerance. Across a bend an error test
 //! passes by accident, and the same runs were off by 5 to 70 times as much.
 
+use crate::emit_jumps::emitted;
 use crate::second_integrator::{BACKLASH, CHUA, CLIPPED, SATURATED};
 use crate::support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, must, simulated};
+use support::emitted::{Rows, cargo, compile, must, simulated};
 
 /// A model, until when it runs, and what is allowed of the range of a column: some of them multiply errors.
 const MODELS: [(&str, &str, f64); 4] = [
@@ -17,22 +18,11 @@ const MODELS: [(&str, &str, f64); 4] = [
     (SATURATED, "3", 2e-6),
 ];
 
-/// Emits a text for a target into a folder.
-fn emitted(scratch: &Path, text: &str, target: &str) -> PathBuf {
-    let (file, folder) = (scratch.join("m.lgm"), scratch.join(target));
-    fs::write(&file, text).unwrap();
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
-    }
-    emit(&file, target, &folder, &[]);
-    folder
-}
-
 /// Runs every model for a target as `program` has it, and compares the rows.
 fn assert_near(target: &str, program: impl Fn(&Path) -> Command) {
     let scratch = tempfile::tempdir().unwrap();
     for (text, stop, allowed) in MODELS {
-        let folder = emitted(scratch.path(), text, target);
+        let folder = emitted(scratch.path(), text, target, &[]);
         let further = ["--stop", stop, "--points", "301"];
         let expected = simulated(&scratch.path().join("m.lgm"), &further.map(String::from));
         let rows = Rows::read(&must(program(&folder).args(further).args(["--rtol", "1e-6"])));

@@ -2,6 +2,7 @@
 //! and what the steps do not determine is a failure with a cause. `jumps` does it for `lgm simulate`.
 
 use crate::emit_fmu::driven::{Driven, SANITIZED, has_compiler};
+use crate::jumps::integral;
 use crate::support;
 
 use std::fs;
@@ -11,25 +12,39 @@ use support::emitted::{Rows, cargo, compile, emit, must};
 
 /// A model with an input that steps at 0.5 s or at the start, and its outputs right after that: at the row of so many.
 struct Known {
-    text: &'static str,
+    text: String,
     row: usize,
     outputs: Vec<(&'static str, f64)>,
 }
 
 const RUN: [&str; 4] = ["--stop", "1", "--points", "3"];
 
-/// 5 V charge 1 F in series with `v = 0.577*q + c*q^3`, of which 64 steps of a method of order 4 leave 0.4 of the voltage for the
-/// largest c.
-const STEEP: &str = "element Cubic(a, c) { across = a*int(through) + c*int(through)^3; }
-model M {
-  input u = 5*step(0.5);
+/// A linear capacitor in series with one of a law of its own, on a source that steps.
+fn in_series(law: &str, linear: u32, bent: &str, volts: u32) -> String {
+    format!(
+        "element Bent(a, c) {{ {law} }}
+model M {{
+  input u = {volts}*step(0.5);
   node n1, n2 : electrical;
-  linear : Capacitor(1) n2 -> n1;
-  bent   : Cubic(0.577, 1e6) n1 -> gnd;
+  linear : Capacitor({linear}) n2 -> n1;
+  bent   : {bent} n1 -> gnd;
   leak   : Resistor(1e12) n1 -> gnd;
   source : VoltageSource(u) n2 -> gnd;
   output v = across(bent);
-}";
+}}"
+    )
+}
+
+/// 5 V charge 1 F in series with `v = 0.577*q + c*q^3`, of which 64 steps of a method of order 4 leave 0.4 of the voltage for the
+/// largest c.
+fn steep() -> String {
+    in_series("across = a*int(through) + c*int(through)^3;", 1, "Bent(0.577, 1e6)", 5)
+}
+
+/// A law the other way round: the charge is `v + v^3` of the second capacitor, and `2*(3 - v)` of the first.
+fn inverse() -> String {
+    in_series("int(through) = a*across + c*across^3;", 2, "Bent(1, 1)", 3)
+}
 
 /// A current through a linear inductor in series with a saturating one, beside a third.
 const SATURATING: &str = "element Saturating() : electrical { through = int(across)/0.2 + (int(across)/0.01)^5; }
@@ -79,18 +94,6 @@ model M {
   output w = across(c2);
 }";
 
-/// A law the other way round: the charge is `v + v^3` of the second capacitor, and `2*(3 - v)` of the first.
-const INVERSE: &str = "element Odd(a, c) { int(through) = a*across + c*across^3; }
-model M {
-  input u = 3*step(0.5);
-  node n1, n2 : electrical;
-  linear : Capacitor(2) n2 -> n1;
-  bent   : Odd(1, 1) n1 -> gnd;
-  leak   : Resistor(1e12) n1 -> gnd;
-  source : VoltageSource(u) n2 -> gnd;
-  output v = across(bent);
-}";
-
 /// A current that is solved for by iteration, at each of the rates by which the voltage rises: the faster it does, the nearer the
 /// current that is fed back is to 0.55 of the other, so that `v*(2 + 2 + 2*0.55) = 2*3`.
 const LOOP: &str = "model M {
@@ -103,21 +106,6 @@ const LOOP: &str = "model M {
   extra  : CurrentSource(-0.5*through(c1)*(1 + 0.1*tanh(through(c1)/(1 [A])))) gnd -> n2;
   output v = across(c1);
 }";
-
-/// A step of a source into storage, and the integral of something.
-fn integral(of: &str) -> String {
-    format!(
-        "model M {{
-  input u = step(0.5);
-  input k = 1 + 2*step(0.5);
-  node a : electrical;
-  source : VoltageSource(u) a -> gnd;
-  store  : Capacitor(2) a -> gnd;
-  state z = int({of}), start = 0;
-  output y = z;
-}}"
-    )
-}
 
 /// What has no answer, and what is said of it: the square of a current has no bound, and whether the charge passes before or after k
 /// rises is left open.
@@ -148,20 +136,20 @@ fn known() -> Vec<Known> {
     // The flux of the second inductor is x: the first carries its current, and the loop holds 0.1*i1 + x = 0.3*i3.
     let flux = zero(0.0, 3e3, |x| 0.1 * of(x) + x - 0.3 * (1e4 - of(x)));
     let measured = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
-    let inverse = zero(0.0, 3.0, |v| v + v.powi(3) - 2.0 * (3.0 - v));
+    let shared = zero(0.0, 3.0, |v| v + v.powi(3) - 2.0 * (3.0 - v));
     let gain = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
-    let known = |text, row, outputs: &[(&'static str, f64)]| Known {
-        text,
+    let known = |text: &str, row, outputs: &[(&'static str, f64)]| Known {
+        text: text.to_string(),
         row,
         outputs: outputs.to_vec(),
     };
     vec![
-        known(STEEP, 1, &[("v", 5.0 - charge)]),
+        known(&steep(), 1, &[("v", 5.0 - charge)]),
         known(SATURATING, 1, &[("i1", of(flux)), ("i3", 1e4 - of(flux))]),
         known(LIMITED, 1, &[("y", 0.0), ("q", -6.0)]),
         known(GAIN, 1, &[("v", gain)]),
         known(MEASURED, 0, &[("v", 0.5 * measured), ("w", 1.0 - 0.5 * measured)]),
-        known(INVERSE, 1, &[("v", inverse)]),
+        known(&inverse(), 1, &[("v", shared)]),
         known(LOOP, 1, &[("v", 6.0 / 5.1)]),
     ]
 }
@@ -187,7 +175,7 @@ fn assert_refused(what: &str, output: &Output, cause: &str) {
 }
 
 /// Emits a text for a target into a folder.
-fn emitted(scratch: &Path, text: &str, target: &str, options: &[&str]) -> PathBuf {
+pub fn emitted(scratch: &Path, text: &str, target: &str, options: &[&str]) -> PathBuf {
     let (file, folder) = (scratch.join("m.lgm"), scratch.join(target));
     fs::write(&file, text).unwrap();
     if folder.exists() {
@@ -201,7 +189,7 @@ fn emitted(scratch: &Path, text: &str, target: &str, options: &[&str]) -> PathBu
 fn emitted_c_conserves_what_steps_move() {
     let scratch = tempfile::tempdir().unwrap();
     for known in known() {
-        let program = compile(&emitted(scratch.path(), known.text, "c", &[]), &SANITIZED);
+        let program = compile(&emitted(scratch.path(), &known.text, "c", &[]), &SANITIZED);
         let rows = Rows::read(&must(Command::new(program).args(RUN)));
         assert_known("C", &known, &rows, 1e-8);
     }
@@ -215,7 +203,7 @@ fn emitted_c_refuses_what_steps_do_not_determine() {
         assert_refused("C", &Command::new(program).args(RUN).output().unwrap(), cause);
     }
     // A way of so few parts does not come to its end.
-    let folder = emitted(scratch.path(), STEEP, "c", &[]);
+    let folder = emitted(scratch.path(), &steep(), "c", &[]);
     let short = [&SANITIZED[..], &["-DM_JUMP_PARTS=5"]].concat();
     let output = Command::new(compile(&folder, &short)).args(RUN).output().unwrap();
     assert_refused("C", &output, "the states after that were not found");
@@ -228,7 +216,7 @@ fn steps_of_fixed_length_conserve_what_steps_move() {
     for (known, float) in known().iter().flat_map(|known| [(known, false), (known, true)]) {
         let options = ["--fixed-step", "0.5", "--float"];
         let options = &options[..if float { 3 } else { 2 }];
-        let folder = emitted(scratch.path(), known.text, "c", options);
+        let folder = emitted(scratch.path(), &known.text, "c", options);
         must(Command::new("make").args(["-s", "fixed", "-C"]).arg(&folder));
         let rows = Rows::read(&must(Command::new(folder.join("m_fixed")).arg("2")));
         let allowed = if float { 3e-3 } else { 1e-8 };
@@ -252,7 +240,7 @@ fn emitted_rust_conserves_what_steps_move() {
         Command::new(target.join("debug/examples/simulate"))
     };
     for known in known() {
-        assert_known("Rust", &known, &Rows::read(&must(built(known.text).args(RUN))), 1e-8);
+        assert_known("Rust", &known, &Rows::read(&must(built(&known.text).args(RUN))), 1e-8);
     }
     for (text, cause) in refused() {
         assert_refused("Rust", &built(&text).args(RUN).output().unwrap(), cause);
@@ -275,7 +263,7 @@ fn emitted_python_conserves_what_steps_move() {
         run
     };
     for known in known() {
-        assert_known("Python", &known, &Rows::read(&must(&mut run(known.text))), 1e-8);
+        assert_known("Python", &known, &Rows::read(&must(&mut run(&known.text))), 1e-8);
     }
     for (text, cause) in refused() {
         assert_refused("Python", &run(&text).output().unwrap(), cause);
@@ -295,7 +283,7 @@ fn fmus_conserve_what_steps_move() {
             if number % 2 != at {
                 continue;
             }
-            fs::write(&file, known.text).unwrap();
+            fs::write(&file, &known.text).unwrap();
             let folder = scratch.path().join(format!("{target}-{number}"));
             let driven = Driven::new(&file, target, &folder, &SANITIZED);
             let names = ["time"].into_iter().chain(known.outputs.iter().map(|output| output.0));

@@ -205,30 +205,32 @@ fn an_input_that_is_replaced_leaves_what_is_written_in_place() {
     assert_eq!(stepping, "`f`, `extra(time)` step at once");
 }
 
-/// What the steps do not determine is no number.
-#[test]
-fn jumps_without_an_answer_are_reported() {
-    let text = |state: &str| {
-        format!(
-            "model M {{
+/// A step of a source into storage, and the integral of something.
+pub fn integral(of: &str) -> String {
+    format!(
+        "model M {{
   input u = step(0.5);
   input k = 1 + 2*step(0.5);
   node a : electrical;
   source : VoltageSource(u) a -> gnd;
   store  : Capacitor(2) a -> gnd;
-  state z = int({state}), start = 0;
+  state z = int({of}), start = 0;
   output y = z;
 }}"
-        )
-    };
-    let square = rows(&text("through(store)^2"), 1.0, 1e-6).unwrap_err();
+    )
+}
+
+/// What the steps do not determine is no number.
+#[test]
+fn jumps_without_an_answer_are_reported() {
+    let square = rows(&integral("through(store)^2"), 1.0, 1e-6).unwrap_err();
     assert_eq!(square, FailureKind::JumpEndless("`u`, `k` step at once".into()));
-    let FailureKind::JumpOpen { one, other, .. } = rows(&text("k*through(store)"), 1.0, 1e-6).unwrap_err() else {
+    let FailureKind::JumpOpen { one, other, .. } = rows(&integral("k*through(store)"), 1.0, 1e-6).unwrap_err() else {
         panic!("the charge passes while k rises");
     };
     // If k and the charge rise together, their product integrates to 2*(1 + 3)/2.
     assert!(near(one, 4.0) && (other - 4.0).abs() > 0.1, "{one} and {other}");
-    let found = rows(&text("u*through(store)"), 1.0, 1e-6).unwrap();
+    let found = rows(&integral("u*through(store)"), 1.0, 1e-6).unwrap();
     assert!(near(found[1][0], 1.0), "{found:?}");
 }
 
