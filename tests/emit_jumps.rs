@@ -46,10 +46,11 @@ fn inverse() -> String {
     in_series("int(through) = a*across + c*across^3;", 2, "Bent(1, 1)", 3)
 }
 
-/// A current through a linear inductor in series with a saturating one, beside a third.
-const SATURATING: &str = "element Saturating() : electrical { through = int(across)/0.2 + (int(across)/0.01)^5; }
+/// A current through a linear inductor in series with one that saturates sharply, beside a third: the flux moves a million times faster at
+/// first than at last.
+const SATURATING: &str = "element Saturating() : electrical { through = int(across)/0.2 + (int(across)/1e-5)^7; }
 model M {
-  input i [A] = 1e4*step(0.5);
+  input i [A] = 1e6*step(0.5);
   node a, b : electrical;
   source : CurrentSource(i) gnd -> a;
   first  : Inductor(0.1) a -> b;
@@ -132,9 +133,9 @@ fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
 /// Models with closed forms of what their steps do.
 fn known() -> Vec<Known> {
     let charge = zero(0.0, 5.0, |q| q - (5.0 - 0.577 * q - 1e6 * q.powi(3)));
-    let of = |x: f64| x / 0.2 + (x / 0.01f64).powi(5);
+    let of = |x: f64| x / 0.2 + (x / 1e-5f64).powi(7);
     // The flux of the second inductor is x: the first carries its current, and the loop holds 0.1*i1 + x = 0.3*i3.
-    let flux = zero(0.0, 3e3, |x| 0.1 * of(x) + x - 0.3 * (1e4 - of(x)));
+    let flux = zero(0.0, 1.0, |x| 0.1 * of(x) + x - 0.3 * (1e6 - of(x)));
     let measured = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
     let shared = zero(0.0, 3.0, |v| v + v.powi(3) - 2.0 * (3.0 - v));
     let gain = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
@@ -145,7 +146,7 @@ fn known() -> Vec<Known> {
     };
     vec![
         known(&steep(), 1, &[("v", 5.0 - charge)]),
-        known(SATURATING, 1, &[("i1", of(flux)), ("i3", 1e4 - of(flux))]),
+        known(SATURATING, 1, &[("i1", of(flux)), ("i3", 1e6 - of(flux))]),
         known(LIMITED, 1, &[("y", 0.0), ("q", -6.0)]),
         known(GAIN, 1, &[("v", gain)]),
         known(MEASURED, 0, &[("v", 0.5 * measured), ("w", 1.0 - 0.5 * measured)]),

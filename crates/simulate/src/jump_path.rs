@@ -112,7 +112,7 @@ pub(super) fn after(motion: &Motion<'_>, steps: &Steps<'_>, rtol: f64, states: &
         let mut way = Way::new(motion, steps, tolerance, straight, &unknowns, states);
         let found = way.go(states)?;
         for (at, (a, b)) in found.iter().zip(&other).enumerate() {
-            if (a - b).abs() > SAME * way.allowed(at) {
+            if (a - b).abs() > SAME * way.allowed(at, way.noise[at]) {
                 return Err(Lost::Open(at, *a, *b));
             }
         }
@@ -137,6 +137,7 @@ fn bent(input: usize, share: f64) -> (f64, f64) {
 }
 
 /// A slope at a point.
+#[derive(Clone)]
 struct Slope {
     values: Vec<f64>,
     /// By how much each may be wrong by rounding.
@@ -155,6 +156,7 @@ struct Way<'a, 'm> {
     kinds: Vec<usize>,
     /// The largest that was seen of each state and of its way.
     sizes: Vec<f64>,
+    /// What rounding of the slopes has added to each state, at most.
     noise: Vec<f64>,
     /// The unknowns of the loops with each of the rates, and without any.
     unknowns: [Vec<f64>; 4],
@@ -209,9 +211,9 @@ impl<'a, 'm> Way<'a, 'm> {
             let (next, slope, excess) = match self.part(share, length, &point, &first) {
                 Ok(made) => made,
                 Err(Lost::Endless(at)) => return Err(Lost::Endless(at)),
-                Err(_) => (Vec::new(), Vec::new(), f64::INFINITY),
+                Err(_) => (Vec::new(), None, f64::INFINITY),
             };
-            if excess <= 1.0 {
+            if let Some(slope) = slope.filter(|_| excess <= 1.0) {
                 share = if length >= 1.0 - share { 1.0 } else { share + length };
                 (point, first) = (next, slope);
                 self.still(share, &point);
@@ -236,7 +238,7 @@ impl<'a, 'm> Way<'a, 'm> {
 
     /// The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the
     /// unknowns of the loops are near 0 rather than where they are after the steps.
-    fn first(&mut self, point: &[f64]) -> Result<Vec<f64>, Lost> {
+    fn first(&mut self, point: &[f64]) -> Result<Slope, Lost> {
         let later = self.unknowns[0].clone();
         let mut guesses = vec![later];
         if self.steps.is_start {
@@ -249,7 +251,7 @@ impl<'a, 'm> Way<'a, 'm> {
                 self.unknowns = [(); 4].map(|()| guess.clone());
                 self.still(0.0, point);
                 match self.slope(0.0, point) {
-                    Ok(slope) => return Ok(slope.values),
+                    Ok(slope) => return Ok(slope),
                     Err(Lost::NoWay) => {}
                     Err(other) => lost = other,
                 }
@@ -264,50 +266,45 @@ impl<'a, 'm> Way<'a, 'm> {
         share: f64,
         length: f64,
         point: &[f64],
-        first: &[f64],
-    ) -> Result<(Vec<f64>, Vec<f64>, f64), Lost> {
-        let mut slopes = vec![first.to_vec()];
+        first: &Slope,
+    ) -> Result<(Vec<f64>, Option<Slope>, f64), Lost> {
+        let mut slopes = vec![first.clone()];
         let mut next = Vec::new();
-        let sum = |slopes: &[Vec<f64>], weights: &[f64], at: usize| -> f64 {
+        let sum = |slopes: &[Slope], weights: &[f64], at: usize| -> f64 {
             weights
                 .iter()
                 .zip(slopes)
-                .map(|(weight, slope)| weight * slope[at])
+                .map(|(weight, slope)| weight * slope.values[at])
                 .sum()
         };
         for (node, row) in NODES.iter().zip(ROWS).skip(1) {
             next = (0..point.len())
                 .map(|at| point[at] + length * sum(&slopes, row, at))
                 .collect();
-            let slope = self.slope(share + node * length, &next)?;
-            for (noise, own) in self.noise.iter_mut().zip(slope.noise) {
-                *noise = noise.max(own);
-            }
-            slopes.push(slope.values);
+            slopes.push(self.slope(share + node * length, &next)?);
         }
         let mut excess: f64 = 0.0;
         for at in 0..point.len() {
-            let moved = slopes
-                .iter()
-                .map(|slope| (length * slope[at]).abs())
-                .fold(0.0, f64::max);
-            self.sizes[at] = self.sizes[at].max(next[at].abs()).max(moved);
+            let moved = slopes.iter().map(|slope| (length * slope.values[at]).abs());
+            self.sizes[at] = moved.fold(self.sizes[at].max(next[at].abs()), f64::max);
         }
         for at in 0..point.len() {
             let error = (length * sum(&slopes, &DIFFERENCE, at)).abs();
+            // What rounding makes of a slope adds to the state in proportion to the length of the part.
+            let noise = length * slopes.iter().map(|slope| slope.noise[at]).fold(0.0, f64::max);
+            self.noise[at] += noise;
             if error > 0.0 {
-                excess = excess.max(error / self.allowed(at));
+                excess = excess.max(error / self.allowed(at, noise));
             }
         }
-        let last = slopes.pop().unwrap_or_default();
-        Ok((next, last, excess))
+        Ok((next, slopes.pop(), excess))
     }
 
-    /// What is allowed of the error of a state.
-    fn allowed(&self, at: usize) -> f64 {
+    /// What is allowed of the error of a state to which rounding may add so much.
+    fn allowed(&self, at: usize, noise: f64) -> f64 {
         let of_kind = (0..self.sizes.len()).filter(|other| self.kinds[*other] == self.kinds[at]);
         let largest = of_kind.map(|other| self.sizes[other]).fold(0.0, f64::max);
-        self.tolerance * self.sizes[at].max(OF_KIND * largest) + NOISE * self.noise[at] + f64::MIN_POSITIVE
+        self.tolerance * self.sizes[at].max(OF_KIND * largest) + NOISE * noise + f64::MIN_POSITIVE
     }
 
     /// The inputs at a share of the way, and their rates along it.

@@ -233,10 +233,10 @@ static @name@_status begin(@name@_run *run) {
     return lose(jump, why, state);
 }
 
-/* What is allowed of the error of a state; the largest of each kind must be known. */
-static real allowed(const @name@_jump *jump, int at) {
+/* What is allowed of the error of a state to which rounding may add so much; the largest of each kind must be known. */
+static real allowed(const @name@_jump *jump, int at, real noise) {
     const real size = larger(jump->sizes[at], of_kind * jump->largest[kinds[at]]);
-    return jump->tolerance * size + roughness * jump->noise[at] + @least@;
+    return jump->tolerance * size + roughness * noise + @least@;
 }
 
 /* The error of the part that was tried, in units of what is allowed. */
@@ -251,7 +251,8 @@ static real excess_of(@name@_jump *jump, real length) {
     }
     measure_kinds(jump);
     for (int at = 0; at < @NAME@_STATES; at++) {
-        const real share = @name@_dopri5_difference(way, length, at) / allowed(jump, at);
+        /* What rounding makes of a slope adds to the state in proportion to the length of the part. */
+        const real share = @name@_dopri5_difference(way, length, at) / allowed(jump, at, length * jump->noise[at]);
         /* What is no number is too much. */
         excess = (share <= excess) ? excess : share;
     }
@@ -261,7 +262,6 @@ static real excess_of(@name@_jump *jump, real length) {
 /* Keeps what a part that fails may spoil, or takes it back. */
 static void keep(@name@_jump *jump) {
     copy(jump->sizes_before, jump->sizes, @NAME@_STATES);
-    copy(jump->noise_before, jump->noise, @NAME@_STATES);
 @if loops@
     for (int with = 0; with < 4; with++) {
         copy(jump->unknowns_before[with], jump->unknowns[with], @NAME@_UNKNOWNS);
@@ -271,7 +271,6 @@ static void keep(@name@_jump *jump) {
 
 static void take_back(@name@_jump *jump) {
     copy(jump->sizes, jump->sizes_before, @NAME@_STATES);
-    copy(jump->noise, jump->noise_before, @NAME@_STATES);
 @if loops@
     for (int with = 0; with < 4; with++) {
         copy(jump->unknowns[with], jump->unknowns_before[with], @NAME@_UNKNOWNS);
@@ -294,7 +293,7 @@ static @name@_status go(@name@_run *run, int is_bent) {
         return @NAME@_JUMP_NOT_KNOWN;
     }
     for (int at = 0; at < @NAME@_STATES; at++) {
-        jump->noise[at] = @zero@;
+        jump->added[at] = @zero@;
     }
     for (int part = 0; part < @NAME@_JUMP_PARTS; part++) {
         real excess = HUGE_VAL@suffix@;
@@ -302,6 +301,9 @@ static @name@_status go(@name@_run *run, int is_bent) {
         const int is_last = length >= @one@ - way->t;
         length = is_last ? @one@ - way->t : length;
         keep(jump);
+        for (int at = 0; at < @NAME@_STATES; at++) {
+            jump->noise[at] = @zero@;
+        }
         if (@name@_dopri5_stages(way, along, run, length, way->t + length) == @NAME@_OK) {
             excess = excess_of(jump, length);
         } else if (jump->lost == ENDLESS) {
@@ -311,6 +313,9 @@ static @name@_status go(@name@_run *run, int is_bent) {
             way->t = is_last ? @one@ : way->t + length;
             copy(way->x, way->trial, @NAME@_STATES);
             copy(way->slope[0], way->slope[6], @NAME@_STATES);
+            for (int at = 0; at < @NAME@_STATES; at++) {
+                jump->added[at] += length * jump->noise[at];
+            }
             still(run);
             if (is_last) {
                 return @NAME@_OK;
@@ -337,7 +342,7 @@ static @name@_status go_twice(@name@_run *run) {
     status = (status == @NAME@_OK) ? go(run, 0) : status;
     measure_kinds(jump);
     for (int at = 0; at < @NAME@_STATES && status == @NAME@_OK; at++) {
-        if (!(@fabs@(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at))) {
+        if (!(@fabs@(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at, jump->added[at]))) {
             jump->values[0] = jump->way.x[at];
             jump->values[1] = jump->other[at];
             status = lose(jump, OPEN, at);

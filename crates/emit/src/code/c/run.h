@@ -77,12 +77,12 @@ typedef struct {
     /* Which rate of the ramps is used, and the tolerance of the way. */
     int rate;
     @name@_real tolerance;
-    /* The largest that was seen of each state and of its way, and by how much rounding may make its slope wrong: now, and before the
-     * part that is tried. */
+    /* The largest that was seen of each state and of its way: now, and before the part that is tried. */
     @name@_real sizes[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real noise[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real sizes_before[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real noise_before[@NAME@_ROOM(@NAME@_STATES)];
+    /* By how much rounding may make the slope of each state wrong in the part that is tried, and what that has added to it so far. */
+    @name@_real noise[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real added[@NAME@_ROOM(@NAME@_STATES)];
     @name@_real largest[@NAME@_ROOM(@NAME@_STATES)];
     /* The right sides with each of the rates, and where the other way ended. */
     @name@_real right[3][@NAME@_ROOM(@NAME@_STATES)];

@@ -13,9 +13,11 @@ mutable struct Way
     order::Vector{Int}
     is_bent::Bool
     tolerance::Float64
-    "The largest that was seen of each state and of its way, and by how much rounding may make its slope wrong."
+    "The largest that was seen of each state and of its way."
     sizes::Vector{Float64}
+    "By how much rounding may make slopes wrong in the part that is tried, and what that has added to the states so far."
     noise::Vector{Float64}
+    added::Vector{Float64}
     "The unknowns of the loops with each of the rates, and without any."
     unknowns::Vector{Vector{Float64}}
     "How fast the ramps are, in their own steps for a second."
@@ -69,9 +71,9 @@ end
 
 largest_of_kind(sizes) = [maximum(sizes[KINDS .== kind]) for kind in KINDS]
 
-"What is allowed of the error of each state."
-allowed(way::Way) =
-    way.tolerance .* max.(way.sizes, 1e-9 .* largest_of_kind(way.sizes)) .+ 100 .* way.noise .+ floatmin(Float64)
+"What is allowed of the error of each state to which rounding may add so much."
+allowed(way::Way, noise) =
+    way.tolerance .* max.(way.sizes, 1e-9 .* largest_of_kind(way.sizes)) .+ 100 .* noise .+ floatmin(Float64)
 
 "What the states grow by for the share of the way. Rates that differ by a factor show what grows in proportion to them."
 function slope!(way::Way, share, x)
@@ -103,12 +105,9 @@ function first_slope!(way::Way, guesses, x)
         way.rate, way.unknowns = rate, [copy(guess) for _ in 1:4]
         still!(way, 0.0, x)
         try
-            found = slope!(way, 0.0, x)
-            way.noise = zero(x)
-            return found
+            return slope!(way, 0.0, x)
         catch lost
             lost isa Lost || rethrow()
-            way.noise = zero(x)
             failed = lost.state > 0 ? lost : failed
         end
     end
@@ -130,24 +129,26 @@ const DIFFERENCE = [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22
 "One part of the way: the states and the slope at its end, and its error in units of what is allowed."
 function part!(way::Way, share, length_of, x, first)
     slopes, next = [first], x
+    way.noise = zero(x)
     for stage in 1:6
         next = x .+ length_of .* sum(ROWS[stage] .* slopes)
         push!(slopes, slope!(way, share + NODES[stage] * length_of, next))
     end
     way.sizes = max.(way.sizes, abs.(next))
     foreach(slope -> way.sizes = max.(way.sizes, length_of .* abs.(slope)), slopes)
-    return next, slopes[end], maximum(length_of .* abs.(sum(DIFFERENCE .* slopes)) ./ allowed(way))
+    # What rounding makes of slopes adds to the states in proportion to the length of the part.
+    return next, slopes[end], maximum(length_of .* abs.(sum(DIFFERENCE .* slopes)) ./ allowed(way, length_of .* way.noise))
 end
 
 "The whole way."
 function go!(way::Way, guesses, x, is_bent)
-    way.is_bent, way.sizes, way.noise = is_bent, abs.(x), zero(x)
+    way.is_bent, way.sizes, way.noise, way.added = is_bent, abs.(x), zero(x), zero(x)
     first = first_slope!(way, guesses, x)
     share, length_of = 0.0, 1 / 64
     for _ in 1:@jump_parts@
         is_last = length_of >= 1 - share
         length_of = min(length_of, 1 - share)
-        known, excess, next, last = (copy(way.unknowns), way.sizes, way.noise), Inf, x, first
+        known, excess, next, last = (copy(way.unknowns), way.sizes), Inf, x, first
         try
             next, last, excess = part!(way, share, length_of, x, first)
         catch lost
@@ -155,10 +156,11 @@ function go!(way::Way, guesses, x, is_bent)
         end
         if excess <= 1
             x, first, share = next, last, is_last ? 1.0 : share + length_of
+            way.added = way.added .+ length_of .* way.noise
             still!(way, share, x)
             is_last && return x
         else
-            way.unknowns, way.sizes, way.noise = known
+            way.unknowns, way.sizes = known
         end
         length_of *= isfinite(excess) ? clamp(0.9 * max(excess, 1e-10)^-0.2, 0.1, 4.0) : 0.1
         length_of < 1e-14 * max(share, eps()) && break
@@ -181,14 +183,14 @@ function jumped(model::Model, t, before, step, x, is_start, rtol)
     if model.is_solved[] && !is_start
         guesses = [copy(model.w)]
     end
-    way = Way(model, t, before, step, cumsum(step .!= 0), true, clamp(1e-2 * rtol, 1e-13, 1e-11), abs.(x), zero(x),
+    way = Way(model, t, before, step, cumsum(step .!= 0), true, clamp(1e-2 * rtol, 1e-13, 1e-11), abs.(x), zero(x), zero(x),
         Vector{Float64}[], FASTEST)
     # What a step does may be of any size.
     model.small[] = 0.0
     try
         other = go!(way, guesses, x, true)
         reached = go!(way, guesses, x, false)
-        at = findfirst(.!(abs.(reached .- other) .<= 1e4 .* allowed(way)))
+        at = findfirst(.!(abs.(reached .- other) .<= 1e4 .* allowed(way, way.added)))
         at === nothing || throw(Fault("the run ends at $t s: inputs step at once, and $(STATES[at]) is $(reached[at]) or " *
             "$(other[at]) afterwards: that depends on which of them is ahead"))
         return reached

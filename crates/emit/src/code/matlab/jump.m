@@ -30,7 +30,7 @@ function x = @name@_jump(model, t, before, step, x, is_start, rtol)
     if ~isempty(lost)
         error('lgm:jump', 'the run ends at %g s: an input steps, and %s', t, lost);
     end
-    apart = find(~(abs(x - other) <= 1e4 * allowed(way)), 1);
+    apart = find(~(abs(x - other) <= 1e4 * allowed(way, way.added)), 1);
     if ~isempty(apart)
         error('lgm:jump', ['the run ends at %g s: inputs step at once, and %s is %g or %g afterwards: that depends on which of ', ...
             'them is ahead'], t, model.states{apart, 1}, x(apart), other(apart));
@@ -58,6 +58,7 @@ function [x, way, lost] = go(way, x, is_bent)
     way.is_bent = is_bent;
     way.sizes = abs(x);
     way.noise = zeros(size(x));
+    way.added = zeros(size(x));
     [slopes, way, lost] = first_slope(way, x);
     if ~isempty(lost)
         return
@@ -76,6 +77,7 @@ function [x, way, lost] = go(way, x, is_bent)
             x = next;
             slopes = last;
             share = share + part;
+            way.added = way.added + part * way.noise;
             if is_last
                 share = 1;
             end
@@ -114,7 +116,6 @@ function [dx, way, lost] = first_slope(way, x)
             way.is_endless = false;
             way = still(way, 0, x);
             [dx, way, lost] = slope(way, 0, x);
-            way.noise = zeros(size(x));
             if isempty(lost)
                 return
             end
@@ -138,6 +139,7 @@ function [next, last, excess, way, lost] = one_part(way, share, part, x, first)
         [35 / 384; 0; 500 / 1113; 125 / 192; -2187 / 6784; 11 / 84]};
     nodes = [1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1];
     difference = [71 / 57600; 0; -71 / 16695; 71 / 1920; -17253 / 339200; 22 / 525; -1 / 40];
+    way.noise = zeros(size(x));
     slopes = first;
     last = first;
     next = x;
@@ -152,7 +154,8 @@ function [next, last, excess, way, lost] = one_part(way, share, part, x, first)
         slopes(:, end + 1) = last; %#ok<AGROW>
     end
     way.sizes = max([way.sizes, abs(next), part * abs(slopes)], [], 2);
-    excess = max(part * abs(slopes * difference) ./ allowed(way));
+    % What rounding makes of slopes adds to the states in proportion to the length of the part.
+    excess = max(part * abs(slopes * difference) ./ allowed(way, part * way.noise));
 end
 
 function largest = largest_of_kind(way, sizes)
@@ -160,9 +163,9 @@ function largest = largest_of_kind(way, sizes)
     largest = largest(way.kinds);
 end
 
-function most = allowed(way)
-    % What is allowed of the error of each state.
-    most = way.tolerance * max(way.sizes, 1e-9 * largest_of_kind(way, way.sizes)) + 100 * way.noise + realmin;
+function most = allowed(way, noise)
+    % What is allowed of the error of each state to which rounding may add so much.
+    most = way.tolerance * max(way.sizes, 1e-9 * largest_of_kind(way, way.sizes)) + 100 * noise + realmin;
 end
 
 function [u, du] = inputs_on(way, share)
