@@ -374,33 +374,66 @@ model M {
     }
 }
 
-/// A capacitor whose voltage falls between two folds, in series with a linear one that makes the whole monotonic. If the linear one has the
-/// state, the charge of the other is one of three solutions of a loop, and charge would have to come from nowhere where two of them meet.
-/// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
-#[test]
-fn charge_does_not_jump_to_another_solution() {
-    let folder = written(
-        "element S() : electrical {
+/// A capacitor whose voltage falls between two folds, in series with a linear one that makes the whole monotonic.
+fn folded(input: &str, linear: &str) -> String {
+    format!(
+        "element S() : electrical {{
   across = 1 [V/C]*int(through) - 1.5 [V/C^3]*int(through)^3 + 0.5 [V/C^5]*int(through)^5;
-}
-model Neg {
-  input u [V] = 8*(ramp(0.5) - ramp(1.5));
+}}
+model Neg {{
+  input u [V] = {input};
   node a, n : electrical;
   s  : VoltageSource(u) a -> gnd;
-  c1 : Capacitor(0.3) a -> n;
+  c1 : Capacitor({linear}) a -> n;
   c2 : S() n -> gnd;
   rr : Resistor(1) n -> gnd;
   output v = across(c2);
-  experiment { stop = 2 [s]; points = 5; }
-}",
-    );
+  output q = int(through(c2));
+  experiment {{ stop = 2 [s]; points = 5; }}
+}}"
+    )
+}
+
+/// The charge is the state, whatever comes first in the text: the linear capacitor follows from it without an equation to solve.
+/// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
+#[test]
+fn storage_with_folds_has_the_state() {
+    let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));
     for method in METHODS {
-        let rows = run(folder.path(), &["--retain", "c2", "--method", method]);
+        let rows = run(folder.path(), &["--method", method, "--verify"]);
         near(method, rows.column("v")[2], -0.120_634_5, 2e-4);
         near(method, rows.last("v"), 0.438_118_5, 2e-4);
     }
+    // A step moves the charge to where `q + 0.3*v(q)` is 0.3 times as much: the linear capacitor holds the same charge.
+    for height in [3.0, 8.0] {
+        let folder = written(&folded(&format!("{height}*step(0.5)"), "0.3"));
+        let voltage = |q: f64| q - 1.5 * q.powi(3) + 0.5 * q.powi(5);
+        let (mut low, mut high) = (0.0, 10.0);
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            match middle + 0.3 * voltage(middle) < 0.3 * height {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        for method in METHODS {
+            let rows = run(folder.path(), &["--method", method, "--verify"]);
+            near(method, rows.column("q")[1], low, 1e-6);
+            near(method, rows.column("v")[1], voltage(low), 1e-6);
+        }
+    }
+}
+
+/// If the user retains the linear capacitor, the charge of the other is one of three solutions of a loop, and charge would have to come
+/// from nowhere where two of them meet.
+#[test]
+fn charge_does_not_jump_to_another_solution() {
+    let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));
     let words = |code: i32, method: &str| {
-        let run = lgm(folder.path(), &["simulate", "m.lgm", "--method", method]);
+        let run = lgm(
+            folder.path(),
+            &["simulate", "m.lgm", "--retain", "c1", "--method", method],
+        );
         ends_with(&run, code);
         err(&run).split_whitespace().collect::<Vec<_>>().join(" ")
     };

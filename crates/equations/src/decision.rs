@@ -28,7 +28,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     let request = Request {
         retain: request.retain.clone(),
         ranks,
-        tied: Vec::new(),
+        ..Request::default()
     };
     let (causality, general, mut diagnostics) = decide_rank(model, graph, &request);
     diagnostics.extend(warning);

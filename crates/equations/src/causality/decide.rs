@@ -26,6 +26,9 @@ pub struct Request {
     /// Storage ports that take derivative causality although the structure alone would leave them their state: the laws of ideal
     /// elements tie them to others.
     pub tied: Vec<PortId>,
+    /// Storage ports whose law has the same co-energy at several values of what is stored: they come before other storage that
+    /// nobody retains.
+    pub folded: Vec<PortId>,
 }
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
@@ -65,7 +68,7 @@ pub fn assign(
             .unwrap_or(request.retain.len())
     };
     let mut conflicts = Vec::new();
-    let mut storage: Vec<(i8, usize, u8, PortId)> = Vec::new();
+    let mut storage: Vec<(i8, usize, Determines, u8, PortId)> = Vec::new();
     for (index, port) in model.ports.iter().enumerate() {
         let id = PortId(index as u32);
         let element = &model.elements[port.element.index()];
@@ -88,21 +91,24 @@ pub fn assign(
                     true => i8::MAX,
                     false => request.ranks.get(&id).copied().unwrap_or(0),
                 };
-                storage.push((rank, retained, storage_class(model, id, *co_energy), id));
+                let class = storage_class(model, id, *co_energy);
+                storage.push((rank, retained, Determines::Either, class, id));
             }
             Law::Dissipator(_) => causality.dissipators.push(id),
             Law::Nonlinear(law) => {
                 causality.nonlinear.push(id);
                 if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
                     let retained = position(port.element);
-                    storage.push((0, retained, storage_class(model, id, co_energy), id));
+                    let class = storage_class(model, id, co_energy);
+                    let determines = Determines::of(model, request, id, co_energy);
+                    storage.push((0, retained, determines, class, id));
                 }
             }
             Law::Coupler { .. } => {}
         }
     }
     storage.sort();
-    let storage = storage.into_iter().map(|entry| entry.3);
+    let storage = storage.into_iter().map(|entry| entry.4);
     assign_storage(model, request, storage, &mut elimination, &mut causality);
     assign_nonlinear(model, &mut elimination, &mut causality);
     assign_dissipators(&mut elimination, &mut causality);
@@ -260,6 +266,37 @@ fn take_either(
 
 fn element_of(model: &Model, port: PortId) -> &Element {
     &model.elements[model.ports[port.index()].element.index()]
+}
+
+/// What the law of a storage gives without solving an equation, and so which storage is the better state: where what is stored gives the
+/// voltage or force, no other storage has to be solved for, and where it does so alone, the other way round has several
+/// solutions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Determines {
+    /// The co-energy follows from what is stored, and several values of what is stored have the same co-energy.
+    CoEnergyAlone,
+    /// The co-energy follows from what is stored.
+    CoEnergy,
+    /// Both follow from each other, as in every linear law.
+    Either,
+    /// What is stored follows from the co-energy.
+    Energy,
+}
+
+impl Determines {
+    fn of(model: &Model, request: &Request, port: PortId, co_energy: Variable) -> Determines {
+        let (effort, flow) = explicit(model, port);
+        let closed = match co_energy {
+            Variable::Effort => effort,
+            Variable::Flow => flow,
+        };
+        match closed {
+            _ if request.folded.contains(&port) => Determines::CoEnergyAlone,
+            Closed::Not => Determines::Energy,
+            Closed::Inverse => Determines::Either,
+            Closed::Direct => Determines::CoEnergy,
+        }
+    }
 }
 
 /// A-type before T-type. A bond element has no across variable; there inertances come first, so that masses keep

@@ -21,6 +21,7 @@ mod definitions;
 pub(super) mod dual;
 mod energies;
 pub(super) mod evaluate;
+mod folds;
 mod inline;
 mod linearity;
 mod loops;

@@ -9,6 +9,7 @@
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
+use crate::nonlinear::folds::folded;
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::parameter_values::parameter_values;
@@ -183,14 +184,21 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
     let mut sampled = Sampled::with_given(1, given.collect());
     let graph = bond::lower(&model);
-    let request = Request {
+    let mut request = Request {
         retain: retain.to_vec(),
         ranks,
-        tied: Vec::new(),
+        ..Request::default()
     };
-    let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
-        sampled.from_expression(&model.exprs, id).unwrap_or(0)
-    });
+    let mut decided = |request: &Request| {
+        causality::assign(&model, &graph, request, |id| {
+            sampled.from_expression(&model.exprs, id).unwrap_or(0)
+        })
+    };
+    let (mut causality, mut diagnostics) = decided(&request);
+    request.folded = folded(&model, &causality);
+    if !request.folded.is_empty() && !has_errors(&diagnostics) {
+        (causality, diagnostics) = decided(&request);
+    }
     causality.modulated = model.elements.iter().any(|element| match &element.law {
         Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| varies(&model.exprs, *entry)),
         _ => false,
