@@ -27,7 +27,7 @@ pub const MODAL_MEASURES: &[&str] = &["displacement", "velocity", "force", "shea
 pub(crate) const MATRIX_FUNCTIONS: &[&str] = &["transpose", "diag", "identity"];
 
 /// Functions of an expression over a range.
-const RANGED: &[&str] = &["sum", "list", "root"];
+pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 
 /// What reads a table, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
@@ -60,6 +60,8 @@ pub(crate) fn call_example(name: &str) -> String {
         "step" | "ramp" => "t0",
         "transpose" | "diag" => "v",
         "identity" => "n",
+        "sum" | "list" => "i in 1:3, i",
+        "root" => "z in 0:1, z",
         _ => "x",
     };
     format!("{name}({arguments})")

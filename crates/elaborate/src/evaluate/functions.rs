@@ -3,7 +3,7 @@
 use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::{Claim, Evaluator, Side};
-use crate::function_table::{MEASURES, TABLE, call_example};
+use crate::function_table::{MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -41,6 +41,9 @@ impl<'a> Evaluator<'a> {
             }),
             "identity" => self.identity(name, arguments, place, span),
             TABLE => self.tabulated(name, arguments, place, span),
+            ranged if RANGED.contains(&ranged) => {
+                self.wrong_count(name, "a range and an expression", arguments.len(), span)
+            }
             _ => match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
                 Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
                 // `names` has reported it.
