@@ -49,6 +49,61 @@ fn warns(text: &str, words: &[&str]) {
     says(text, Severity::Warning, "LGM0209", words);
 }
 
+// ---- What was passed over ----------------------------------------------------------------------------------------
+
+/// `sum`, `list` and `root` without a range made no value and no diagnostic: the compiler stopped later, or blamed something else.
+#[test]
+fn a_sum_over_nothing_is_a_fault_of_its_own() {
+    for call in ["sum()", "sum(2 [N/m])", "list()", "root()", "root(2 [N/m], 3 [N/m])"] {
+        for place in [
+            "spring : Spring(CALL) x -> gnd;",
+            "param k = CALL; spring : Spring(k) x -> gnd;",
+            "const k = CALL; spring : Spring(k*1 [N/m]) x -> gnd;",
+            "input f = CALL; force : ForceSource(f) gnd -> x;",
+            "state z = int(CALL);",
+            "output y = CALL;",
+        ] {
+            let line = place.replace("CALL", call);
+            let text = format!("model M {{\n  node x : translational;\n  body : Mass(2 [kg]) x -> gnd;\n  {line}\n}}");
+            let (found, shown) = said(&text);
+            let is_told = found
+                .iter()
+                .any(|found| found.code == "LGM0128" && text[found.labels[0].span.start as usize..].starts_with(call));
+            assert!(is_told, "{shown}\n{text}");
+        }
+    }
+}
+
+/// All models of a file are looked at, unless one is asked for.
+#[test]
+fn every_model_of_a_file_is_checked() {
+    let text = "component Part() { port p, n : translational; damper : Damper(2 [kg]) p -> n; }
+model First { node x : translational; body : Mass(1 [N]) x -> gnd; part : Part() (p = x, n = gnd); }
+model Second { node x : translational; body : Mass(1 [kg]) x -> gnd; part : Part() (p = x, n = gnd); }
+model Third { node x : translational; body : Mass(1 [kg]) x -> gnd; source : ForceSource(1 [N]) gnd -> x; }";
+    let found = |every_model: bool, model: Option<&str>| {
+        let mut map = SourceMap::default();
+        let root = map.add("model.lgm", text, None);
+        let request = lgm::Request {
+            settings: lgm::elaborate::Settings {
+                model: model.map(str::to_string),
+                ..lgm::elaborate::Settings::default()
+            },
+            every_model,
+            ..lgm::Request::default()
+        };
+        let found = lgm::check(&NoFiles, &mut map, root, &request);
+        let faults = found.iter().filter(|found| found.severity == Severity::Error);
+        faults
+            .map(|found| map.slice(found.labels[0].span).to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(true, None), ["2 [kg]", "1 [N]"], "the part is reported once");
+    assert_eq!(found(true, Some("Second")), ["2 [kg]", "1 [N]"]);
+    assert_eq!(found(false, None), [""; 0]);
+    assert_eq!(found(false, Some("Second")), ["2 [kg]"]);
+}
+
 // ---- Numbers without a unit ---------------------------------------------------------------------------------------
 
 /// A mass and what else acts on its node, with some parameters.

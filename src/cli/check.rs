@@ -50,6 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 ..Options::default()
             },
             verify: arguments.verify,
+            every_model: arguments.model.chooses_no_model(),
             ..Request::default()
         });
     let (map, diagnostics, stats) = match &compilation {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(super) struct ModelArguments {
     /// The model's text; `-` is standard input
     file: PathBuf,
-    /// Which model of the file; the last one unless given
+    /// Which model of the file; the last one unless given (`check` looks at all of them)
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Gives a `param` or `const` another value, as in `--set m=3` or `--set "m=3 [kg]"`; may be given several times
@@ -115,6 +115,11 @@ impl ModelArguments {
             set: Vec::new(),
             include: Vec::new(),
         }
+    }
+
+    /// Whether the file's own choice of a model holds.
+    pub(super) fn chooses_no_model(&self) -> bool {
+        self.model.is_none()
     }
 
     /// The same model with one more value set.

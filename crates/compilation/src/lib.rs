@@ -12,7 +12,7 @@ use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
 use lgm_source::{SourceId, SourceMap, Sources, stack};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What is asked of one compilation.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Request {
     pub linearize: Option<LinearizeRequest>,
     /// Whether the equations are compared with the laws of the flat graph.
     pub verify: bool,
+    /// Whether [`Compilation::diagnostics`] also holds those of the other models of the root text.
+    pub every_model: bool,
     /// Ends the work early; what was cut short is incomplete.
     pub cancellation: Cancellation,
 }
@@ -61,10 +63,10 @@ struct Formulated {
 /// Stages run when something is first asked that needs them, each at most once.
 #[derive(Debug)]
 pub struct Compilation {
-    map: SourceMap,
+    map: Arc<SourceMap>,
     root: SourceId,
     request: Request,
-    program: Program,
+    program: Arc<Program>,
     loading: Vec<Diagnostic>,
     elaborated: OnceLock<Stage<Model>>,
     graph: OnceLock<Option<BondGraph>>,
@@ -82,6 +84,17 @@ impl Compilation {
         request.settings.cancellation = request.cancellation.clone();
         request.equations.cancellation = request.cancellation.clone();
         let (program, loading) = stack::deep(|| lgm_elaborate::load(files, &mut map, root));
+        Compilation::of(Arc::new(map), root, request, Arc::new(program), loading)
+    }
+
+    /// The same texts with no stage run yet.
+    fn of(
+        map: Arc<SourceMap>,
+        root: SourceId,
+        request: Request,
+        program: Arc<Program>,
+        loading: Vec<Diagnostic>,
+    ) -> Compilation {
         Compilation {
             map,
             root,
@@ -97,6 +110,25 @@ impl Compilation {
         }
     }
 
+    /// Another model of the root text, by its name, with the values that the text gives it. The texts are not read again.
+    pub fn of_model(&self, name: &str) -> Compilation {
+        let mut request = self.request.clone();
+        request.settings = Settings {
+            model: Some(name.to_string()),
+            largest: request.settings.largest,
+            cancellation: request.cancellation.clone(),
+            ..Settings::default()
+        };
+        request.every_model = false;
+        Compilation::of(
+            Arc::clone(&self.map),
+            self.root,
+            request,
+            Arc::clone(&self.program),
+            self.loading.clone(),
+        )
+    }
+
     /// All texts: the root, what it imports, the standard library, and options.
     pub fn map(&self) -> &SourceMap {
         &self.map
@@ -104,7 +136,7 @@ impl Compilation {
 
     /// The texts alone, once nothing else is wanted any more.
     pub fn into_map(self) -> SourceMap {
-        self.map
+        Arc::unwrap_or_clone(self.map)
     }
 
     /// The root text.
@@ -132,8 +164,31 @@ impl Compilation {
         all.extend(self.experiment_faults());
         all.extend(self.verification().iter().cloned());
         all.extend(last.diagnostics.iter().cloned());
+        if self.request.every_model {
+            self.add_other_models(&mut all);
+        }
         in_source_order(&mut all);
         all
+    }
+
+    /// Adds what is found in the other models of the root text. Faults of definitions that models share are found in each of them, and
+    /// are reported once.
+    fn add_other_models(&self, all: &mut Vec<Diagnostic>) {
+        let mut others = lgm_elaborate::model_names(&self.program);
+        match &self.request.settings.model {
+            Some(chosen) => others.retain(|name| name != chosen),
+            None => _ = others.pop(),
+        }
+        for name in others {
+            let found = self.of_model(&name).diagnostics();
+            let is_known = |new: &Diagnostic| {
+                let place = |each: &Diagnostic| each.labels.first().map(|label| label.span);
+                let same = |old: &Diagnostic| old.code == new.code && place(old).is_some() && place(old) == place(new);
+                all.iter().any(|old| old == new || same(old))
+            };
+            let new: Vec<Diagnostic> = found.into_iter().filter(|each| !is_known(each)).collect();
+            all.extend(new);
+        }
     }
 
     /// The same for a face that needs a model: that there is none is an error too.
@@ -203,7 +258,7 @@ impl Compilation {
     /// The texts, and the equations with the model and the graph that they were made from; no equations if there is an error.
     pub fn into_parts(self) -> (SourceMap, Option<Whole>) {
         if self.system().is_none() {
-            return (self.map, None);
+            return (self.into_map(), None);
         }
         let retained = self.retained();
         let (elaborated, graph) = (self.elaborated.into_inner(), self.graph.into_inner());
@@ -221,7 +276,7 @@ impl Compilation {
                 retained,
             })
         };
-        (self.map, whole())
+        (Arc::unwrap_or_clone(self.map), whole())
     }
 
     fn is_cancelled(&self) -> bool {

@@ -34,6 +34,7 @@ impl Snapshot {
                 symbolic: false,
                 ..Options::default()
             },
+            every_model: true,
             cancellation,
             ..Request::default()
         };
