@@ -14,7 +14,6 @@ mod fold;
 mod isolate;
 mod node;
 pub mod print;
-mod print_latex;
 
 use indexmap::IndexSet;
 use num_bigint::BigInt;

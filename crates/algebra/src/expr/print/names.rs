@@ -1,0 +1,88 @@
+//! Names and words as TeX writes them.
+
+/// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
+pub fn latex_name(name: &str) -> String {
+    // The time derivative of an input is a symbol of its own, named after the input.
+    if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
+        return format!("\\dot{{{}}}", latex_name(inner));
+    }
+    // `cell[2].c.v[1]`: the last member is the quantity, what stands before it is where.
+    let (owner, member) = match name.rfind('.') {
+        Some(dot) => (&name[..dot], &name[dot + 1..]),
+        None => ("", name),
+    };
+    let (base, index) = match member.find('[') {
+        Some(at) => (&member[..at], member[at + 1..].trim_end_matches(']')),
+        None => (member, ""),
+    };
+    let (stem, tail) = match base.find('_') {
+        Some(at) if at > 0 && at + 1 < base.len() => (&base[..at], &base[at + 1..]),
+        _ => {
+            let digits = base.len() - base.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            base.split_at(base.len() - if digits < base.len() { digits } else { 0 })
+        }
+    };
+    let mut subscripts = Vec::new();
+    if !tail.is_empty() {
+        let plain = tail.len() == 1 || tail.chars().all(|c| c.is_ascii_digit());
+        subscripts.push(if plain {
+            escaped(tail, Mode::Formula)
+        } else {
+            format!("\\mathrm{{{}}}", escaped(tail, Mode::Formula))
+        });
+    }
+    if !owner.is_empty() {
+        subscripts.push(format!("\\mathrm{{{}}}", escaped(owner, Mode::Formula)));
+    }
+    if !index.is_empty() {
+        subscripts.push(escaped(index, Mode::Formula));
+    }
+    let letter = if GREEK.contains(&stem) {
+        format!("\\{stem}")
+    } else if stem.chars().count() == 1 {
+        escaped(stem, Mode::Formula)
+    } else {
+        format!("\\mathit{{{}}}", escaped(stem, Mode::Formula))
+    };
+    if subscripts.is_empty() {
+        return letter;
+    }
+    format!("{letter}_{{{}}}", subscripts.join(","))
+}
+
+/// Names of letters that LaTeX has commands for.
+const GREEK: [&str; 34] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
+    "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
+];
+
+/// Where a text stands in a document of TeX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Between dollars.
+    Formula,
+    /// In running text.
+    Text,
+}
+
+/// A text with TeX's own characters made harmless.
+pub fn escaped(text: &str, mode: Mode) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match (c, mode) {
+            ('_' | '%' | '#' | '&' | '$' | '{' | '}', _) => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            ('\\', Mode::Formula) => escaped.push_str("\\backslash "),
+            ('^', Mode::Formula) => escaped.push_str("\\wedge "),
+            ('~', Mode::Formula) => escaped.push_str("\\sim "),
+            ('\\', Mode::Text) => escaped.push_str("\\textbackslash{}"),
+            ('^', Mode::Text) => escaped.push_str("\\textasciicircum{}"),
+            ('~', Mode::Text) => escaped.push_str("\\textasciitilde{}"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
