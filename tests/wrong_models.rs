@@ -74,6 +74,81 @@ fn a_sum_over_nothing_is_a_fault_of_its_own() {
     }
 }
 
+/// What is wrong inside of a definition that nothing uses is found in the text that defines it.
+#[test]
+fn definitions_that_nothing_uses_are_checked() {
+    let faults = |text: &str| {
+        let mut map = SourceMap::default();
+        let root = map.add("parts.lgm", text, None);
+        let request = lgm::Request {
+            every_model: true,
+            ..lgm::Request::default()
+        };
+        let found = lgm::check(&NoFiles, &mut map, root, &request);
+        let shown = render(&map, &found, false);
+        assert!(!shown.contains("lgm__use"), "{shown}");
+        let place = |each: &Diagnostic| map.slice(each.labels[0].span).to_string();
+        let said = found
+            .iter()
+            .map(|each| format!("{} {}", each.code.as_str(), place(each)));
+        (said.collect::<Vec<_>>(), shown)
+    };
+    for (text, expected) in [
+        (
+            "component P(a [ohm]) { port p, n : electrical; q : Resistor(a, a) p -> n; }",
+            "LGM0132 a",
+        ),
+        (
+            "component P(L [m]) { port p : translational; s : Spring(L) p -> gnd; }",
+            "LGM0201 L",
+        ),
+        (
+            "component P() { port p : electrical; r : Resistor(sin()*1 [ohm]) p -> gnd; }",
+            "LGM0128 sin()",
+        ),
+        (
+            "component P() { port p : electrical; m : Mass(2 [kg]) p -> gnd; }",
+            "LGM0303 p",
+        ),
+        (
+            "component P() { port q[2] vector : translational; s : Spring(2 [m]) q -> gnd; }",
+            "LGM0201 2 [m]",
+        ),
+        (
+            "element E(a [N]) : electrical { through = cos()*a*across; }",
+            "LGM0128 cos()",
+        ),
+        (
+            "element E(r [ohm]) : electrical { port a, b; a.across = r*a.through; b.across = r*atan2(1)*b.through; }",
+            "LGM0128 atan2(1)",
+        ),
+        (
+            "component Inner(C) { port p : electrical; c : Capacitor(C) p -> gnd; }
+component Outer() { port p : electrical; inner : Inner(2 [ohm]) (p = p); }",
+            "LGM0201 C",
+        ),
+    ] {
+        let (found, shown) = faults(text);
+        assert_eq!(found, [expected], "{shown}\n{text}");
+    }
+    // What it is used with is not known, or nothing is wrong.
+    for text in [
+        "component P(R, C) { port p : electrical; r : Resistor(R) p -> gnd; c : Capacitor(R/C) p -> gnd; }",
+        "component P(const n) { port p[n] : electrical; for i in 1:n-3 { r[i] : Resistor(1 [ohm]) p[i] -> gnd; } }",
+        "component P(w [rad/s]) { port p : rotational; s : AngularVelocitySource(w[1] + w[2]) p -> gnd; }",
+        "component P(m [kg] = 2) { port p; mass : Mass(m) p -> gnd; }",
+        "component P(C [F]) { port p; c : C(C); p -> c; }",
+        "element E(c) : bond { effort = c*int(flow); }",
+        "element E(r) { across = r*through; }",
+    ] {
+        let (found, shown) = faults(text);
+        let is_silent = found
+            .iter()
+            .all(|said| !said.starts_with("LGM02") && !said.starts_with("LGM01"));
+        assert!(is_silent, "{shown}\n{text}");
+    }
+}
+
 /// All models of a file are looked at, unless one is asked for.
 #[test]
 fn every_model_of_a_file_is_checked() {

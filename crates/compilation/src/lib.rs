@@ -25,7 +25,7 @@ pub struct Request {
     pub linearize: Option<LinearizeRequest>,
     /// Whether the equations are compared with the laws of the flat graph.
     pub verify: bool,
-    /// Whether [`Compilation::diagnostics`] also holds those of the other models of the root text.
+    /// Whether [`Compilation::diagnostics`] also holds those of the other models of the root text, and of what no model uses.
     pub every_model: bool,
     /// Ends the work early; what was cut short is incomplete.
     pub cancellation: Cancellation,
@@ -166,6 +166,8 @@ impl Compilation {
         all.extend(last.diagnostics.iter().cloned());
         if self.request.every_model {
             self.add_other_models(&mut all);
+            let unused = || lgm_elaborate::check_unused(&self.program, &self.map, &self.request.cancellation);
+            add_new(&mut all, stack::deep(unused));
         }
         in_source_order(&mut all);
         all
@@ -180,14 +182,7 @@ impl Compilation {
             None => _ = others.pop(),
         }
         for name in others {
-            let found = self.of_model(&name).diagnostics();
-            let is_known = |new: &Diagnostic| {
-                let place = |each: &Diagnostic| each.labels.first().map(|label| label.span);
-                let same = |old: &Diagnostic| old.code == new.code && place(old).is_some() && place(old) == place(new);
-                all.iter().any(|old| old == new || same(old))
-            };
-            let new: Vec<Diagnostic> = found.into_iter().filter(|each| !is_known(each)).collect();
-            all.extend(new);
+            add_new(all, self.of_model(&name).diagnostics());
         }
     }
 
@@ -359,6 +354,17 @@ impl Compilation {
             Stage { value, diagnostics }
         })
     }
+}
+
+/// Adds diagnostics that are not there yet. The same fault at the same place is the same, whichever model it was found in.
+fn add_new(all: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
+    let is_known = |new: &Diagnostic| {
+        let place = |each: &Diagnostic| each.labels.first().map(|label| label.span);
+        let same = |old: &Diagnostic| old.code == new.code && place(old).is_some() && place(old) == place(new);
+        all.iter().any(|old| old == new || same(old))
+    };
+    let new: Vec<Diagnostic> = found.into_iter().filter(|each| !is_known(each)).collect();
+    all.extend(new);
 }
 
 /// A model with all that was made of it.

@@ -12,6 +12,8 @@
 //! - `connect`: the graph as a whole;
 //! - `normalize`: the form that all later stages read.
 //!
+//! `unused` uses what a text only defines, so that the same is found there.
+//!
 //! They work on one `context` (the program, the names, the expressions, the graph, the reports), through an evaluator that finds
 //! values when they are asked for (`evaluate`). [`analysis`] is apart: it resolves names for an editor, without values.
 //! ARCHITECTURE.md follows an element through the phases.
@@ -34,6 +36,7 @@ mod outputs;
 mod program;
 mod syntax_queries;
 mod units;
+mod unused;
 
 pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_names};
 pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
@@ -41,6 +44,7 @@ pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{Program, load};
+pub use unused::check_unused;
 
 use context::Context;
 use evaluate::Evaluator;
