@@ -14,7 +14,7 @@ use support::emitted::{
 use support::points::{Found, Point, compiled};
 
 /// The program, if it is there.
-fn octave() -> Option<String> {
+pub fn octave() -> Option<String> {
     let octave = std::env::var("LGM_OCTAVE").unwrap_or_else(|_| "octave-cli".to_string());
     if Command::new(&octave)
         .arg("--version")
@@ -29,14 +29,16 @@ fn octave() -> Option<String> {
 
 /// Runs statements in a folder; what they print.
 fn run(octave: &str, folder: &Path, statements: &str) -> String {
+    must(&mut command(octave, folder, statements))
+}
+
+/// The command that runs statements in a folder.
+pub fn command(octave: &str, folder: &Path, statements: &str) -> Command {
     let script = folder.join("lgm_test_script.m");
     fs::write(&script, statements).unwrap();
-    must(
-        Command::new(octave)
-            .current_dir(folder)
-            .args(["-q", "--norc"])
-            .arg(script),
-    )
+    let mut command = Command::new(octave);
+    command.current_dir(folder).args(["-q", "--norc"]).arg(script);
+    command
 }
 
 /// The name of the model's file.
