@@ -8,7 +8,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, must, simulated};
+use support::emitted::{Rows, cargo, compile, must, python, simulated};
 
 /// A model, until when it runs, and what is allowed of the range of a column: some of them multiply errors.
 const MODELS: [(&str, &str, f64); 4] = [
@@ -50,12 +50,7 @@ fn steps_of_emitted_rust_end_at_bends() {
 
 #[test]
 fn steps_of_emitted_python_end_at_bends() {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
-    if !has.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: `{python}` has not both numpy and scipy; name another one by LGM_PYTHON");
-        return;
-    }
+    let Some(python) = python("numpy, scipy") else { return };
     assert_near("python", |folder| {
         let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let module = files.find(|path| path.extension().is_some_and(|ending| ending == "py"));

@@ -8,7 +8,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, must};
+use support::emitted::{Rows, cargo, compile, emit, must, python};
 
 const MULTIVIBRATOR_RUN: [&str; 6] = ["--stop", "0.15", "--points", "31", "--rtol", "1e-9"];
 const CUBIC_RUN: [&str; 6] = ["--stop", "2", "--points", "41", "--rtol", "1e-9"];
@@ -126,20 +126,9 @@ fn emitted_rust_leaves_a_branch_where_it_ends() {
     assert_folded("Rust", &run(CUBIC, &CUBIC_RUN), 1e-6);
 }
 
-/// A Python with NumPy and SciPy.
-fn python() -> Option<String> {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: `{python}` has not both numpy and scipy; name another one by LGM_PYTHON");
-    None
-}
-
 #[test]
 fn emitted_python_leaves_a_branch_where_it_ends() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("numpy, scipy") else { return };
     let run = |text: &str, module: &str, words: &[&str]| {
         let scratch = tempfile::tempdir().unwrap();
         let folder = emitted(scratch.path(), text, "python", &[]);
@@ -163,7 +152,7 @@ fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
     let target = scratch.path().join("target");
     must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
     programs.push(Command::new(target.join("debug/examples/simulate")));
-    if let Some(python) = python() {
+    if let Some(python) = python("numpy, scipy") {
         let mut run = Command::new(python);
         run.arg(emitted(scratch.path(), PARABOLA, "python", &[]).join("loop.py"));
         programs.push(run);

@@ -9,21 +9,8 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{emit, examples, for_each, must};
+use support::emitted::{emit, examples, for_each, must, python};
 use support::points::{Found, Point, compiled};
-
-/// A Python with these modules.
-fn python(modules: &str) -> Option<String> {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python)
-        .args(["-c", &format!("import {modules}")])
-        .output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: `{python}` has not all of {modules}; name another one by LGM_PYTHON");
-    None
-}
 
 /// The module's file.
 fn module(folder: &Path) -> String {

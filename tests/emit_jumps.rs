@@ -9,7 +9,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::emitted::{Rows, cargo, compile, emit, must};
+use support::emitted::{Rows, cargo, compile, emit, must, python};
 
 /// A model with an input that steps at 0.5 s or at the start, and its outputs right after that: at the row of so many.
 struct Known {
@@ -272,12 +272,7 @@ fn emitted_matlab_conserves_what_steps_move() {
 
 #[test]
 fn emitted_python_conserves_what_steps_move() {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
-    if !has.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: `{python}` has not both numpy and scipy; name another one by LGM_PYTHON");
-        return;
-    }
+    let Some(python) = python("numpy, scipy") else { return };
     let scratch = tempfile::tempdir().unwrap();
     let run = |text: &str| {
         let folder = emitted(scratch.path(), text, "python", &[]);

@@ -9,21 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
     RECTIFIED, RECTIFIED_ROWS, Rows, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small, assert_waited, emit,
-    must, rectifier, simulated, small, stop,
+    must, python, rectifier, simulated, small, stop,
 };
-
-/// A Python with these modules.
-fn python(modules: &str) -> Option<String> {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python)
-        .args(["-c", &format!("import {modules}")])
-        .output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: `{python}` has not all of {modules}; name another one by LGM_PYTHON");
-    None
-}
 
 /// The module of a folder.
 fn module(folder: &Path) -> PathBuf {

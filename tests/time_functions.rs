@@ -6,7 +6,7 @@ use crate::support::command;
 use command::{ends_with, err, lgm, out};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows as Emitted, compile, emit, must};
+use support::emitted::{Rows as Emitted, compile, emit, must, python};
 
 /// The rows of a run, by the names of their columns.
 struct Rows {
@@ -338,9 +338,7 @@ fn emitted_rows(text: &str) -> Vec<(&'static str, Emitted)> {
     let c = folder.path().join("c");
     emit(&file, "c", &c, &[]);
     let mut found = vec![("C", Emitted::read(&must(&mut Command::new(compile(&c, &["-O1"])))))];
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
+    if let Some(python) = python("numpy, scipy") {
         let folder = folder.path().join("python");
         emit(&file, "python", &folder, &[]);
         let module: Option<PathBuf> = std::fs::read_dir(&folder)

@@ -326,3 +326,16 @@ pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
         .env("CARGO_PROFILE_DEV_DEBUG", "false");
     cargo
 }
+
+/// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes.
+pub fn python(modules: &str) -> Option<String> {
+    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let has = Command::new(&python)
+        .args(["-c", &format!("import {modules}")])
+        .output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: `{python}` has not all of {modules}; name another one by LGM_PYTHON");
+    None
+}
