@@ -235,6 +235,11 @@ fn common(subject: &Subject<'_>, c: &C) -> Values {
     let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
     values.set("state_scales", list(scales, c.literal(1.0)));
     constants(c, &mut values);
+    let small = match subject.jumps() {
+        true => "model->small".to_string(),
+        false => values.get("loop_absolute").to_string(),
+    };
+    values.set("loop_small", small);
     values.set("origin_markdown", subject.origin.sentence());
     values.set("name", name);
     values

@@ -125,19 +125,28 @@ static void solve_factors(const real a[], const int pivots[], int size, real rig
     }
 }
 
-/* The largest correction in units of what does not matter. */
-static real size_of_step(const @name@_model *model, const real step[]) {
+/* The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any. */
+static real size_of_step(const @name@_model *model, const real step[], real small) {
     real most = @zero@;
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-@if jumps@
-        const real counts = @loop_relative@ * @fabs@(model->w[at]) + model->small;
+        const real counts = @loop_relative@ * @fabs@(model->w[at]) + small;
         const real size = @fabs@(step[at]) / ((counts > @least@) ? counts : @least@);
-@else@
-        const real size = @fabs@(step[at]) / (@loop_relative@ * @fabs@(model->w[at]) + @loop_absolute@);
-@end@
         most = (size > most) ? size : most;
     }
     return most;
+}
+
+/* Whether what is left of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
+ * before. */
+static int is_stuck(@name@_model *model) {
+    int are_all = 1;
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        const real size = @fabs@(model->step[at]);
+        const int goes_on = size > @loop_relative@ * @fabs@(model->w[at]) && size <= @quarter@ * model->last_step[at];
+        model->last_step[at] = goes_on ? size : @zero@;
+        are_all = are_all && !goes_on;
+    }
+    return are_all;
 }
 
 /* Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them. */
@@ -158,9 +167,46 @@ static int is_rounding(const @name@_model *model) {
     return 1;
 }
 
-/* Brings the unknowns nearer to a solution until rounding ends it; 0 where none is found. The length of a step is halved
- * until the next correction is smaller than this one. */
-static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
+/* Looks for a step that is an improvement: the length is halved until the next correction is smaller than this one, whose size is
+ * given. The next one is left in place of the residuals. */
+static int shorten(@name@_model *model, real t, const real x[], const real u[], const real du[], real size) {
+    real length = @one@;
+    (void)t; (void)x; (void)u; (void)du;
+    for (int halving = 0; halving < @loop_halvings@; halving++) {
+        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+            model->trial[at] = model->w[at] - length * model->step[at];
+        }
+        @trial_call@
+        if (all_finite(model->residuals, @NAME@_UNKNOWNS)) {
+            solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->residuals);
+            const real next = size_of_step(model, model->residuals, @loop_small@);
+            if (next <= (@one@ - @quarter@ * length) * size) {
+                return 1;
+            }
+        }
+        length *= @half@;
+    }
+    return 0;
+}
+
+static void copy_unknowns(real to[], const real from[]) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        to[at] = from[at];
+    }
+}
+
+static void take_step(@name@_model *model) {
+    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        model->w[at] -= model->step[at];
+    }
+}
+
+/* Brings the unknowns nearer to a solution until rounding ends it; 0 where none is found.
+ *
+ * Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to zero,
+ * has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as they become much
+ * smaller; and the first of these places, `fallback`, is as good as a solution if the iteration comes to nothing. */
+static int iterate(@name@_model *model, real t, const real x[], const real u[], const real du[], int *has_fallback) {
     real last = HUGE_VAL@suffix@;
     int over_bends = 0;
     (void)t; (void)x; (void)u; (void)du;
@@ -173,62 +219,62 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
         if (!factorise_loops(model)) {
             return 0;
         }
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->step[at] = model->residuals[at];
-        }
+        copy_unknowns(model->step, model->residuals);
         solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
-        const real size = size_of_step(model, model->step);
+        const real size = size_of_step(model, model->step, @zero@);
+        const real plain_size = size_of_step(model, model->step, @loop_small@);
         const int is_zero = is_rounding(model);
-        const int has_stopped = is_zero || (last < @loop_nearly@ && size > @half@ * last);
-        if (size <= @one@ || (size < @loop_nearly@ && has_stopped)) {
-            for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-                model->w[at] -= model->step[at];
-            }
+        const int is_tiny = plain_size <= @one@;
+        const int has_stopped = last < @loop_nearly@ && size < @loop_nearly@ && size > @half@ * last;
+        const int is_done = size <= @one@ || has_stopped || (is_zero && plain_size < @loop_nearly@);
+        if (is_done || (is_tiny && is_stuck(model))) {
+            take_step(model);
             return 1;
         }
-        real length = @one@;
-        int is_better = 0;
-        for (int halving = 0; halving < @loop_halvings@ && !is_better; halving++) {
-            for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-                model->trial[at] = model->w[at] - length * model->step[at];
+        if (is_tiny) {
+            if (*has_fallback == 0) {
+                *has_fallback = 1;
+                copy_unknowns(model->fallback, model->w);
             }
-            @trial_call@
-            if (all_finite(model->residuals, @NAME@_UNKNOWNS)) {
-                solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->residuals);
-                const real next = size_of_step(model, model->residuals);
-                if (next <= (@one@ - @quarter@ * length) * size) {
-                    is_better = 1;
-                    last = next;
-                }
-            }
-            length *= @half@;
+            last = HUGE_VAL@suffix@;
+            take_step(model);
+            continue;
         }
-        if (!is_better && (is_zero || (size < @loop_nearly@ && over_bends > 0))) {
+        if (shorten(model, t, x, u, du, plain_size)) {
+            last = size_of_step(model, model->residuals, @zero@);
+            copy_unknowns(model->w, model->trial);
+            continue;
+        }
+        if (is_zero || (size < @loop_nearly@ && over_bends > 0)) {
             /* No step leads nearer than rounding allows. */
             return 1;
         }
-        if (!is_better) {
-            /* Where a law bends, the slope before the bend may lead nowhere, and the one behind it does. */
-            if (over_bends >= @loop_bends@) {
-                return 0;
-            }
-            over_bends++;
-            last = HUGE_VAL@suffix@;
+        /* Where a law bends, the slope before the bend may lead nowhere, and the one behind it does. */
+        if (over_bends >= @loop_bends@) {
+            return 0;
         }
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->w[at] = is_better ? model->trial[at] : model->w[at] - model->step[at];
-        }
+        over_bends++;
+        last = HUGE_VAL@suffix@;
+        take_step(model);
     }
     return 0;
 }
 
-const real @name@_loop_guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
-
-static void take_unknowns(@name@_model *model, const real w[]) {
+static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
+    int has_fallback = 0;
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-        model->w[at] = w[at];
+        model->last_step[at] = HUGE_VAL@suffix@;
     }
+    if (iterate(model, t, x, u, du, &has_fallback)) {
+        return 1;
+    }
+    if (has_fallback != 0) {
+        copy_unknowns(model->w, model->fallback);
+    }
+    return has_fallback;
 }
+
+const real @name@_loop_guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
 
 /* Solves the algebraic loops, from the last solution on; the first time from several values. */
 static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
@@ -238,18 +284,16 @@ static int solve_loops(@name@_model *model, real t, const real x[], const real u
     }
 @end@
     if (model->is_solved) {
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
-            model->solution[at] = model->w[at];
-        }
+        copy_unknowns(model->solution, model->w);
         if (newton(model, t, x, u, du)) {
             return 1;
         }
         /* Half an iteration is no better guess for the next. */
-        take_unknowns(model, model->solution);
+        copy_unknowns(model->w, model->solution);
         return 0;
     }
     for (int guess = 0; guess < 5 && !model->is_solved; guess++) {
-        take_unknowns(model, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
+        copy_unknowns(model->w, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
         model->is_solved = newton(model, t, x, u, du);
     }
     return model->is_solved;
@@ -258,7 +302,7 @@ static int solve_loops(@name@_model *model, real t, const real x[], const real u
 
 int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[]) {
-    take_unknowns(model, w);
+    copy_unknowns(model->w, w);
     model->is_solved = 1;
     model->is_frozen = 0;
     return solve_loops(model, t, x, u, du);
@@ -267,7 +311,7 @@ int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[],
 int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], @name@_real slopes[], int pivots[]) {
     (void)t; (void)x; (void)u; (void)du;
-    take_unknowns(model, w);
+    copy_unknowns(model->w, w);
     @loop_matrix_call@
     if (!all_finite(model->entries, @loop_entries@) || !factorise_loops(model)) {
         return 0;
@@ -284,7 +328,7 @@ int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[
 int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]) {
     (void)t; (void)x; (void)u; (void)du;
-    take_unknowns(model, w);
+    copy_unknowns(model->w, w);
     @residuals_call@
     for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
         drift[at] = model->residuals[at];

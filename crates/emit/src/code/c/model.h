@@ -75,6 +75,8 @@ typedef struct {
     @name@_real residuals[@NAME@_UNKNOWNS];
     @name@_real trial[@NAME@_UNKNOWNS];
     @name@_real step[@NAME@_UNKNOWNS];
+    @name@_real last_step[@NAME@_UNKNOWNS];
+    @name@_real fallback[@NAME@_UNKNOWNS];
     @name@_real entries[@loop_room@];
     @name@_real factors[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
     int pivots[@NAME@_UNKNOWNS];

@@ -213,23 +213,57 @@ function loop_matrix(model::Model, t, x, u, du)
     return matrix
 end
 
+"""
+The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any.
+"""
+size_of_step(step, w, small) = maximum(abs.(step) ./ max.(1e-13 .* abs.(w) .+ small, floatmin(Float64)))
+
+"""
+Whether what is left of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
+before.
+"""
+function is_stuck!(last_step, step, w)
+    goes_on = @. (abs(step) > 1e-13 * abs(w)) & (abs(step) <= 0.25 * last_step)
+    last_step .= ifelse.(goes_on, abs.(step), 0.0)
+    return !any(goes_on)
+end
+
 "Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller."
 function newton!(model::Model, t, x, u, du)
-    size_of(step, w) = maximum(abs.(step) ./ max.(1e-13 .* abs.(w) .+ model.small[], floatmin(Float64)))
-    last, over_bends = Inf, 0
+    fallback = Vector{Float64}[]
+    iterate!(model, t, x, u, du, fallback) && return true
+    isempty(fallback) && return false
+    model.w .= first(fallback)
+    return true
+end
+
+"""
+The same. Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to
+zero, has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as they become much
+smaller; and the first of these places is as good as a solution if the iteration comes to nothing.
+"""
+function iterate!(model::Model, t, x, u, du, fallback)
+    last, last_step, over_bends = Inf, fill(Inf, @unknowns@), 0
     for _ in 1:50
         wanted, matrix = residuals(model, t, x, u, du), loop_matrix(model, t, x, u, du)
         all(isfinite, wanted) && all(isfinite, matrix) || return false
         factors = lu(matrix; check = false)
         issuccess(factors) || return false
         step, before = factors \ wanted, copy(model.w)
-        now = size_of(step, before)
+        now, plain = size_of_step(step, before, 0.0), size_of_step(step, before, model.small[])
         # Whether every residual is zero but for the rounding of the terms that it sums.
         terms = abs.(matrix) * abs.(before) .+ abs.(wanted .- matrix * before)
         is_zero = all(abs.(wanted) .<= 8 * eps() .* terms)
-        if now <= 1 || (now < 1e4 && (is_zero || (last < 1e4 && now > 0.5 * last)))
+        is_done = now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last) || (is_zero && plain < 1e4)
+        if is_done || (plain <= 1 && is_stuck!(last_step, step, before))
             model.w .= before .- step
             return true
+        end
+        if plain <= 1
+            isempty(fallback) && push!(fallback, before)
+            last = Inf
+            model.w .= before .- step
+            continue
         end
         is_better = false
         for halving in 0:39
@@ -237,14 +271,14 @@ function newton!(model::Model, t, x, u, du)
             model.w .= before .- share .* step
             wanted = residuals(model, t, x, u, du)
             all(isfinite, wanted) || continue
-            following = size_of(factors \ wanted, before)
-            if following <= (1 - 0.25 * share) * now
-                last = following
+            following = factors \ wanted
+            if size_of_step(following, before, model.small[]) <= (1 - 0.25 * share) * plain
+                last = size_of_step(following, before, 0.0)
                 is_better = true
                 break
             end
         end
-        if !is_better && is_zero
+        if !is_better && (is_zero || (now < 1e4 && over_bends > 0))
             # No step leads nearer than rounding allows.
             model.w .= before
             return true

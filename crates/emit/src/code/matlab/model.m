@@ -161,8 +161,21 @@ end
 
 function [w, found] = newton(p, s, w, small, t, x, u, du)
     % Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller.
+    [w, found, fallback] = iterate(p, s, w, small, t, x, u, du);
+    if ~found && ~isempty(fallback)
+        w = fallback;
+        found = true;
+    end
+end
+
+function [w, found, fallback] = iterate(p, s, w, small, t, x, u, du)
+    % Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to
+    % zero, has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as they become
+    % much smaller; and the first of these places is as good as a solution if the iteration comes to nothing.
     found = false;
+    fallback = [];
     last = Inf;
+    last_step = Inf(size(w));
     over_bends = 0;
     for iteration = 1:50
         residuals = residuals_at(p, s, t, x, u, du, w);
@@ -175,29 +188,41 @@ function [w, found] = newton(p, s, w, small, t, x, u, du)
             return
         end
         step = up \ (low \ (order * residuals));
-        now = size_of_step(step, w, small);
+        now = size_of_step(step, w, 0);
+        plain = size_of_step(step, w, small);
         % Whether every residual is zero but for the rounding of the terms that it sums.
         terms = abs(matrix) * abs(w) + abs(residuals - matrix * w);
         is_zero = all(abs(residuals) <= 8 * eps * terms);
-        if now <= 1 || (now < 1e4 && (is_zero || (last < 1e4 && now > 0.5 * last)))
+        found = now <= 1 || (last < 1e4 && now < 1e4 && now > 0.5 * last) || (is_zero && plain < 1e4);
+        if ~found && plain <= 1
+            [found, last_step] = is_stuck(step, w, last_step);
+        end
+        if found
             w = w - step;
-            found = true;
             return
+        end
+        if plain <= 1
+            if isempty(fallback)
+                fallback = w;
+            end
+            last = Inf;
+            w = w - step;
+            continue
         end
         is_better = false;
         for halving = 0:39
             share = 0.5^halving;
             residuals = residuals_at(p, s, t, x, u, du, w - share * step);
             if all(isfinite(residuals))
-                following = size_of_step(up \ (low \ (order * residuals)), w, small);
-                if following <= (1 - 0.25 * share) * now
-                    last = following;
+                following = up \ (low \ (order * residuals));
+                if size_of_step(following, w, small) <= (1 - 0.25 * share) * plain
+                    last = size_of_step(following, w, 0);
                     is_better = true;
                     break
                 end
             end
         end
-        if ~is_better && is_zero
+        if ~is_better && (is_zero || (now < 1e4 && over_bends > 0))
             % No step leads nearer than rounding allows.
             found = true;
             return
@@ -216,8 +241,17 @@ function [w, found] = newton(p, s, w, small, t, x, u, du)
 end
 
 function most = size_of_step(step, w, small)
-    % The largest correction in units of what does not matter.
+    % The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any.
     most = max(abs(step) ./ max(1e-13 * abs(w) + small, realmin));
+end
+
+function [stuck, last_step] = is_stuck(step, w, last_step)
+    % Whether what is left of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the
+    % one before.
+    goes_on = abs(step) > 1e-13 * abs(w) & abs(step) <= 0.25 * last_step;
+    last_step = abs(step);
+    last_step(~goes_on) = 0;
+    stuck = ~any(goes_on);
 end
 @end@
 

@@ -113,6 +113,7 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
         .set("settled_unknowns", wrapped(&settled))
         .set("moves_word", subject.moves.to_string())
         .flag("jumps", subject.jumps())
+        .flag("measures", subject.jumps() || subject.unknowns() > 0)
         .set("jump_parts", JUMP_PARTS.to_string())
         .set("state_kinds", integers(&subject.kinds()))
         .set("start_given", wrapped(&given))
