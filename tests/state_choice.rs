@@ -230,6 +230,42 @@ fn nonlinear_storage_is_retained_or_refused_as_linear_storage_is() {
     );
 }
 
+/// A winding around a core that saturates: its current is wrong by its whole size once a step has passed over the knee, and no estimate of
+/// an error sees that. So it is said, of knees alone.
+#[test]
+fn storage_with_a_sharp_knee_and_no_state_is_warned_of() {
+    let core = |law: &str| {
+        format!(
+            "element Core() : electrical {{ {law} }}
+model M {{
+  input u = 10*sin(314*time);
+  node a, b, c : electrical;
+  source : VoltageSource(u) a -> gnd;
+  copper : Resistor(1) a -> b;
+  leakage : Inductor(1e-3) b -> c;
+  core : Core() c -> gnd;
+  output i = through(leakage);
+}}"
+        )
+    };
+    let sharp = core("int(across) = 0.03*tanh(through/0.01) + 0.001*through;");
+    let (system, told) = compile(&sharp, &[]);
+    assert!(states(&system).contains(&"leakage.i"), "{:?}", states(&system));
+    says(
+        &told,
+        &["LGM0449", "`core` follows from other storage", "--retain core"],
+    );
+    for (law, retained) in [
+        ("int(across) = 0.03*tanh(through/0.01) + 0.001*through;", &["core"][..]),
+        ("int(across) = 0.03*tanh(through/5) + 0.001*through;", &[]),
+        ("int(across) = 0.01*through + 0.1*through^3;", &[]),
+        ("through = int(across)/0.2 + (int(across)/0.01)^5;", &[]),
+    ] {
+        let (_, told) = compile(&core(law), retained);
+        assert!(!told.contains("LGM0449"), "{told}");
+    }
+}
+
 /// A mass in the plane on a rail: one of its two entries is free.
 #[test]
 fn storage_that_keeps_some_of_its_states_is_remarked_upon() {

@@ -284,9 +284,9 @@ impl<'a, 'm> Way<'a, 'm> {
             slopes.push(self.slope(share + node * length, &next)?);
         }
         let mut excess: f64 = 0.0;
-        for at in 0..point.len() {
+        for (at, size) in self.sizes.iter_mut().enumerate() {
             let moved = slopes.iter().map(|slope| (length * slope.values[at]).abs());
-            self.sizes[at] = moved.fold(self.sizes[at].max(next[at].abs()), f64::max);
+            *size = moved.fold(size.max(next[at].abs()), f64::max);
         }
         for at in 0..point.len() {
             let error = (length * sum(&slopes, &DIFFERENCE, at)).abs();

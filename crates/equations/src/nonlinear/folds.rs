@@ -62,20 +62,37 @@ fn slope(exprs: &mut Exprs, law: &NonlinearLaw, at: usize, co_energy: Variable, 
 /// Whether a slope is positive at some value of what is stored and negative at another, as far as a grid of values shows it.
 fn changes_sign(exprs: &Exprs, slope: ExprId, stored: SymbolId, parameters: &FxHashMap<SymbolId, f64>) -> bool {
     let (mut rises, mut falls) = (false, false);
-    for step in -DECADES * PER_DECADE..=DECADES * PER_DECADE {
-        let size = 10f64.powf(f64::from(step) / f64::from(PER_DECADE));
-        for value in [size, -size] {
-            let known = |symbol| match symbol == stored {
-                true => Some(value),
-                false => parameters.get(&symbol).copied(),
-            };
-            let found = exprs.evaluate_f64(&[slope], &known).map_or(0.0, |values| values[0]);
-            rises |= found > 0.0;
-            falls |= found < 0.0;
-        }
+    for value in grid() {
+        let found = value_at(exprs, slope, stored, value, parameters).unwrap_or(0.0);
+        rises |= found > 0.0;
+        falls |= found < 0.0;
         if rises && falls {
             return true;
         }
     }
     false
+}
+
+/// Values of either sign and all sizes, from the largest negative one to the largest positive one.
+pub(super) fn grid() -> impl Iterator<Item = f64> {
+    let size = |step: i32| 10f64.powf(f64::from(step) / f64::from(PER_DECADE));
+    let last = DECADES * PER_DECADE;
+    let negative = (-last..=last).rev().map(move |step| -size(step));
+    negative.chain((-last..=last).map(size))
+}
+
+/// The value of an expression where one symbol has this value, and the parameters have theirs.
+pub(super) fn value_at(
+    exprs: &Exprs,
+    of: ExprId,
+    symbol: SymbolId,
+    value: f64,
+    parameters: &FxHashMap<SymbolId, f64>,
+) -> Option<f64> {
+    let known = |other| match other == symbol {
+        true => Some(value),
+        false => parameters.get(&other).copied(),
+    };
+    let found = exprs.evaluate_f64(&[of], &known).ok()?[0];
+    found.is_finite().then_some(found)
 }

@@ -23,6 +23,7 @@ mod energies;
 pub(super) mod evaluate;
 mod folds;
 mod inline;
+mod knees;
 mod linearity;
 mod loops;
 mod masses;

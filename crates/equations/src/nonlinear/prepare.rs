@@ -10,6 +10,7 @@ use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
 use crate::nonlinear::folds::folded;
+use crate::nonlinear::knees;
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::parameter_values::parameter_values;
@@ -69,6 +70,9 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     prepared.rates.clone_from(rates);
     let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
+    if is_sound {
+        diagnostics.extend(knees::warnings(&prepared.model, &prepared.causality));
+    }
     if is_sound && !retain.is_empty() {
         let Prepared { model, causality, .. } = &prepared;
         diagnostics.extend(unmet(model, causality, retain, || {

@@ -1,0 +1,122 @@
+//! Storage without a state whose law has a knee: what it stores changes much faster at some voltage or current than beyond it, as the
+//! flux of a core that saturates.
+//!
+//! If such storage follows from other storage, the rate of the state falls by that factor within the knee and rises again behind it. A
+//! step that begins before the knee and ends behind it sees nothing of this, nor does its estimate of the error: the flux is lost in
+//! silence. No method with steps can know of it, so it is said beforehand.
+
+use crate::causality::Causality;
+use crate::nonlinear::folds::{grid, value_at};
+use lgm_algebra::expr::{SymbolId, to_f64};
+use lgm_model::{Law, Model, PortId, StorageForm, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+
+/// What changes less than this many times as fast is no knee. In a winding around a core, a factor of 750 was crossed at the default
+/// tolerance without an error, and one of 1500 was not; of two inductors that share a current, one of 127 was not.
+const SHARP: f64 = 50.0;
+
+/// A warning for each storage without a state whose law has a sharp knee, at the values of the parameters.
+pub(super) fn warnings(model: &Model, causality: &Causality) -> Vec<Diagnostic> {
+    let mut parameters: Option<FxHashMap<SymbolId, f64>> = None;
+    let mut found = Vec::new();
+    for &port in &causality.nonlinear {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let Law::Nonlinear(law) = &element.law else { continue };
+        let at = (port.0 - element.ports.start) as usize;
+        let Some((co_energy, stored)) = law.storage[at] else {
+            continue;
+        };
+        if causality.solved[port.index()] != Some(co_energy) {
+            continue;
+        }
+        let parameters = parameters.get_or_insert_with(|| {
+            let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+            entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
+        });
+        let given = match co_energy {
+            Variable::Effort => law.variables[at].0,
+            Variable::Flow => law.variables[at].1,
+        };
+        let beside = smallest_beside(model, causality, port, co_energy, parameters);
+        let sharpness = law.residuals.iter().filter_map(|residual| {
+            let mut exprs = model.exprs.clone();
+            let by_given = exprs.differentiate(*residual, given)?;
+            let by_stored = exprs.differentiate(*residual, stored)?;
+            // Where the slope depends on neither, there is no knee; where on both, it is not looked at.
+            let along = match (exprs.depends_on(by_given, given), exprs.depends_on(by_stored, stored)) {
+                (true, false) => given,
+                (false, true) => stored,
+                _ => return None,
+            };
+            let slope = |value| {
+                let above = value_at(&exprs, by_given, along, value, parameters)?;
+                let below = value_at(&exprs, by_stored, along, value, parameters)?;
+                Some((above / below).abs()).filter(|slope| slope.is_finite())
+            };
+            knee(
+                &grid().map(|value| slope(value).unwrap_or(0.0)).collect::<Vec<_>>(),
+                beside,
+            )
+        });
+        if let Some(factor) = sharpness.reduce(f64::max).filter(|factor| *factor > SHARP) {
+            found.push(warning(model, port, factor));
+        }
+    }
+    found
+}
+
+/// How much faster what is stored changes at most than far from there, beside the linear storage that it shares a rate with; none if
+/// it changes the faster the farther out.
+fn knee(slopes: &[f64], beside: f64) -> Option<f64> {
+    let (first, last) = (*slopes.first()?, *slopes.last()?);
+    let most = slopes.iter().copied().fold(0.0, f64::max);
+    let far = first.max(last);
+    (most > far).then(|| most / (far + beside))
+}
+
+/// The smallest linear storage of the same kind that has a state, in what it stores per unit of its co-energy; 0 if there is none.
+fn smallest_beside(
+    model: &Model,
+    causality: &Causality,
+    port: PortId,
+    co_energy: Variable,
+    parameters: &FxHashMap<SymbolId, f64>,
+) -> f64 {
+    let domain = model.ports[port.index()].domain;
+    let values = causality.independent.iter().filter_map(|other| {
+        let about = &model.ports[other.index()];
+        let element = &model.elements[about.element.index()];
+        let Law::Storage {
+            co_energy: own,
+            value,
+            form,
+        } = &element.law
+        else {
+            return None;
+        };
+        let at = (other.0 - element.ports.start) as usize;
+        let known = |symbol| parameters.get(&symbol).copied();
+        let value = model.exprs.evaluate_f64(&[value.get(at, at)], &known).ok()?[0].abs();
+        let value = match form {
+            StorageForm::Direct => value,
+            StorageForm::Inverse => 1.0 / value,
+        };
+        (about.domain == domain && *own == co_energy && value.is_finite() && value > 0.0).then_some(value)
+    });
+    values.reduce(f64::min).unwrap_or(0.0)
+}
+
+fn warning(model: &Model, port: PortId, factor: f64) -> Diagnostic {
+    let element = model.ports[port.index()].element;
+    let name = model.element_name(element);
+    let message = format!(
+        "`{name}` follows from other storage, and what it stores changes {factor:.0e} times as fast at some values as at others: steps of a run may pass over that"
+    );
+    Diagnostic::warning(Code::LGM0449, message)
+        .label(model.element_span(element), "this has no state of its own")
+        .help(format!(
+            "compare a run with one of `--retain {name}`, by `--method sdirk` and at a smaller tolerance, or with shorter steps by more rows (`--points`)"
+        ))
+}
