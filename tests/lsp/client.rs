@@ -130,9 +130,14 @@ impl Client {
         }
     }
 
-    /// The answers heard meanwhile that say that the compiler is at fault.
+    /// What was heard meanwhile that says that the compiler is at fault: answers, and lines of the log where it found no problems.
     pub fn faults(&self) -> Vec<&Value> {
-        let is_fault = |message: &&Value| message["error"]["code"] == -32603;
+        let is_logged = |message: &Value| {
+            message["params"]["message"]
+                .as_str()
+                .is_some_and(|words| words.contains("fault of the compiler"))
+        };
+        let is_fault = |message: &&Value| message["error"]["code"] == -32603 || is_logged(message);
         self.heard.iter().filter(is_fault).collect()
     }
 

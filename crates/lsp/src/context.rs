@@ -4,6 +4,7 @@ use crate::cache::{Cache, Stopped};
 use crate::capabilities::Client;
 use crate::convert::Places;
 use crate::documents::World;
+use crate::transport::Out;
 use crate::uri;
 use gen_lsp_types::{Uri, *};
 use lgm_model::Model;
@@ -37,6 +38,8 @@ pub(crate) struct RequestContext<'a> {
     pub cache: &'a mut Cache,
     pub world: &'a World,
     pub client: &'a Client,
+    /// Where the editor's log is written to.
+    pub out: &'a Out,
     /// Draws the run of a preview.
     pub plot: Plot,
 }

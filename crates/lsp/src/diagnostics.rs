@@ -17,12 +17,24 @@ pub(crate) type Found = BTreeMap<String, Vec<Diagnostic>>;
 
 /// What is wrong with the open texts, and with the files that they import.
 ///
-/// A file that several open texts import gets what each of them finds in it, once. A panic is handed to `report`, and the text has no diagnostics.
+/// A file that several open texts import gets what each of them finds in it, once. A panic is handed to `report`, and is a fault of the
+/// text that it came from: an empty list would say that nothing is wrong.
 pub(crate) fn of_world(
     cache: &mut Cache,
     world: &World,
     is_wanted: impl Fn() -> bool,
+    report: impl FnMut(&str),
+) -> Result<Found, Stopped> {
+    gathered(cache, world, is_wanted, report, of_text)
+}
+
+/// The same, with what finds the problems of one text.
+fn gathered(
+    cache: &mut Cache,
+    world: &World,
+    is_wanted: impl Fn() -> bool,
     mut report: impl FnMut(&str),
+    of_text: impl Fn(&World, &str, &mut Entry) -> Vec<(String, Diagnostic)>,
 ) -> Result<Found, Stopped> {
     let mut found: Found = world.documents.keys().map(|uri| (uri.clone(), Vec::new())).collect();
     for uri in world.documents.keys() {
@@ -33,7 +45,7 @@ pub(crate) fn of_world(
             Ok(problems) => problems.unwrap_or_default(),
             Err(Stopped::Panicked(words)) => {
                 report(&format!("{uri}: {words}"));
-                continue;
+                vec![(uri.clone(), own_fault(cache, world, uri, &words)?)]
             }
             Err(Stopped::Cancelled) => return Err(Stopped::Cancelled),
         };
@@ -45,6 +57,32 @@ pub(crate) fn of_world(
         }
     }
     Ok(found)
+}
+
+/// What is shown of a text on which the compiler failed: at the model that was compiled, or where not even that is known, at the start.
+fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result<Diagnostic, Stopped> {
+    let name_of_model = |entry: &mut Entry| {
+        let snapshot = &entry.snapshot;
+        let places = Places { world, uri, snapshot };
+        snapshot.models().last().map(|name| places.range(*name))
+    };
+    let range = match cache.with(world, uri, name_of_model) {
+        Ok(range) => range.flatten(),
+        Err(Stopped::Cancelled) => return Err(Stopped::Cancelled),
+        Err(Stopped::Panicked(_)) => None,
+    };
+    let start = Position { line: 0, character: 0 };
+    let range = range.unwrap_or(Range { start, end: start });
+    let message = format!(
+        "a fault of lgm stops it from checking this text: {words}\nHelp: this is not a fault of the model: please report it with the model"
+    );
+    Ok(Diagnostic {
+        range,
+        severity: Some(DiagnosticSeverity::Error),
+        source: Some("lgm".to_string()),
+        message: Message::String(message),
+        ..Diagnostic::default()
+    })
 }
 
 /// What is wrong with one text and its imports, each problem with the URI of its place.
@@ -99,4 +137,46 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
         data: None,
     };
     (uri, diagnostic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_compiler_is_shown_at_the_model() {
+        let mut world = World::default();
+        world.open("untitled:good", 1, "model Good { node x : translational; }".to_string());
+        world.open("untitled:bad", 1, "// first\nmodel Bad { }".to_string());
+        let mut cache = Cache::new(std::sync::Arc::default());
+        let mut reported = Vec::new();
+        let failing = |world: &World, uri: &str, entry: &mut Entry| match uri {
+            "untitled:bad" => panic!("invariant: {}", 7),
+            _ => of_text(world, uri, entry),
+        };
+        let found = gathered(
+            &mut cache,
+            &world,
+            || true,
+            |words| reported.push(words.to_string()),
+            failing,
+        )
+        .expect("what was found");
+        assert_eq!(reported, ["untitled:bad: invariant: 7"]);
+        let [fault] = &found["untitled:bad"][..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(fault.severity, Some(DiagnosticSeverity::Error));
+        let Message::String(message) = &fault.message else {
+            panic!("{fault:?}")
+        };
+        assert!(
+            message.starts_with("a fault of lgm") && message.contains("invariant: 7"),
+            "{message}"
+        );
+        assert!(message.contains("please report it"), "{message}");
+        assert_eq!((fault.range.start.line, fault.range.start.character), (1, 6));
+        // The other texts have their own problems, and not this one.
+        assert!(!format!("{:?}", found["untitled:good"]).contains("a fault of lgm"));
+    }
 }

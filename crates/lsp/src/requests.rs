@@ -1,6 +1,5 @@
 //! Requests about one open text: parameters in, results out.
 
-use crate::cache::Stopped;
 use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
@@ -372,12 +371,9 @@ fn problems(
     params: &DocumentDiagnosticParams,
 ) -> Result<DocumentDiagnosticReport, Refusal> {
     let uri = params.text_document.uri.0.as_str();
-    let mut panic = None;
-    let report = |words: &str| panic = panic.take().or(Some(words.to_string()));
+    let out = context.out;
+    let report = |words: &str| out.log_error(&format!("a fault of the compiler in {words}"));
     let mut found = diagnostics::of_world(context.cache, context.world, || true, report)?;
-    if let Some(words) = panic {
-        return Err(Stopped::Panicked(words).into());
-    }
     let items = match found.remove(uri) {
         Some(items) => items,
         None if uri.starts_with(uri::LIBRARY) => Vec::new(),

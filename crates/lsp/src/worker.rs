@@ -190,6 +190,7 @@ impl Worker {
                 cache: &mut self.cache,
                 world: &world,
                 client: &self.client,
+                out: &self.out,
                 plot: self.plot,
             };
             let result = guarded(|| requests::answer(&mut context, &request.method, request.params.clone()));
