@@ -5,8 +5,7 @@ use crate::text_tables::{TextOptions, entry_list, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem,
-    StateVariable,
+    AlgebraicLoop, DependentStorage, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
 };
 use lgm_model::{Parameter, ParameterEntry};
 use num_bigint::BigInt;
@@ -224,89 +223,25 @@ fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> S
     }
 }
 
-/// Masses times accelerations, loops, and outputs over accelerations.
-fn mass_form(system: &StateSystem, form: &MassForm, out: &mut String) {
-    let exprs = &system.exprs;
-    assignments(system, &form.assignments, out);
-    for (each, residuals) in system.loops.iter().zip(&form.residuals) {
-        algebraic_loop(system, each, residuals, out);
-    }
-    let rows = form.equations.iter().map(|equation| {
-        let mut left = String::new();
-        for (state, factor) in &equation.terms {
-            let rate = format!("der({})", system.states[*state as usize].name);
-            let written = expression(exprs, *factor);
-            let (sign, written) = match (written.strip_prefix('-'), exprs.node(*factor)) {
-                (Some(rest), Node::Product(_) | Node::Number(_)) => ("-", rest.to_string()),
-                _ => ("+", written),
-            };
-            let product = match exprs.node(*factor) {
-                Node::Number(_) if written == "1" => rate,
-                Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("({written})*{rate}"),
-                _ => format!("{written}*{rate}"),
-            };
-            match (left.is_empty(), sign) {
-                (true, "+") => left.push_str(&product),
-                (true, _) => left.push_str(&format!("-{product}")),
-                (false, sign) => left.push_str(&format!(" {sign} {product}")),
-            }
-        }
-        vec![left, format!("= {}", expression(exprs, equation.right))]
-    });
-    section("equations", rows.collect(), out);
-    let outputs = system.outputs.iter().zip(&form.outputs);
-    let outputs =
-        outputs.map(|(output, value)| vec![output.name.to_string(), format!("= {}", expression(exprs, *value))]);
-    section("output equations", outputs.collect(), out);
-}
-
-fn assignments(system: &StateSystem, list: &[Assignment], out: &mut String) {
-    let exprs = &system.exprs;
-    let rows = list.iter().map(|assignment| {
-        let name = &exprs.symbol_info(assignment.symbol).name;
-        vec![name.to_string(), format!("= {}", expression(exprs, assignment.value))]
-    });
-    section("assignments, in this order", rows.collect(), out);
-}
-
 fn equations(system: &StateSystem, out: &mut String) {
-    if let Some(form) = &system.mass_form {
-        mass_form(system, form, out);
-        return;
-    }
     let exprs = &system.exprs;
-    let equation = |left: String, right: ExprId| vec![left, format!("= {}", expression(exprs, right))];
-    assignments(system, &system.assignments, out);
-    for each in &system.loops {
-        algebraic_loop(system, each, &each.residuals, out);
-    }
-    let derivatives = system.derivatives.iter().enumerate();
-    let derivatives = derivatives.map(|(row, value)| equation(left_side(system, row), *value));
-    section("equations", derivatives.collect(), out);
-    let outputs = system.outputs.iter().zip(&system.output_values);
-    let outputs = outputs.map(|(output, value)| equation(output.name.to_string(), *value));
-    section("output equations", outputs.collect(), out);
-}
-
-/// `der(x)`, or the row of the mass matrix times the derivatives.
-fn left_side(system: &StateSystem, row: usize) -> String {
-    let Some(mass) = &system.mass_matrix else {
-        return format!("der({})", system.states[row].name);
-    };
-    let terms = mass.rows[row].iter().map(|(column, factor)| {
-        let rate = format!("der({})", system.states[*column as usize].name);
-        if system.exprs.is_one(*factor) {
-            rate
-        } else {
-            format!("({})*{rate}", expression(&system.exprs, *factor))
-        }
+    let right = |value: ExprId| format!("= {}", expression(exprs, value));
+    let assignments = system.read_assignments().iter().map(|assignment| {
+        let name = &exprs.symbol_info(assignment.symbol).name;
+        vec![name.to_string(), right(assignment.value)]
     });
-    let terms: Vec<String> = terms.collect();
-    if terms.is_empty() {
-        "0".to_string()
-    } else {
-        terms.join(" + ")
+    section("assignments, in this order", assignments.collect(), out);
+    for (at, each) in system.loops.iter().enumerate() {
+        algebraic_loop(system, each, system.read_residuals(at), out);
     }
+    let derivatives = (0..system.states.len()).map(|state| {
+        let equation = system.read_equation(state);
+        vec![equation.left, right(equation.right)]
+    });
+    section("equations", derivatives.collect(), out);
+    let outputs = system.outputs.iter().enumerate();
+    let outputs = outputs.map(|(at, output)| vec![output.name.to_string(), right(system.read_output(at))]);
+    section("output equations", outputs.collect(), out);
 }
 
 fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut String) {

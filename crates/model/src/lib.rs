@@ -12,6 +12,7 @@ pub mod blocks;
 pub mod counts;
 pub mod instances;
 mod law;
+pub mod reading;
 mod sparse;
 pub mod system;
 mod units;

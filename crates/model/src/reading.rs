@@ -1,0 +1,99 @@
+//! The equations as they are read, one by one: over a mass matrix where that is shorter. Whoever shows an equation shows this one, so that
+//! the terminal, the pages and the editor agree.
+
+use crate::system::{Assignment, StateSystem};
+use lgm_algebra::expr::{ExprId, Node, print};
+
+/// One equation as it is read.
+#[derive(Clone, Debug)]
+pub struct ReadEquation {
+    /// What stands on the left: `der(mass.v)`, or masses times rates.
+    pub left: String,
+    /// The factors of the rates on the left.
+    pub factors: Vec<ExprId>,
+    /// What stands on the right.
+    pub right: ExprId,
+}
+
+impl StateSystem {
+    /// The named parts of the equations that are read, in their order.
+    pub fn read_assignments(&self) -> &[Assignment] {
+        match &self.mass_form {
+            Some(form) => &form.assignments,
+            None => &self.assignments,
+        }
+    }
+
+    /// The residuals of an algebraic loop.
+    pub fn read_residuals(&self, at: usize) -> &[ExprId] {
+        let of_form = self.mass_form.as_ref().and_then(|form| form.residuals.get(at));
+        of_form.unwrap_or(&self.loops[at].residuals)
+    }
+
+    /// The value of an output; over a mass matrix it may hold rates.
+    pub fn read_output(&self, at: usize) -> ExprId {
+        match &self.mass_form {
+            Some(form) => form.outputs[at],
+            None => self.output_values[at],
+        }
+    }
+
+    /// The equation of a state.
+    pub fn read_equation(&self, state: usize) -> ReadEquation {
+        if let Some(form) = &self.mass_form {
+            let equation = &form.equations[state];
+            return ReadEquation {
+                left: self.masses_times_rates(&equation.terms),
+                factors: equation.terms.iter().map(|term| term.1).collect(),
+                right: equation.right,
+            };
+        }
+        let right = self.derivatives[state];
+        let Some(mass) = &self.mass_matrix else {
+            let left = format!("der({})", self.states[state].name);
+            let factors = Vec::new();
+            return ReadEquation { left, factors, right };
+        };
+        let terms = mass.rows[state].iter().map(|(column, factor)| {
+            let rate = format!("der({})", self.states[*column as usize].name);
+            match self.exprs.is_one(*factor) {
+                true => rate,
+                false => format!("({})*{rate}", print::text(&self.exprs, *factor)),
+            }
+        });
+        let terms: Vec<String> = terms.collect();
+        ReadEquation {
+            left: match terms.is_empty() {
+                true => "0".to_string(),
+                false => terms.join(" + "),
+            },
+            factors: mass.rows[state].iter().map(|entry| entry.1).collect(),
+            right,
+        }
+    }
+
+    /// `(J + m*r^2)*der(wheel.w) - m*r*der(cart.v)`
+    fn masses_times_rates(&self, terms: &[(u32, ExprId)]) -> String {
+        let exprs = &self.exprs;
+        let mut left = String::new();
+        for (state, factor) in terms {
+            let rate = format!("der({})", self.states[*state as usize].name);
+            let written = print::text(exprs, *factor);
+            let (sign, written) = match (written.strip_prefix('-'), exprs.node(*factor)) {
+                (Some(rest), Node::Product(_) | Node::Number(_)) => ("-", rest.to_string()),
+                _ => ("+", written),
+            };
+            let product = match exprs.node(*factor) {
+                Node::Number(_) if written == "1" => rate,
+                Node::Sum(_) | Node::If(..) | Node::Relation(..) => format!("({written})*{rate}"),
+                _ => format!("{written}*{rate}"),
+            };
+            match (left.is_empty(), sign) {
+                (true, "+") => left.push_str(&product),
+                (true, _) => left.push_str(&format!("-{product}")),
+                (false, sign) => left.push_str(&format!(" {sign} {product}")),
+            }
+        }
+        left
+    }
+}
