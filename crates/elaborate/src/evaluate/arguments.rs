@@ -74,7 +74,7 @@ impl<'a> Evaluator<'a> {
                     Some(item) => (item.span, Some(item)),
                     None => (span, expr),
                 };
-                let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(dim));
+                let (given, wanted) = (self.unit_words(expr, entry.dim), self.dims.text(dim));
                 let diagnostic = Diagnostic::error(
                     Code::LGM0201,
                     format!(
@@ -109,6 +109,19 @@ impl<'a> Evaluator<'a> {
             return value.map(|entry| Scalar { expr: entry.expr, dim });
         }
         self.in_unit(value, &unit, written.span, span, expr)
+    }
+
+    /// The unit that an expression is written in, where it is a number or the name of one: a torque is given in `[N.m]` and not in `[J]`.
+    /// Otherwise that of its dimension.
+    fn unit_words(&mut self, expr: Option<&'a Expr>, dim: crate::context::values::DimId) -> String {
+        let number = match expr.map(|expr| &expr.kind) {
+            Some(ExprKind::Name(name)) => self.defining_expression(&name.text).map(|defined| defined.0),
+            _ => expr,
+        };
+        match number.map(|number| &number.kind) {
+            Some(ExprKind::Number(_, Some(unit))) => self.sources.slice(unit.span).to_string(),
+            _ => self.dims.text(dim),
+        }
     }
 
     /// The values of the formal parameters.

@@ -10,36 +10,43 @@ use crate::laws::LawReader;
 use crate::syntax_queries::argument_for;
 use lgm_algebra::expr::SymbolKind;
 use lgm_model::ElementId;
+use lgm_source::diagnostic::Fix;
 use lgm_syntax::ast::{self, Expr, ExprKind, Item};
 use rustc_hash::FxHashMap;
+
+/// A coupler that would fit.
+pub struct Fitting {
+    /// `` `Transformer(1/K)` ``, long words shortened.
+    pub shown: String,
+    /// The change that writes it.
+    pub fix: Fix,
+}
 
 /// The couplers of the library that take the domains of their nodes.
 const COUPLERS: [&str; 2] = ["Transformer", "Gyrator"];
 
 impl<'a> LawReader<'_, 'a> {
-    /// The couplers that go with the dimension of the modulus which was written, or with its reciprocal: `` `Transformer(1/K)` ``.
-    pub fn fitting_couplers(
-        &mut self,
-        id: ElementId,
-        element: &'a ast::Element,
-        arguments: &[Value],
-    ) -> Option<String> {
+    /// The couplers that go with the dimension of the modulus which was written, or with its reciprocal.
+    pub fn fitting_couplers(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Vec<Fitting> {
         let source = element.name.span.source;
         if !COUPLERS.contains(&&*element.name.text) || !self.program.is_library(source) {
-            return None;
+            return Vec::new();
         }
-        let (Value::Scalar(modulus), Some(formal)) = (arguments.first()?, element.formals.first()) else {
-            return None;
+        let (Some(Value::Scalar(modulus)), Some(formal)) = (arguments.first(), element.formals.first()) else {
+            return Vec::new();
         };
         let dim = modulus.dim.firm();
-        let written = argument_for(self.graph.records[id.index()].instance, formal, 0)?;
+        let instance = self.graph.records[id.index()].instance;
+        let Some(written) = argument_for(instance, formal, 0) else {
+            return Vec::new();
+        };
         let inverse = self.dims.over(DimId::NONE, dim);
         let ways = [
-            (dim, short(self.sources.slice(written.span))),
+            (dim, self.sources.slice(written.span).to_string()),
             (inverse, self.reciprocal(written)),
         ];
         let mut fitting = Vec::new();
-        for (dim, words) in &ways {
+        for (at, (dim, words)) in ways.iter().enumerate() {
             for kind in COUPLERS {
                 let program = self.program;
                 let definition = program.definition(kind, source).map(|at| program.item(at));
@@ -47,16 +54,25 @@ impl<'a> LawReader<'_, 'a> {
                     continue;
                 };
                 if self.coupler_fits(id, candidate, *dim) {
-                    fitting.push(format!("`{kind}({words})`"));
+                    let shown = format!("`{kind}({})`", short(words));
+                    let mut edits = vec![(instance.kind.span, kind.to_string())];
+                    if at > 0 {
+                        edits.push((written.span, words.clone()));
+                    }
+                    let fix = Fix {
+                        title: format!("write {shown}"),
+                        edits,
+                    };
+                    fitting.push(Fitting { shown, fix });
                 }
             }
         }
-        (!fitting.is_empty()).then(|| fitting.join(" or "))
+        fitting
     }
 
     /// The words of one over an expression.
     fn reciprocal(&self, expr: &Expr) -> String {
-        let words = |expr: &Expr| short(self.sources.slice(expr.span));
+        let words = |expr: &Expr| self.sources.slice(expr.span).to_string();
         match &expr.kind {
             ExprKind::Product(factors) => match &factors[..] {
                 [(false, one), (true, other)] if words(one) == "1" => words(other),

@@ -91,12 +91,18 @@ impl<'a> LawReader<'_, 'a> {
                 diagnostic = self.explain_dimension(diagnostic, Some(side));
             }
         }
-        let help = match self.fitting_couplers(id, element, arguments) {
-            Some(fitting) => format!(
-                "{fitting} would fit between these ports: which coupler a device is depends on the notation, see docs/signs.md"
+        let fitting = self.fitting_couplers(id, element, arguments);
+        let shown: Vec<&str> = fitting.iter().map(|fitting| &*fitting.shown).collect();
+        let help = match shown.is_empty() {
+            false => format!(
+                "{} would fit between these ports: which coupler a device is depends on the notation, see docs/signs.md",
+                shown.join(" or ")
             ),
-            None => format!("give the value that is meant such a unit that both sides are in {left}, or mend the law"),
+            true => format!("give the value that is meant such a unit that both sides are in {left}, or mend the law"),
         };
+        for fitting in fitting {
+            diagnostic = diagnostic.with(fitting.fix);
+        }
         diagnostic.help = Some(help);
         if a.is_known() && b.is_known() {
             self.report(diagnostic);

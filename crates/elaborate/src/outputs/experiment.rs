@@ -224,13 +224,18 @@ impl<'a> Results<'_, 'a> {
                 }
             }
             ExprKind::Index(base, indices) => {
-                let ExprKind::Name(name) = &base.kind else {
+                if !matches!(base.kind, ExprKind::Name(_) | ExprKind::Member(..)) {
                     return self.not_plottable(expr);
-                };
+                }
                 let Some(list) = self.integers(indices, Place::MODEL) else {
                     return;
                 };
                 let list: Vec<String> = list.iter().map(i64::to_string).collect();
+                let ExprKind::Name(name) = &base.kind else {
+                    // An entry of a state that is a vector.
+                    let entry = format!("{}[{}]", self.sources.slice(base.span), list.join(", "));
+                    return names.push((entry, expr.span));
+                };
                 let entry = format!("{}[{}]", name.text, list.join(", "));
                 let is_output = self.graph.model.outputs.iter().any(|output| *output.name == *entry);
                 match is_output || self.is_state_or_input(name) || self.is_failed_output(name) {
@@ -293,7 +298,8 @@ impl<'a> Results<'_, 'a> {
                 ));
         } else {
             let names = self.graph.model.outputs.iter().map(|output| &*output.name);
-            let help = lgm_source::nearest::did_you_mean(entry, names);
+            let help = lgm_source::nearest::did_you_mean(entry, names.clone());
+            diagnostic.fixes = lgm_source::nearest::corrections(span, entry, names);
             diagnostic = diagnostic
                 .label(span, "not declared")
                 .help(help.unwrap_or_else(|| format!("declare it: `output {entry} = ..;`")));

@@ -1,12 +1,13 @@
 //! Loading: the root text, everything it imports, and the standard library.
 
+mod importing;
 pub(crate) mod mode_table;
 mod stdlib;
 
 use crate::program::mode_table::{ModeTable, table_use};
 use crate::program::stdlib::MODULES;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, Fix, MOST_FAULTS, has_errors};
+use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use lgm_syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
@@ -76,38 +77,6 @@ impl Program {
             .iter()
             .filter(|module| !module.prelude)
             .map(|module| module.name)
-    }
-
-    /// The module of the standard library that defines a kind, of those that must be imported.
-    pub(crate) fn module_with(&self, kind: &str) -> Option<&'static str> {
-        self.importable.get_or_init(importable).get(kind).copied()
-    }
-
-    /// The change of a text that imports a module: behind the last import, or before the first item.
-    pub(crate) fn import_of(&self, module: &str, map: &SourceMap, source: SourceId) -> Option<Fix> {
-        let items = &self.ast(source)?.items;
-        let last = items.iter().rev().find_map(|item| match item {
-            Item::Import(import) => Some(import.span),
-            _ => None,
-        });
-        let (at, text) = match last {
-            Some(span) => (span.end, format!("\nimport {module};")),
-            None => {
-                // Before the `///` lines of the first item, which belong to it.
-                let before = &map.get(source).text[..items.first()?.span().start as usize];
-                let mut start = before.rfind('\n').map_or(0, |end| end + 1);
-                let above = before[..start].split_inclusive('\n').rev();
-                start -= above
-                    .take_while(|line| line.starts_with("///"))
-                    .map(str::len)
-                    .sum::<usize>();
-                (start as u32, format!("import {module};\n\n"))
-            }
-        };
-        Some(Fix {
-            title: format!("import `{module}`"),
-            edits: vec![(Span::new(source, at as usize, at as usize), text)],
-        })
     }
 
     /// The text that a quoted import at a place leads to; none if it could not be read.
@@ -507,22 +476,6 @@ fn defined_name(item: &Item) -> Option<(&Name, bool)> {
         Item::Domain(domain) => Some((&domain.name, true)),
         Item::Import(_) | Item::Model(_) => None,
     }
-}
-
-/// What the modules that must be imported define: elements, components and modal blocks.
-fn importable() -> FxHashMap<Arc<str>, &'static str> {
-    let mut kinds = FxHashMap::default();
-    for module in MODULES.iter().filter(|module| !module.prelude) {
-        // Only names are taken from this tree; its places belong to no source.
-        let (ast, _) = lgm_syntax::parse(SourceId(0), module.text);
-        let names = ast.items.iter().filter_map(defined_name);
-        kinds.extend(
-            names
-                .filter(|entry| !entry.1)
-                .map(|entry| (entry.0.text.clone(), module.name)),
-        );
-    }
-    kinds
 }
 
 fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
