@@ -1,7 +1,9 @@
 //! Changes that mend what is wrong.
 
+use crate::completion::kinds;
 use crate::{Action, Edit, Snapshot, trial};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Fix;
 
 /// The fixes of what is wrong in a part of the root text.
@@ -44,4 +46,33 @@ pub(crate) fn actions(snapshot: &Snapshot, span: Span) -> Vec<Action> {
         }
     }
     found
+}
+
+/// The names of kinds that nothing in scope defines.
+pub(crate) fn undefined_kinds(snapshot: &Snapshot, span: Span) -> Vec<Span> {
+    let touches = |place: &Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
+    let missing = snapshot
+        .diagnostics()
+        .iter()
+        .filter(|fault| fault.code == Code::LGM0149);
+    let places = missing.filter_map(|fault| fault.labels.first().map(|label| label.span));
+    places.filter(touches).collect()
+}
+
+/// Whether the root text defines a kind of this name.
+pub(crate) fn defines_kind(snapshot: &Snapshot, name: &str) -> bool {
+    let analysis = snapshot.analysis();
+    let mut own = kinds(snapshot).into_iter().map(|id| analysis.get(id));
+    own.any(|kind| *kind.name == *name && kind.name_span.source == snapshot.root())
+}
+
+/// `import "parts.lgm";` behind the other imports.
+pub(crate) fn importing(snapshot: &Snapshot, path: &str) -> Option<Action> {
+    let program = snapshot.compilation().program();
+    let (span, text) = program.importing(&format!("\"{path}\""), snapshot.map(), snapshot.root())?;
+    Some(Action {
+        title: format!("import `{path}`"),
+        code: Some(Code::LGM0149),
+        edits: vec![Edit { span, text }],
+    })
 }

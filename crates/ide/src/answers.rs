@@ -94,6 +94,8 @@ pub struct Completion {
     pub documentation: Option<&'static str>,
     /// What it stands for if a text declares it: [`crate::Snapshot::documentation`] has the words, which take longer than the list.
     pub definition: Option<DefinitionId>,
+    /// The import that it needs besides, where the text has none.
+    pub import: Option<Edit>,
     /// What is written, as a snippet of the protocol (`${1:k}`); plain if it holds no `$`.
     pub insert: String,
     /// What it replaces.

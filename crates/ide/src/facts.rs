@@ -1,12 +1,13 @@
 //! What the equations say of the parts of the model, in the words of its text.
 
 use crate::Snapshot;
-use lgm_algebra::expr::{SymbolId, print, to_f64};
+use crate::storage::Stored;
+use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
-use lgm_model::system::{DependentStorage, State, StateSystem};
+use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_model::{Model, Parameter, SiUnit};
 use lgm_source::diagnostic::six_digits;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
 const LARGEST: usize = 2000;
@@ -29,34 +30,75 @@ pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool 
     model.is_some() && within == model
 }
 
-/// Whether the name of an element, `cell[2].c`, is that of a definition of the model, or of a part of it.
-fn is_named(element: &str, name: &str) -> bool {
-    element
-        .strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
+/// The storage that a declaration of the model, or of a component in it, stands for; none if it stores nothing.
+pub(crate) fn stored<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<Stored<'s>> {
+    let system = snapshot.compilation().system()?;
+    snapshot.storages()?.at(system, definition.name_span)
 }
 
-/// The states that a storage element of the model carries.
-pub(crate) fn states<'s>(system: &'s StateSystem, name: &str) -> Vec<(usize, &'s State)> {
-    let states = system.states.iter().enumerate();
-    states.filter(|(_, state)| is_named(&state.element, name)).collect()
-}
+/// The most definitions that are shown below equations.
+const DEFINITIONS: usize = 6;
 
-/// What a storage element without a state follows from.
-pub(crate) fn dependent<'s>(system: &'s StateSystem, name: &str) -> Option<&'s DependentStorage> {
-    system.dependent.iter().find(|storage| *storage.element == *name)
-}
-
-/// `der(mass.v) = (F - b*mass.v - spring.F)/m`, one line per state; none if a mass matrix stands before the rates.
-pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> Option<String> {
-    if system.mass_matrix.is_some() {
-        return None;
+/// The equations of states as `lgm equations` prints them, `der(mass.v) = (F - b*mass.v - spring.F)/m`, one per line, and below them what
+/// the names in them stand for that no text declares.
+pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> String {
+    let (mut lines, mut roots) = (Vec::new(), Vec::new());
+    for place in places {
+        let equation = system.read_equation(*place);
+        lines.push(format!(
+            "{} = {}",
+            equation.left,
+            print::text(&system.exprs, equation.right)
+        ));
+        roots.extend(equation.factors);
+        roots.push(equation.right);
     }
-    let line = |place: &usize| {
-        let rate = print::text(&system.exprs, system.derivatives[*place]);
-        format!("der({}) = {rate}", system.states[*place].name)
-    };
-    Some(places.iter().map(line).collect::<Vec<_>>().join("\n"))
+    lines.extend(definitions(system, roots));
+    lines.join("\n")
+}
+
+/// What the assignments and the unknowns of loops stand for that expressions hold, and that these hold in turn.
+pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<String> {
+    let exprs = &system.exprs;
+    let assignments = system.read_assignments();
+    let (mut named, mut looped) = (vec![false; assignments.len()], vec![false; system.loops.len()]);
+    while !roots.is_empty() {
+        let symbols: FxHashSet<SymbolId> = exprs.symbols_of(&roots).into_iter().collect();
+        roots.clear();
+        for (at, assignment) in assignments.iter().enumerate() {
+            if symbols.contains(&assignment.symbol) && !std::mem::replace(&mut named[at], true) {
+                roots.push(assignment.value);
+            }
+        }
+        for (at, each) in system.loops.iter().enumerate() {
+            let holds = each.unknowns.iter().any(|unknown| symbols.contains(unknown));
+            if holds && !std::mem::replace(&mut looped[at], true) {
+                roots.extend(system.read_residuals(at));
+            }
+        }
+    }
+    let name = |symbol: SymbolId| &*exprs.symbol_info(symbol).name;
+    let mut lines = Vec::new();
+    for (assignment, _) in assignments.iter().zip(&named).filter(|entry| *entry.1) {
+        lines.push(format!(
+            "{} = {}",
+            name(assignment.symbol),
+            print::text(exprs, assignment.value)
+        ));
+    }
+    for (at, each) in system.loops.iter().enumerate().filter(|entry| looped[entry.0]) {
+        let unknowns: Vec<&str> = each.unknowns.iter().map(|unknown| name(*unknown)).collect();
+        let residuals = system.read_residuals(at).iter();
+        let residuals = residuals.map(|residual| format!("0 = {}", print::text(exprs, *residual)));
+        lines.push(format!("// solved for {}:", unknowns.join(", ")));
+        lines.extend(residuals);
+    }
+    if lines.len() > DEFINITIONS {
+        let more = lines.len() - DEFINITIONS;
+        lines.truncate(DEFINITIONS);
+        lines.push(format!("// and {more} more lines, which `lgm equations` prints"));
+    }
+    lines
 }
 
 /// A parameter of the model, with its values.
@@ -108,14 +150,22 @@ pub(crate) fn values_of(model: &Model) -> FxHashMap<SymbolId, f64> {
     entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
 }
 
-/// What is dependent storage equivalent to, in the words of a sentence; nothing where that is not known.
-pub(crate) fn equivalent(storage: &DependentStorage) -> String {
-    match &*storage.equivalent {
-        "" => String::new(),
-        found => format!(
-            " Equivalent: {}.",
-            with_unit(&format!("`{found}`"), storage.unit.as_ref())
-        ),
+/// What dependent storage is equivalent to, in the words of a sentence: over the parameters, and as a number; nothing where that is not
+/// known.
+pub(crate) fn equivalent(snapshot: &Snapshot, storage: &DependentStorage) -> String {
+    if storage.equivalent.is_empty() {
+        return String::new();
+    }
+    let unit = storage.unit.as_ref();
+    let over_parameters = symbolic(snapshot).and_then(|system| {
+        let mut all = system.dependent.iter();
+        let same = all.find(|other| other.element == storage.element)?;
+        Some(&*same.equivalent).filter(|words| !words.is_empty() && *words != storage.equivalent)
+    });
+    let number = with_unit(&format!("`{}`", storage.equivalent), unit);
+    match over_parameters {
+        Some(words) => format!(" Equivalent: `{words}`, which is {number}."),
+        None => format!(" Equivalent: {number}."),
     }
 }
 

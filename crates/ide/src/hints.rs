@@ -1,6 +1,8 @@
 //! Words between the text's own: states and causality of storage, values of derived parameters.
 
-use crate::facts::{dependent, equations_of, equivalent, is_of_model, parameter, states, symbolic, value_of};
+use crate::facts::{is_of_model, parameter, stored, value_of};
+use crate::hover::causality;
+use crate::storage::groups;
 use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;
@@ -10,9 +12,12 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
     let definitions = snapshot.analysis().definitions.iter();
     let here = definitions.filter(|definition| definition.name_span.source == snapshot.root());
     let mut found: Vec<Hint> = here
-        .filter(|definition| is_of_model(snapshot, definition))
         .filter_map(|definition| match definition.kind {
-            DefinitionKind::Instance => of_instance(snapshot, definition),
+            // Also in a component: the hint is of all that it is used for.
+            DefinitionKind::Instance | DefinitionKind::State | DefinitionKind::Output => {
+                of_storage(snapshot, definition)
+            }
+            _ if !is_of_model(snapshot, definition) => None,
             DefinitionKind::Parameter => of_parameter(snapshot, definition),
             DefinitionKind::Node | DefinitionKind::Junction => of_node(snapshot, definition),
             _ => None,
@@ -22,47 +27,88 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
     found
 }
 
-/// The most states that a hint lists.
+/// The most names that a hint lists of one kind.
 const SHOWN: usize = 3;
 
-fn of_instance(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
-    let system = snapshot.compilation().system()?;
-    let carried = states(system, &definition.name);
-    let (text, tooltip) = match (&carried[..], dependent(system, &definition.name)) {
-        ([], None) => return None,
-        ([], Some(storage)) => {
-            let on = match storage.on.is_empty() {
-                true => "the sources".to_string(),
-                false => storage.on.join(", "),
-            };
-            let tooltip = format!(
-                "Derivative causality: `{}` has no state of its own and follows from {on}.{}",
-                definition.name,
-                equivalent(storage)
-            );
-            (format!("follows {on}"), tooltip)
+/// What the storage of a declaration keeps and what it follows: `states m[1].v; m[2], m[3] follow m[1]`.
+fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
+    let stored = stored(snapshot, definition)?;
+    let mut parts = Vec::new();
+    let states: Vec<&str> = stored.states.iter().map(|entry| &*entry.1.name).collect();
+    match &states[..] {
+        [] => {}
+        [one] => parts.push(format!("state {one}")),
+        list => parts.push(format!("states {}", listed(list))),
+    }
+    let groups = groups(&stored.dependent);
+    parts.extend(
+        groups
+            .iter()
+            .take(SHOWN)
+            .map(|(names, on)| follow(definition, names, on)),
+    );
+    if groups.len() > SHOWN {
+        let more: usize = groups.iter().skip(SHOWN).map(|group| group.0.len()).sum();
+        parts.push(format!("{more} more follow others"));
+    }
+    match stored.others {
+        [] => {}
+        [one] if **one == *definition.name => parts.push("no state".to_string()),
+        list => {
+            let names: Vec<&str> = list.iter().map(String::as_str).collect();
+            parts.push(format!("no state of {}", listed(&names)));
         }
-        (list, _) => {
-            let names: Vec<&str> = list.iter().take(SHOWN).map(|entry| &*entry.1.name).collect();
-            let more = match list.len() > SHOWN {
-                true => format!(", .. ({} states)", list.len()),
-                false => String::new(),
-            };
-            let places: Vec<usize> = list.iter().take(SHOWN).map(|entry| entry.0).collect();
-            let equations = symbolic(snapshot).and_then(|system| equations_of(system, &places));
-            let tooltip = match equations {
-                Some(equations) => format!("Integral causality.\n\n```lgm\n{equations}\n```"),
-                None => "Integral causality.".to_string(),
-            };
-            (format!("state {}{more}", names.join(", ")), tooltip)
-        }
-    };
+    }
     Some(Hint {
-        at: definition.name_span.end,
+        at: behind_name(snapshot, definition),
         kind: HintKind::Causality,
-        text,
-        tooltip,
+        text: parts.join("; "),
+        tooltip: causality(snapshot, definition, SHOWN)?,
     })
+}
+
+/// `follows m`, or of several instances `c[2], c[3] follow c[1]`.
+fn follow(definition: &Definition, names: &[&str], on: &[&str]) -> String {
+    let on = match on.is_empty() {
+        true => "the sources".to_string(),
+        false => listed(on),
+    };
+    match names {
+        [one] if **one == *definition.name => format!("follows {on}"),
+        [one] => format!("{one} follows {on}"),
+        list => format!("{} follow {on}", listed(list)),
+    }
+}
+
+/// `a, b, c`, or of a longer list `a, b, .. (7)`.
+fn listed(names: &[&str]) -> String {
+    match names.len() > SHOWN {
+        true => format!("{}, .. ({})", names[..SHOWN].join(", "), names.len()),
+        false => names.join(", "),
+    }
+}
+
+/// Behind the name of a declaration and its indices.
+fn behind_name(snapshot: &Snapshot, definition: &Definition) -> u32 {
+    let source = definition.name_span.source;
+    let text = &snapshot.map().get(source).text;
+    let from = definition.name_span.end as usize;
+    let (mut depth, mut end) = (0, from);
+    for (at, letter) in text[from..].char_indices() {
+        match letter {
+            '[' => depth += 1,
+            ']' => {
+                depth -= 1;
+                end = from + at + 1;
+            }
+            _ if depth > 0 || letter.is_whitespace() => {}
+            _ => break,
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    end as u32
 }
 
 fn of_parameter(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
@@ -94,7 +140,7 @@ fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
         width => format!(", {width} wide"),
     };
     Some(Hint {
-        at: definition.name_span.end,
+        at: behind_name(snapshot, definition),
         kind: HintKind::Domain,
         text: format!(": {name}{wide}"),
         tooltip: format!(

@@ -1,9 +1,11 @@
 //! What is known of the place under the pointer.
 
-use crate::facts::{declared_value, dependent, equations_of, equivalent, is_of_model, states, symbolic};
+use crate::facts::{declared_value, definitions, equations_of, equivalent, stored, symbolic};
 use crate::functions::function;
 use crate::navigation::name_at;
+use crate::storage::groups;
 use crate::{Hover, Snapshot};
+use lgm_algebra::expr::print;
 use lgm_algebra::units::{self, UnitPower};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
 use lgm_source::{SourceId, Span};
@@ -32,15 +34,21 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     if let Some(value) = declared_value(snapshot, definition) {
         parts.push(format!("Value: {value}"));
     }
-    if definition.kind == DefinitionKind::Instance {
-        if let Some(of) = definition.of {
-            let kind = snapshot.analysis().get(of);
-            parts.push(format!("```lgm\n{}\n```", declaration(snapshot, kind)));
-            parts.extend(kind.doc.as_ref().map(|doc| doc.trim().to_string()));
-        }
-        if is_of_model(snapshot, definition) {
-            parts.extend(causality(snapshot, definition));
-        }
+    if let (DefinitionKind::Instance, Some(of)) = (definition.kind, definition.of) {
+        let kind = snapshot.analysis().get(of);
+        parts.push(format!("```lgm\n{}\n```", declaration(snapshot, kind)));
+        parts.extend(kind.doc.as_ref().map(|doc| doc.trim().to_string()));
+    }
+    match definition.kind {
+        DefinitionKind::Output => parts.extend(output_equation(snapshot, definition)),
+        DefinitionKind::Node => parts.extend(node_variables(snapshot, definition)),
+        _ => {}
+    }
+    if matches!(
+        definition.kind,
+        DefinitionKind::Instance | DefinitionKind::State | DefinitionKind::Output
+    ) {
+        parts.extend(causality(snapshot, definition, LISTED));
     }
     parts.join("\n\n")
 }
@@ -69,33 +77,120 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
     }
 }
 
-/// The causality of a storage element, with its states and their equations.
-fn causality(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
-    let system = snapshot.compilation().system()?;
-    let carried = states(system, &definition.name);
-    if carried.is_empty() {
-        let storage = dependent(system, &definition.name)?;
-        let on = match storage.on.is_empty() {
-            true => "the sources".to_string(),
-            false => format!("`{}`", storage.on.join("`, `")),
-        };
-        return Some(format!(
-            "Derivative causality: no state of its own; it follows from {on}.{}",
-            equivalent(storage)
-        ));
-    }
-    let names: Vec<String> = carried
+/// The equation of an output, an entry a line, with its unit.
+fn output_equation(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
+    let system = symbolic(snapshot)?;
+    let holds = |span: Span| {
+        span.source == definition.span.source && definition.span.start <= span.start && span.end <= definition.span.end
+    };
+    let own = system.outputs.iter().enumerate().filter(|entry| holds(entry.1.span));
+    let own: Vec<_> = own.take(LISTED).collect();
+    let unit = own.first()?.1.unit.as_ref().filter(|unit| ***unit != *"1");
+    let mut lines: Vec<String> = own
         .iter()
-        .take(8)
-        .map(|entry| format!("`{}`", entry.1.name))
+        .map(|(at, output)| {
+            format!(
+                "{} = {}",
+                output.name,
+                print::text(&system.exprs, system.read_output(*at))
+            )
+        })
         .collect();
-    let word = if carried.len() == 1 { "state" } else { "states" };
-    let mut words = format!("Integral causality, {word} {}.", names.join(", "));
-    let places: Vec<usize> = carried.iter().take(8).map(|entry| entry.0).collect();
-    if let Some(equations) = symbolic(snapshot).and_then(|system| equations_of(system, &places)) {
-        words.push_str(&format!("\n\n```lgm\n{equations}\n```"));
+    lines.extend(definitions(
+        system,
+        own.iter().map(|(at, _)| system.read_output(*at)).collect(),
+    ));
+    let unit = unit.map_or(String::new(), |unit| format!("In {unit}:\n\n"));
+    Some(format!("{unit}```lgm\n{}\n```", lines.join("\n")))
+}
+
+/// The variables of a node: `v` in m/s, `F` in N.
+fn node_variables(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
+    let model = snapshot.compilation().model()?;
+    let mut nodes = model.nodes.iter();
+    let node = nodes.find(|node| model.paths[node.path.index()].span == definition.name_span)?;
+    let domain = &model.domains[node.domain?.index()];
+    let variable = |name: &str, across: bool| match domain.unit(across) {
+        Some(unit) => format!("`{name}` in {unit}"),
+        None => format!("`{name}`"),
+    };
+    Some(format!(
+        "A node of `{}`: across {}, through {}.",
+        domain.name,
+        variable(&domain.across, true),
+        variable(&domain.through, false)
+    ))
+}
+
+/// The most states, and the most storage without states, that a hover lists.
+const LISTED: usize = 8;
+
+/// The causality of the storage that a declaration stands for: states with their equations, and what has none with what it follows.
+pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usize) -> Option<String> {
+    let stored = stored(snapshot, definition)?;
+    let mut parts = Vec::new();
+    if !stored.states.is_empty() {
+        let names: Vec<&str> = stored.states.iter().map(|entry| &*entry.1.name).collect();
+        let word = if names.len() == 1 { "state" } else { "states" };
+        parts.push(format!("Integral causality, {word} {}.", listed(&names, most)));
+        let places: Vec<usize> = stored.states.iter().take(most).map(|entry| entry.0).collect();
+        if let Some(system) = symbolic(snapshot) {
+            parts.push(format!("```lgm\n{}\n```", equations_of(system, &places)));
+        }
     }
-    Some(words)
+    let own = &*definition.name;
+    let followers = groups(&stored.dependent);
+    for (names, on) in followers.iter().take(most) {
+        let on = match on.is_empty() {
+            true => "the sources".to_string(),
+            false => listed(on, most),
+        };
+        let first = stored.dependent.iter().find(|storage| *storage.element == *names[0])?;
+        let equivalent = equivalent(snapshot, first);
+        parts.push(match &names[..] {
+            [one] if *one == own => {
+                format!("Derivative causality: no state of its own; it follows from {on}.{equivalent}")
+            }
+            [one] => {
+                format!("Derivative causality: `{one}` has no state of its own and follows from {on}.{equivalent}")
+            }
+            list => {
+                let members = stored
+                    .dependent
+                    .iter()
+                    .filter(|storage| names.contains(&&*storage.element));
+                let is_same = members.clone().all(|storage| storage.equivalent == first.equivalent);
+                let equivalent = if is_same { equivalent } else { String::new() };
+                let names = listed(list, most);
+                format!("Derivative causality: {names} have no states of their own and follow from {on}.{equivalent}")
+            }
+        });
+    }
+    if followers.len() > most {
+        let more: usize = followers.iter().skip(most).map(|group| group.0.len()).sum();
+        parts.push(format!("{more} more follow from others."));
+    }
+    let others: Vec<&str> = stored.others.iter().map(String::as_str).collect();
+    match &others[..] {
+        [] => {}
+        [one] if *one == own => {
+            parts.push("No state of its own: it follows from other storage or from sources.".to_string())
+        }
+        list => parts.push(format!(
+            "No states of their own: {}. They follow from other storage or from sources.",
+            listed(list, most)
+        )),
+    }
+    Some(parts.join("\n\n"))
+}
+
+/// `` `a`, `b`, .. (7) ``
+fn listed(names: &[&str], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(|name| format!("`{name}`")).collect();
+    match names.len() > most {
+        true => format!("{}, .. ({})", shown.join(", "), names.len()),
+        false => shown.join(", "),
+    }
 }
 
 /// A unit or a function of the language.

@@ -17,9 +17,14 @@ mod navigation;
 mod problems;
 mod rewrites;
 mod snapshot;
+mod storage;
 mod symbols;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_storage;
+#[cfg(test)]
+mod tests_words;
 mod trial;
 
 pub use answers::{
@@ -116,10 +121,30 @@ impl Snapshot {
         found
     }
 
+    /// The kinds in a part of the root text that nothing in scope defines: their names, where they stand.
+    pub fn undefined_kinds(&self, span: Span) -> Vec<Span> {
+        actions::undefined_kinds(self, span)
+    }
+
+    /// Whether the root text defines something that an instance can be one of.
+    pub fn defines_kind(&self, name: &str) -> bool {
+        actions::defines_kind(self, name)
+    }
+
+    /// The import of a file, by its path as it is written, that defines a kind which is missing.
+    pub fn importing(&self, path: &str) -> Option<Action> {
+        actions::importing(self, path)
+    }
+
     /// The root text in the form of `lgm fmt`; none if it has faults that stop that.
     pub fn formatted(&self) -> Option<String> {
         let text = &self.map().get(self.root()).text;
-        lgm_syntax::format(self.root(), text).ok()
+        let formatted = lgm_syntax::format(self.root(), text).ok()?;
+        // The text keeps its line ends.
+        Some(match text.contains("\r\n") {
+            true => formatted.replace("\r\n", "\n").replace('\n', "\r\n"),
+            false => formatted,
+        })
     }
 
     /// Quoted imports of the root text.

@@ -4,7 +4,7 @@ use crate::{Edit, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind, Use};
 use lgm_elaborate::{PORT_VARIABLES, modal_words};
 use lgm_source::{SourceId, Span};
-use lgm_syntax::ast::{Argument, Expr, ExprKind, Item};
+use lgm_syntax::ast::{Argument, Expr, ExprKind, ImportTarget, Item};
 use lgm_syntax::token::{self, Token};
 
 /// The name at a place: the first of two that touch it is the one that begins there.
@@ -14,8 +14,28 @@ pub(crate) fn name_at(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Use> {
 
 /// Where the name at the place is declared.
 pub(crate) fn definition(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Span> {
-    let found = name_at(snapshot, at)?;
-    Some(snapshot.analysis().get(found.definition).name_span)
+    match name_at(snapshot, at) {
+        Some(found) => Some(snapshot.analysis().get(found.definition).name_span),
+        None => imported(snapshot, at),
+    }
+}
+
+/// The beginning of the text that the import at a place means.
+fn imported(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Span> {
+    let program = snapshot.compilation().program();
+    let target = program.ast(source)?.items.iter().find_map(|item| match item {
+        Item::Import(import) if (import.span.start..=import.span.end).contains(&at) => Some(&import.target),
+        _ => None,
+    })?;
+    let found = match target {
+        ImportTarget::Path(_, quoted) => program.imported(*quoted)?,
+        ImportTarget::Module(module) => {
+            let name = format!("stdlib/{}.lgm", module.text);
+            let mut all = snapshot.map().iter();
+            all.find(|entry| entry.1.path.is_none() && *entry.1.name == *name)?.0
+        }
+    };
+    Some(Span::new(found, 0, 0))
 }
 
 /// Every place that means what the name at the place means.

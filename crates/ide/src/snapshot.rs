@@ -1,6 +1,8 @@
 //! The stages of one text, made once when an answer first needs them.
 
+use crate::storage::Storages;
 use lgm_compilation::{Compilation, Request};
+use lgm_elaborate::Settings;
 use lgm_elaborate::analysis::Analysis;
 use lgm_equations::Options;
 use lgm_source::cancellation::Cancellation;
@@ -15,6 +17,7 @@ pub struct Snapshot {
     compilation: Compilation,
     analysis: OnceLock<Analysis>,
     diagnostics: OnceLock<Vec<Diagnostic>>,
+    storages: OnceLock<Option<Storages>>,
 }
 
 impl Snapshot {
@@ -26,9 +29,25 @@ impl Snapshot {
         text: &str,
         cancellation: Cancellation,
     ) -> Snapshot {
+        Snapshot::of(files, path, name, text, None, cancellation)
+    }
+
+    /// The same with the model of a name instead of the last one of the text.
+    fn of(
+        files: &dyn Sources,
+        path: Option<PathBuf>,
+        name: &str,
+        text: &str,
+        model: Option<&str>,
+        cancellation: Cancellation,
+    ) -> Snapshot {
         let mut map = SourceMap::default();
         let root = map.add(name, text, path);
         let request = Request {
+            settings: Settings {
+                model: model.map(str::to_string),
+                ..Settings::default()
+            },
             // As `lgm check`: numbers find every singular value, in time in proportion to the model.
             equations: Options {
                 symbolic: false,
@@ -42,7 +61,19 @@ impl Snapshot {
             compilation: Compilation::new(files, map, root, request),
             analysis: OnceLock::new(),
             diagnostics: OnceLock::new(),
+            storages: OnceLock::new(),
         }
+    }
+
+    /// The same texts with another of their models compiled; none if it is the one that this snapshot compiles.
+    pub fn of_model(&self, model: &str) -> Option<Snapshot> {
+        let is_own = self.compilation.model().is_some_and(|own| *own.name == *model);
+        (!is_own).then(|| {
+            let source = self.map().get(self.root());
+            let (path, cancellation) = (source.path.clone(), self.compilation.request().cancellation.clone());
+            let files = Known(self.map());
+            Snapshot::of(&files, path, &source.name, &source.text, Some(model), cancellation)
+        })
     }
 
     /// What each name stands for.
@@ -53,6 +84,12 @@ impl Snapshot {
     /// Everything that was found on the way to the equations.
     pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
         self.diagnostics.get_or_init(|| self.compilation.diagnostics())
+    }
+
+    /// Which storage each declaration stands for; none where there are no equations.
+    pub(crate) fn storages(&self) -> Option<&Storages> {
+        let make = || Some(Storages::of(self.compilation.model()?, self.compilation.system()?));
+        self.storages.get_or_init(make).as_ref()
     }
 
     /// All texts: the root, what it imports, and the standard library, whose texts have no path.
@@ -74,5 +111,17 @@ impl Snapshot {
     /// What the answers are made from, for those who need a stage of it.
     pub fn compilation(&self) -> &Compilation {
         &self.compilation
+    }
+}
+
+/// The texts that were read already.
+pub(crate) struct Known<'m>(pub &'m SourceMap);
+
+impl Sources for Known<'_> {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let found = self.0.iter().find(|entry| entry.1.path.as_deref() == Some(path));
+        found
+            .map(|entry| entry.1.text.to_string())
+            .ok_or_else(|| "was not read before".to_string())
     }
 }

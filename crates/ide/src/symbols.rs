@@ -126,7 +126,7 @@ pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     found
 }
 
-/// Runs of lines that are comments.
+/// Runs of lines that are comments, and comments of several lines.
 fn comments(snapshot: &Snapshot) -> Vec<Span> {
     let text = &snapshot.map().get(snapshot.root()).text;
     let mut runs: Vec<Span> = Vec::new();
@@ -142,6 +142,12 @@ fn comments(snapshot: &Snapshot) -> Vec<Span> {
         open = is_comment;
         at += line.len();
     }
+    let lexed = token::lex(snapshot.root(), text);
+    let blocks = lexed
+        .comments
+        .iter()
+        .filter(|comment| text[comment.start..].starts_with("/*"));
+    runs.extend(blocks.map(|comment| Span::new(snapshot.root(), comment.start, comment.end)));
     runs
 }
 

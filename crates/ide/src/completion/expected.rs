@@ -31,6 +31,10 @@ pub(super) enum Expected {
     Domain,
     /// A unit in brackets.
     Unit,
+    /// A unit of time in brackets.
+    UnitOfTime,
+    /// A variable of a port, behind its dot.
+    PortVariable,
     /// A module after `import`.
     Module,
     /// A member of what was declared under this name.
@@ -50,8 +54,13 @@ pub(super) enum Expected {
         /// What the branch is one of.
         of: Option<DefinitionId>,
     },
+    /// A node for a port, where the port is known.
+    Bound(Option<DefinitionId>),
     /// What a measure is of: `across(|`.
-    Measured,
+    Measured {
+        /// Whether only elements have it, as they have power and energy.
+        of_elements: bool,
+    },
     /// An expression.
     Expression {
         /// Inside of the parentheses of an instance, what it is one of, and where they open: its formals are offered too.
@@ -75,6 +84,8 @@ pub(super) enum Body {
 /// What an expression may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
+    /// What is known when compiling: constants and indices.
+    Constant,
     /// Parameters alone.
     Fixed,
     /// Whatever has a value.
@@ -92,20 +103,30 @@ impl Before<'_, '_> {
         match (self.tokens[place].1, before) {
             (Token::BracketOpen, _) if self.is_unit(place) => self.unit(),
             (Token::ParenOpen, Some(Token::Name(name))) if MEASURES.contains(&name) && values == Values::Any => {
-                Expected::Measured
+                Expected::Measured {
+                    of_elements: matches!(name, "power" | "energy"),
+                }
             }
             // The second parentheses of a component bind its ports.
             (Token::ParenOpen, Some(Token::ParenClose)) => match (self.kind_of_statement(), self.last()) {
                 (Some(of), Some(Token::ParenOpen | Token::Comma)) => Expected::Binding(of, place),
-                (_, Some(Token::Equals)) => Expected::Node {
-                    in_chain: false,
-                    of: None,
-                },
+                (of, Some(Token::Equals)) => {
+                    let port = self.argument_name(place).zip(of);
+                    Expected::Bound(port.and_then(|(name, of)| self.snapshot.analysis().member(of, name)))
+                }
                 _ => Expected::Nothing,
             },
+            // What is given by its name is a value, and no further name.
             (Token::ParenOpen, _) => Expected::Expression {
-                of: self.kind_before(place).map(|of| (of, place)),
+                of: self
+                    .kind_before(place)
+                    .filter(|_| self.argument_name(place).is_none())
+                    .map(|of| (of, place)),
                 values,
+            },
+            (Token::BracketOpen, Some(Token::Name(_))) if values != Values::Law => Expected::Expression {
+                of: None,
+                values: Values::Constant,
             },
             _ => Expected::Expression { of: None, values },
         }
@@ -142,6 +163,12 @@ impl Before<'_, '_> {
         match (word(0), self.open()) {
             (None, _) => Expected::Setting,
             (Some(Token::Name("method")), _) if word(1) == Some(Token::Equals) => Expected::Method,
+            (Some(Token::Name("start" | "stop" | "step")), Some((place, _))) if self.is_unit(place) => {
+                match self.unit() {
+                    Expected::Unit => Expected::UnitOfTime,
+                    other => other,
+                }
+            }
             (_, Some((place, _))) if self.is_unit(place) => self.unit(),
             (Some(Token::Name("plot")), Some((place, _))) if self.tokens[place].1 == Token::BracketOpen => {
                 Expected::Curve
@@ -160,6 +187,10 @@ impl Before<'_, '_> {
         let in_unit = || self.open().is_some_and(|(place, _)| self.is_unit(place));
         match self.last() {
             Some(Token::Dot) if !in_unit() => {
+                // The body of an element has ports, whatever else is called as they are.
+                if !self.is_outside() && self.item_word() == Some(Token::Element) {
+                    return Expected::PortVariable;
+                }
                 return match self.path_before(self.tokens.len() - 1) {
                     Some(of) if self.is_in_experiment() => Expected::CurveOf(of),
                     Some(of) => Expected::Member(of),
@@ -195,12 +226,17 @@ impl Before<'_, '_> {
             };
         };
         let values = match first {
-            Token::Param | Token::Const | Token::Node | Token::Zero | Token::One | Token::Port | Token::For => {
-                Values::Fixed
+            Token::Param => Values::Fixed,
+            Token::Const | Token::Node | Token::Zero | Token::One | Token::Port | Token::For | Token::If => {
+                Values::Constant
             }
             _ => Values::Any,
         };
         if let Some((place, _)) = self.open() {
+            // Formals are new names, each with a default behind its sign.
+            if first.begins_item() && self.tokens[place].1 == Token::ParenOpen && !self.has_default(place) {
+                return Expected::Nothing;
+            }
             return self.within(place, values);
         }
         let statement = self.statement();

@@ -14,15 +14,16 @@ mod words;
 
 use crate::functions::function;
 use crate::symbols::{detail_of, kind_of};
-use crate::{Completion, Completions, NameKind, Snapshot};
+use crate::{Completion, Completions, Edit, NameKind, Snapshot};
 use expected::{Body, Expected, Values};
-use lgm_algebra::units::named_units;
+use lgm_algebra::units::{Dimension, named_units};
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
 use lgm_elaborate::{EXPERIMENT_METHODS, MEASURES, MODAL_ARGUMENTS, PORT_VARIABLES, Program, function_names};
 use lgm_source::Span;
 use lgm_syntax::token::Token;
 use place::{Before, Inside};
-use scope::{assigned_in_modal, fits, formals, ports};
+use rustc_hash::FxHashSet;
+use scope::{Shape, assigned_in_modal, fits, fits_port, formals, is_formal, ports, shape};
 pub(crate) use scope::{domain_of, kinds};
 pub(crate) use signature::signature;
 use words::{ATTRIBUTES, DOMAIN_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
@@ -34,12 +35,8 @@ const MOST: usize = 250;
 /// Whether something can be the end of a branch or a bond.
 fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
     match analysis.get(id).kind {
-        DefinitionKind::Node | DefinitionKind::Junction | DefinitionKind::Port => true,
-        // A component has nodes inside.
-        DefinitionKind::Instance => {
-            let of = analysis.get(id).of.map(|of| analysis.get(of).kind);
-            in_chain || of == Some(DefinitionKind::Component)
-        }
+        DefinitionKind::Node | DefinitionKind::Port => true,
+        DefinitionKind::Junction | DefinitionKind::Instance => in_chain,
         _ => false,
     }
 }
@@ -48,6 +45,7 @@ fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
 fn is_value(kind: DefinitionKind, values: Values) -> bool {
     use DefinitionKind::*;
     match kind {
+        Parameter | Formal if values == Values::Constant => false,
         Parameter | Constant | Formal | StructuralFormal | Index => true,
         Input | Signal | State | Output => values == Values::Any,
         // Members of these, and of laws the variables of ports.
@@ -74,6 +72,7 @@ impl Offer<'_, '_> {
             detail: None,
             documentation: None,
             definition: None,
+            import: None,
             insert: label.to_string(),
             replace: self.before.word,
         }
@@ -118,10 +117,59 @@ impl Offer<'_, '_> {
     }
 
     fn nodes(&self, in_chain: bool, of: Option<DefinitionId>) -> Vec<Completion> {
-        let mut nodes =
-            self.members(|id| is_end(self.analysis(), id, in_chain) && (in_chain || fits(self.snapshot, of, id)));
+        if in_chain {
+            let mut ends = self.members(|id| is_end(self.analysis(), id, true));
+            ends.push(self.plain("gnd", NameKind::Node));
+            return ends;
+        }
+        // The ends of a branch are both scalar or both vectors.
+        let known = self.before.branch_begins_at().and_then(|name| self.before.named(name));
+        let is_vector = |id: DefinitionId| shape(self.snapshot, id) == Shape::Vector;
+        let goes_with = |id: DefinitionId| known.is_none_or(|begin| is_vector(begin) == is_vector(id));
+        let mut nodes = self.ends(|id| fits(self.snapshot, of, id) && goes_with(id));
         nodes.push(self.plain("gnd", NameKind::Node));
         nodes
+    }
+
+    /// The nodes and ports of the item at the place, and those of the components in it by their paths.
+    fn ends(&self, is_wanted: impl Fn(DefinitionId) -> bool) -> Vec<Completion> {
+        let analysis = self.analysis();
+        let is_end = |id: DefinitionId| is_end(analysis, id, false) && is_wanted(id);
+        // Of several nodes, one is meant.
+        let indexed = |id: DefinitionId, name: Completion| Completion {
+            insert: match shape(self.snapshot, id) {
+                Shape::Array => format!("{}[$1]", name.insert),
+                _ => name.insert,
+            },
+            ..name
+        };
+        let item = analysis.item_at(self.snapshot.root(), self.before.at);
+        let members = item.map(|item| analysis.members(item)).unwrap_or_default();
+        let own = members.iter().copied().filter(|id| is_end(*id));
+        let mut found: Vec<Completion> = own.map(|id| indexed(id, self.known(id))).collect();
+        let is_component = |id: DefinitionId| {
+            let of = analysis.get(id).of.map(|of| analysis.get(of).kind);
+            of == Some(DefinitionKind::Component) && shape(self.snapshot, id) == Shape::Scalar
+        };
+        for instance in members.into_iter().filter(|id| is_component(*id)) {
+            let inner = analysis.members(instance).into_iter().filter(|id| is_end(*id));
+            found.extend(inner.map(|id| {
+                let path = format!("{}.{}", analysis.get(instance).name, analysis.get(id).name);
+                let known = self.known(id);
+                let (label, insert) = (path.clone(), path);
+                // Its documentation goes by its own name, and this is a path.
+                indexed(
+                    id,
+                    Completion {
+                        label,
+                        insert,
+                        definition: None,
+                        ..known
+                    },
+                )
+            }));
+        }
+        found
     }
 
     fn statement(&self, in_component: bool) -> Vec<Completion> {
@@ -196,13 +244,15 @@ impl Offer<'_, '_> {
         found
     }
 
-    fn units(&self) -> Vec<Completion> {
-        let named = named_units().filter(|unit| unit.0 != "1");
+    fn units(&self, is_wanted: impl Fn(&Dimension) -> bool) -> Vec<Completion> {
+        let named = named_units().filter(|unit| unit.0 != "1" && is_wanted(&unit.1));
         let named = named.map(|(name, dimension)| Completion {
             detail: Some(dimension.text()).filter(|text| text != name),
             ..self.plain(name, NameKind::Unit)
         });
         let usual = USUAL_UNITS.iter().map(|name| self.plain(name, NameKind::Unit));
+        // Those without a name of their own are not looked into.
+        let usual = usual.filter(|_| named_units().all(|unit| is_wanted(&unit.1)));
         named.chain(usual).collect()
     }
 
@@ -218,12 +268,16 @@ impl Offer<'_, '_> {
         }
         let indices = self.before.loop_indices().into_iter();
         found.extend(indices.map(|name| self.plain(name, NameKind::Index)));
-        found.extend(self.members(|id| is_value(analysis.get(id).kind, values)));
+        let declared = self.before.declared();
+        found.extend(self.members(|id| {
+            let known = analysis.get(id);
+            is_value(known.kind, values) && Some(&*known.name) != declared
+        }));
         if values == Values::Law {
             found.extend(self.port_variables());
         }
         let constants: &[&str] = match values {
-            Values::Fixed | Values::Mode => &["pi"],
+            Values::Constant | Values::Fixed | Values::Mode => &["pi"],
             Values::Any | Values::Law => &["time", "pi"],
         };
         found.extend(constants.iter().map(|word| self.plain(word, NameKind::Keyword)));
@@ -231,7 +285,9 @@ impl Offer<'_, '_> {
         let is_allowed = |name: &str| match values {
             Values::Any => true,
             Values::Law => !MEASURES.contains(&name),
-            Values::Fixed | Values::Mode => !MEASURES.contains(&name) && !["step", "pulse", "ramp"].contains(&name),
+            Values::Constant | Values::Fixed | Values::Mode => {
+                !MEASURES.contains(&name) && !["step", "pulse", "ramp"].contains(&name)
+            }
         };
         let functions =
             function_names().filter(|name| found.iter().all(|known| known.label != *name) && is_allowed(name));
@@ -246,8 +302,39 @@ impl Offer<'_, '_> {
         found
     }
 
+    /// What an instance can be one of; behind what is in scope, what a module of the standard library has, with its import.
+    fn kinds(&self) -> Vec<Completion> {
+        let in_scope = kinds(self.snapshot);
+        let analysis = self.analysis();
+        let names: FxHashSet<&str> = in_scope.iter().map(|id| &*analysis.get(*id).name).collect();
+        let program = self.snapshot.compilation().program();
+        let mut others: Vec<(&str, &str)> = program
+            .importable_kinds()
+            .filter(|kind| !names.contains(kind.0))
+            .collect();
+        others.sort_unstable();
+        let others = others.into_iter().filter_map(|(name, module)| {
+            let (span, text) = program.importing(module, self.snapshot.map(), self.snapshot.root())?;
+            Some(Completion {
+                detail: Some(format!("import {module}")),
+                insert: format!("{name}($1)$0"),
+                import: Some(Edit { span, text }),
+                ..self.plain(name, NameKind::Element)
+            })
+        });
+        let known = in_scope.iter().map(|id| Completion {
+            insert: kind_snippet(self.snapshot, *id),
+            ..self.known(*id)
+        });
+        known.chain(others).collect()
+    }
+
     fn member(&self, id: DefinitionId) -> Vec<Completion> {
         let members = self.analysis().members(id).into_iter();
+        let of = self.analysis().get(id).of.map(|of| self.analysis().get(of).kind);
+        let is_element = matches!(of, Some(DefinitionKind::Element | DefinitionKind::Modal));
+        // What an element was given is no value of it; a component has its parameters.
+        let members = members.filter(|id| !(is_element && is_formal(self.analysis().get(*id).kind)));
         let mut list: Vec<Completion> = members.map(|id| self.known(id)).collect();
         if self.analysis().get(id).kind == DefinitionKind::Port {
             list.extend(self.port_variables());
@@ -283,15 +370,15 @@ impl Offer<'_, '_> {
                 let states = curves::states_of(self.snapshot, &self.before).into_iter();
                 states.map(|name| self.plain(&name, NameKind::State)).collect()
             }
-            Expected::Kind => kinds(self.snapshot)
-                .into_iter()
-                .map(|id| Completion {
-                    insert: kind_snippet(self.snapshot, id),
-                    ..self.known(id)
-                })
-                .collect(),
+            Expected::Kind => self.kinds(),
             Expected::Domain => self.domains(),
-            Expected::Unit => self.units(),
+            Expected::Unit => self.units(|_| true),
+            Expected::UnitOfTime => {
+                let mut units = self.units(|dimension| dimension.text() == "s");
+                units.push(self.plain("ms", NameKind::Unit));
+                units
+            }
+            Expected::PortVariable => self.port_variables().collect(),
             Expected::Module => Program::modules()
                 .map(|name| self.plain(name, NameKind::Module))
                 .collect(),
@@ -306,9 +393,18 @@ impl Offer<'_, '_> {
             }
             Expected::Binding(of, open) => self.bindings(of, open),
             Expected::Node { in_chain, of } => self.nodes(in_chain, of),
-            Expected::Measured => self.members(|id| {
+            Expected::Bound(port) => {
+                let mut nodes = self.ends(|id| fits_port(self.snapshot, port, id));
+                nodes.push(self.plain("gnd", NameKind::Node));
+                nodes
+            }
+            Expected::Measured { of_elements } => self.members(|id| {
                 use DefinitionKind::*;
-                matches!(self.analysis().get(id).kind, Node | Junction | Port | Instance)
+                match self.analysis().get(id).kind {
+                    Instance => true,
+                    Node | Junction | Port => !of_elements,
+                    _ => false,
+                }
             }),
             Expected::Expression { of, values } => self.expression(of, values),
         }

@@ -204,6 +204,34 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
+    /// Whether the formal at the place has the sign of its default already.
+    pub(super) fn has_default(&self, open: usize) -> bool {
+        let since = self.tokens[open..].iter().rev();
+        since
+            .take_while(|entry| !matches!(entry.1, Token::Comma | Token::ParenOpen))
+            .any(|entry| entry.1 == Token::Equals)
+    }
+
+    /// The name that the statement at the place gives a value that cannot follow from itself.
+    pub(super) fn declared(&self) -> Option<&'t str> {
+        match self.statement() {
+            [
+                (_, Token::Param | Token::Const | Token::Signal, _),
+                (_, Token::Name(name), _),
+                ..,
+            ] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The name at which the branch begins whose end is being written, `x` of `x -> |`.
+    pub(super) fn branch_begins_at(&self) -> Option<&'t str> {
+        match self.statement() {
+            [.., (_, Token::Name(name), _), (_, Token::Arrow, _)] => Some(name),
+            _ => None,
+        }
+    }
+
     /// The names of the arguments that are written between a parenthesis and its end, whether they stand in front of the place or
     /// behind it, and how many in front of it have no name. What is being written is none of them.
     pub(super) fn given(&self, open: usize) -> (Vec<&'t str>, usize) {

@@ -64,6 +64,42 @@ pub(super) fn fits(snapshot: &Snapshot, kind: Option<DefinitionId>, node: Defini
     }
 }
 
+/// What the brackets behind the name of a node or a port make of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Scalar,
+    /// Several nodes, of which one is meant with an index.
+    Array,
+    /// One node with several entries.
+    Vector,
+}
+
+pub(super) fn shape(snapshot: &Snapshot, node: DefinitionId) -> Shape {
+    let name = snapshot.analysis().get(node).name_span;
+    let mut rest = snapshot.map().get(name.source).text[name.end as usize..].trim_start();
+    let mut found = Shape::Scalar;
+    while let Some((_, behind)) = rest.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
+        found = Shape::Array;
+        rest = behind.trim_start();
+    }
+    let is_vector = rest
+        .strip_prefix("vector")
+        .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    if is_vector { Shape::Vector } else { found }
+}
+
+/// Whether a node can be bound to a port: neither says its domain, or both the same.
+pub(super) fn fits_port(snapshot: &Snapshot, port: Option<DefinitionId>, node: DefinitionId) -> bool {
+    let analysis = snapshot.analysis();
+    let domain = |id: DefinitionId| analysis.get(id).of.map(|of| &*analysis.get(of).name);
+    let Some(port) = port else { return true };
+    let is_same = match (domain(port), domain(node)) {
+        (Some(wanted), Some(found)) => wanted == found,
+        _ => true,
+    };
+    is_same && (shape(snapshot, port) == Shape::Vector) == (shape(snapshot, node) == Shape::Vector)
+}
+
 /// The ports of an item, in order.
 pub(super) fn ports(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();

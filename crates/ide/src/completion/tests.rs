@@ -266,3 +266,82 @@ fn functions_and_ports_have_signatures() {
     );
     assert_eq!(signature("// c : Cell(|"), None);
 }
+
+#[test]
+fn what_never_compiles_at_a_place_is_not_offered() {
+    // Ends of branches: neither junctions nor components, but the nodes in these; no vector beside a scalar.
+    let ends = |line: &str| {
+        in_model(&format!(
+            "node q[2] vector : translational;\n  node v[2] : electrical;\n  one J : translational;\n  cell : Cell(2) (p = e, n = gnd);\n  {line}"
+        ))
+    };
+    holds(
+        &ends("d : Damper(1) x -> |"),
+        &["x", "y", "gnd"],
+        &["q", "J", "cell", "e"],
+    );
+    holds(&ends("d : Damper(1) q -> |"), &["gnd"], &["x", "y"]);
+    holds(&ends("d : Resistor(1) e -> |"), &["cell.n", "v", "gnd"], &["cell", "x"]);
+    // Ports are bound to nodes of their domain.
+    holds(&ends("c : Cell(2) (p = |"), &["e", "v", "gnd"], &["x", "y", "q", "J"]);
+    // What is given by its name is a value.
+    holds(&in_model("d : Damper(b = |"), &["k"], &["b =", "b"]);
+    holds(&in_model("param bb = |"), &["k"], &["bb"]);
+    holds(&in_model("const bb = |"), &["pi"], &["bb", "k", "F", "m"]);
+    holds(&in_model("if |"), &[], &["k", "F", "m", "time"]);
+    holds(&ends("r : Resistor(1) v[|"), &[], &["k", "F", "m", "time"]);
+    holds(&in_model("output z = energy(|"), &["m"], &["x", "y", "e"]);
+    holds(&in_model("output z = power(|"), &["m"], &["x", "y", "e"]);
+    holds(&in_model("output z = m.|"), &[], &["m"]);
+    holds(
+        &in_model("t : Transformer(2) x -> gnd, y -> gnd;\n  output z = through(t.|"),
+        &["a", "b"],
+        &["r"],
+    );
+    holds(
+        &in_model("experiment { stop = 5 [|"),
+        &["s", "min", "ms"],
+        &["kg", "N/m", "V"],
+    );
+    assert!(offered("component X(|").is_empty());
+    assert!(offered("component X(const |").is_empty());
+    holds(&offered("component X(k [|"), &["kg"], &[]);
+    holds(&offered("component X(k = |"), &["sqrt"], &[]);
+}
+
+#[test]
+fn ports_of_an_element_have_their_variables() {
+    for text in [
+        "element Foo(k) { port a, b; a.|\n}\n",
+        "element Foo(a) { port a, b; a.across = |b.}\n",
+        "element Foo(k) { port a, b; a.across = k*b.|\n}\n",
+    ] {
+        let text = match text.contains("|b.") {
+            true => text.replace("|b.", "b.|"),
+            false => text.to_string(),
+        };
+        holds(&offered(&text), &["across", "through"], &["k"]);
+    }
+}
+
+#[test]
+fn parts_of_the_library_are_offered_with_their_import() {
+    let text = "/// A model.\nmodel M {\n  node a : electrical;\n  d : Dio\n}\n";
+    let at = text.find("Dio").expect("the word") + 3;
+    let found = Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default());
+    let list = found.completions(at as u32).list;
+    let diode = list.iter().find(|entry| entry.label == "Diode").expect("a diode");
+    let import = diode.import.as_ref().expect("an import");
+    assert_eq!((import.span.start, import.text.as_str()), (0, "import nonlinear;\n\n"));
+    // What is in scope needs none.
+    assert!(
+        list.iter()
+            .any(|entry| entry.label == "Resistor" && entry.import.is_none())
+    );
+    let text = format!("import nonlinear;\n{text}");
+    let at = text.find("Dio").expect("the word") + 3;
+    let found = Snapshot::new(&NoFiles, None, "model.lgm", &text, Cancellation::default());
+    let list = found.completions(at as u32).list;
+    let diodes: Vec<_> = list.iter().filter(|entry| entry.label == "Diode").collect();
+    assert!(diodes.len() == 1 && diodes[0].import.is_none());
+}

@@ -3,13 +3,13 @@
 use super::layout::Layout;
 use super::parts::{Form, Part, part};
 use super::retaining::retained;
-use crate::facts::{dependent, states, values_of};
+use crate::facts::values_of;
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;
 use lgm_elaborate::analysis::DefinitionKind;
 use lgm_equations::analysis::{MOST_STATES, poles};
-use lgm_model::system::StateSystem;
+use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_model::{Law, StorageForm, Variable};
 use lgm_source::Span;
 use lgm_syntax::ast::{Instance, Statement, StatementKind};
@@ -21,6 +21,12 @@ const FASTER: f64 = 100.0;
 /// The rate, in rad/s, that is taken for the fastest one of a model that has none.
 const USUAL_RATE: f64 = 100.0;
 
+/// From one row of the experiment to the next, what is put in decays by so many of its time constants.
+const DECAYED: f64 = 10.0;
+
+/// The rows of an experiment that does not say how many it wants.
+const USUAL_ROWS: u64 = 501;
+
 /// For more statements than this nothing is offered.
 const MOST_STATEMENTS: usize = 3;
 
@@ -30,17 +36,25 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
     let Some(system) = snapshot.compilation().system() else {
         return found;
     };
-    let touches = |statement: &&Statement| statement.span.start <= span.end && span.start <= statement.span.end;
-    let touched: Vec<&Statement> = layout.of_model().iter().filter(touches).collect();
+    let touched = touched(layout.of_model(), span);
     // Each offer is tried, which takes the time of a compilation: of a large part of the text nobody wants them all.
     if touched.len() > MOST_STATEMENTS {
         return found;
+    }
+    for (body, statement) in layout.bodies().flat_map(|body| {
+        let here = self::touched(body, span);
+        let few = if here.len() > MOST_STATEMENTS { Vec::new() } else { here };
+        few.into_iter().map(move |statement| (body, statement))
+    }) {
+        if snapshot.compilation().request().cancellation.is_cancelled() {
+            break;
+        }
+        found.extend(retained(snapshot, layout, system, (body, statement)));
     }
     for statement in touched {
         if snapshot.compilation().request().cancellation.is_cancelled() {
             break;
         }
-        found.extend(retained(snapshot, layout, system, statement));
         let StatementKind::Instance(instance) = &statement.kind else {
             continue;
         };
@@ -50,6 +64,19 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
         found.extend(smoothed(snapshot, layout, system, statement));
     }
     found
+}
+
+/// The statements of a body that a part of the text touches.
+fn touched(body: &[Statement], span: Span) -> Vec<&Statement> {
+    let touches = |statement: &&Statement| {
+        statement.span.source == span.source && statement.span.start <= span.end && span.start <= statement.span.end
+    };
+    body.iter().filter(touches).collect()
+}
+
+/// What an element without a state follows from.
+fn dependent<'s>(system: &'s StateSystem, name: &str) -> Option<&'s DependentStorage> {
+    system.dependent.iter().find(|storage| *storage.element == *name)
 }
 
 /// A linear storage element of one port.
@@ -146,20 +173,28 @@ fn separated(
     };
     let storage = storage(snapshot, name)?;
     let before = modes(system)?;
-    let rate = FASTER * fastest(&before);
+    let rate = (FASTER * fastest(&before)).max(unresolved(system));
     let Separator { part, exponent, loss } = Separator::of(snapshot, &storage, rate)?;
     let (joint, parameter) = (
         layout.fresh(&format!("{name}_joint")),
         layout.fresh(&format!("{name}_value")),
     );
     let followed = dependent(system, name).is_some_and(|storage| !storage.on.is_empty());
-    let comment = format!(
-        "// Separates `{name}` from the {} that it followed: the response has {} more, of {} rad/s or faster.",
-        if followed { "storage" } else { "source" },
-        if loss.is_some() { "two modes" } else { "one mode" },
-        lgm_source::diagnostic::six_digits(rate)
-    );
-    let mut lines = vec![comment, part.parameter(&parameter, exponent)?];
+    let beyond = match unresolved(system) > 0.0 {
+        true => "the modes of the model and the rows of the experiment",
+        false => "the modes of the model",
+    };
+    let comments = [
+        format!(
+            "// Separates `{name}` from the {} that it followed: the response has {} more, of {} rad/s or faster,",
+            if followed { "storage" } else { "source" },
+            if loss.is_some() { "two modes" } else { "one mode" },
+            lgm_source::diagnostic::six_digits(rate)
+        ),
+        format!("// which is far beyond {beyond}; a smaller value makes it felt."),
+    ];
+    let mut lines: Vec<String> = comments.into();
+    lines.push(part.parameter(&parameter, exponent)?);
     let mut edits = Vec::new();
     let (ends, kind) = ((layout.words(from.span), layout.words(to.span)), part.name);
     let title = match storage.is_across {
@@ -191,7 +226,8 @@ fn separated(
     edits.insert(0, layout.before(statement, &lines));
     let trial = changed(snapshot, &edits)?;
     let after = trial.compilation().system()?;
-    let is_separated = !states(after, name).is_empty() && unstable(&modes(after)?) <= unstable(&before);
+    let is_separated =
+        after.states.iter().any(|state| *state.element == *name) && unstable(&modes(after)?) <= unstable(&before);
     (is_sound(&trial) && is_separated).then_some(Action {
         title,
         code: None,
@@ -278,6 +314,18 @@ fn modes(system: &StateSystem) -> Option<Vec<Complex<f64>>> {
 fn unstable(modes: &[Complex<f64>]) -> usize {
     let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     modes.iter().filter(|pole| pole.re > 1e-12 * largest).count()
+}
+
+/// The rate in rad/s beyond which the rows of the experiment show nothing of a mode: it has decayed from one row to the next. 0 where the
+/// model does not say how it is run.
+fn unresolved(system: &StateSystem) -> f64 {
+    let experiment = &system.experiment;
+    let Some(stop) = experiment.stop else { return 0.0 };
+    let length = stop - experiment.start.unwrap_or(0.0);
+    let rows = experiment.points.unwrap_or(USUAL_ROWS).max(2) - 1;
+    let between = experiment.step.unwrap_or(length / rows as f64);
+    let rate = DECAYED / between;
+    if rate.is_finite() { rate.max(0.0) } else { 0.0 }
 }
 
 /// The rate of the fastest mode in rad/s.

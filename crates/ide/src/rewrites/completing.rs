@@ -7,7 +7,7 @@ use crate::{Action, Edit, Snapshot};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{JunctionDecl, StatementKind};
+use lgm_syntax::ast::{JunctionDecl, Statement, StatementKind};
 
 /// What is offered for the faults at a place.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
@@ -50,22 +50,66 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
             edits: vec![edit],
         });
     }
-    let floating = declared
-        .domain
-        .as_ref()
-        .filter(|_| declared.flags.is_empty())
-        .map(|domain| Edit {
-            span: Span::new(domain.span.source, domain.span.end as usize, domain.span.end as usize),
-            text: ", floating".to_string(),
-        });
-    if let Some(edit) = floating.filter(|edit| mends(std::slice::from_ref(edit))) {
+    if let Some(edits) = floating(snapshot, layout, statement, declared, diagnostic) {
         found.push(Action {
             title: "declare it `floating`: only differences are used".to_string(),
             code: Some(diagnostic.code),
-            edits: vec![edit],
+            edits,
         });
     }
     found
+}
+
+/// The word `floating` for the nodes of a declaration that float: where others are declared with them, in a declaration of their own.
+fn floating(
+    snapshot: &Snapshot,
+    layout: &Layout<'_>,
+    statement: &Statement,
+    declared: &JunctionDecl,
+    diagnostic: &Diagnostic,
+) -> Option<Vec<Edit>> {
+    let domain = declared.domain.as_ref().filter(|_| declared.flags.is_empty())?;
+    let source = domain.span.source;
+    let before = faults(snapshot);
+    let labelled = |fault: &Diagnostic, place: Span| fault.labels.iter().any(|label| label.span == place);
+    let float = declared
+        .names
+        .iter()
+        .map(|name| labelled(diagnostic, name.span) || labelled(diagnostic, name.name.span));
+    let mut float: Vec<bool> = float.collect();
+    // Of a large part, a diagnostic shows the first nodes alone: further ones join them until it is mended.
+    for _ in 0..=declared.names.len() {
+        let words = |wanted: bool| {
+            let names = declared.names.iter().zip(&float).filter(|entry| *entry.1 == wanted);
+            names
+                .map(|entry| layout.words(entry.0.span))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let edits = match float.iter().all(|is| *is) {
+            true => vec![Edit {
+                span: Span::new(source, domain.span.end as usize, domain.span.end as usize),
+                text: ", floating".to_string(),
+            }],
+            false => {
+                let (first, last) = (declared.names.first()?.span, declared.names.last()?.span);
+                let line = format!("node {} : {}, floating;", words(true), domain.text);
+                vec![
+                    Edit {
+                        span: first.to(last),
+                        text: words(false),
+                    },
+                    layout.behind(statement, &[line]),
+                ]
+            }
+        };
+        if changed(snapshot, &edits).is_some_and(|trial| faults(&trial) < before) {
+            return Some(edits);
+        }
+        let next = float.iter().position(|is| !is)?;
+        float[next] = true;
+    }
+    None
 }
 
 /// A source of zero between the node at a place and the reference, behind the declaration of the node.

@@ -41,6 +41,19 @@ impl<'s> Layout<'s> {
         model.map_or(&[], |body| body)
     }
 
+    /// All bodies of the text: those of its items, and of the loops and conditions in them.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &'s [Statement]> {
+        fn gather<'s>(body: &'s [Statement], all: &mut Vec<&'s [Statement]>) {
+            all.push(body);
+            for statement in body {
+                child_statements(statement, &mut |inner| gather(inner, all));
+            }
+        }
+        let mut all = Vec::new();
+        self.items.iter().for_each(|item| gather(body_of(item), &mut all));
+        all.into_iter()
+    }
+
     /// The innermost statement that holds a place, in whatever body.
     pub(super) fn statement_at(&self, at: u32) -> Option<&'s Statement> {
         fn within(body: &[Statement], at: u32) -> Option<&Statement> {
@@ -135,8 +148,49 @@ impl<'s> Layout<'s> {
         rest.trim_start().starts_with('(').then_some(at + blank + 1)
     }
 
-    /// A statement moved before another one; none if it shares its line with something else.
+    /// A statement moved before another one above it: with its line and the `///` lines over it, or alone out of a line that it shares.
     pub(super) fn moved(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
+        if before.span.start >= statement.span.start {
+            return None;
+        }
+        self.moved_lines(statement, before)
+            .or_else(|| self.moved_words(statement, before))
+    }
+
+    /// The words of a statement alone; none where `///` lines over it belong to it.
+    fn moved_words(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
+        let start = statement.span.start as usize;
+        let own_line = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
+        if self.line_of(statement).is_some_and(|line| line != own_line) {
+            return None;
+        }
+        let (words, end) = (self.words(statement.span), statement.span.end as usize);
+        let (target, text) = match self.line_of(before) {
+            Some(line) => (line, format!("{}{words}{}", self.indent_of(before), self.newline())),
+            None => (before.span.start as usize, format!("{words} ")),
+        };
+        // The blanks behind it go along, or at the end of a line those in front of it.
+        let behind = self.text[end..].len() - self.text[end..].trim_start_matches([' ', '\t']).len();
+        let is_last = self.text[end + behind..].starts_with(['\n', '\r']);
+        let front = self.text[..start].trim_end_matches([' ', '\t']).len();
+        let gone = match is_last {
+            true => Span::new(self.source, front, end),
+            false => Span::new(self.source, start, end + behind),
+        };
+        Some([
+            Edit {
+                span: Span::new(self.source, target, target),
+                text,
+            },
+            Edit {
+                span: gone,
+                text: String::new(),
+            },
+        ])
+    }
+
+    /// A statement with its lines; none if it shares them with something else.
+    fn moved_lines(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
         let (start, target) = (self.line_of(statement)?, self.line_of(before)?);
         let end = self.text[statement.span.end as usize..]
             .find('\n')

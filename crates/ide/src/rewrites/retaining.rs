@@ -1,50 +1,55 @@
 //! Dependent storage that keeps its state instead of another: what stands first in the text does.
 
 use super::layout::Layout;
+use crate::storage::{declared_at, stores};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Snapshot};
-use lgm_model::Law;
 use lgm_model::system::StateSystem;
+use lgm_source::Span;
 use lgm_syntax::ast::{Statement, StatementKind};
 use lgm_syntax::visit::statements;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most elements that a title names on each side.
 const NAMED: usize = 3;
 
-/// A statement of the model with dependent storage, in itself or in a component or a loop of it, moved in front of what that follows.
+/// A statement of a body with dependent storage, in itself or in a component or a loop of it, moved in front of what that follows there.
+/// In a component, or in a loop, that is so for all that it is used for.
 pub(super) fn retained(
     snapshot: &Snapshot,
     layout: &Layout<'_>,
     system: &StateSystem,
-    statement: &Statement,
+    (body, statement): (&[Statement], &Statement),
 ) -> Option<Action> {
-    let own = names_in(statement);
+    let model = snapshot.compilation().model()?;
+    let own = declared_in(statement);
     let before = with_states(system);
-    let wanted: Vec<String> = stateless(snapshot, &before)
-        .into_iter()
-        .filter(|element| own.contains(&root_of(element)))
-        .collect();
+    let mut names: FxHashMap<String, Vec<Span>> = FxHashMap::default();
+    for element in model.elements.iter().filter(|element| stores(element)) {
+        names.insert(model.path_name(element.path), declared_at(model, element));
+    }
+    let is_wanted = |entry: &(&String, &Vec<Span>)| {
+        !before.contains(entry.0.as_str()) && entry.1.iter().any(|place| own.contains(place))
+    };
+    let wanted: Vec<&String> = names.iter().filter(is_wanted).map(|entry| entry.0).collect();
     if wanted.is_empty() {
         return None;
     }
     // What they follow, or where that is not known, as in models that are not linear, whatever has a state.
-    let mut followed: FxHashSet<&str> = FxHashSet::default();
+    let mut followed: FxHashSet<Span> = FxHashSet::default();
     for element in &wanted {
-        match system.dependent.iter().find(|storage| *storage.element == **element) {
-            Some(storage) => followed.extend(storage.on.iter().map(|other| root_of(other))),
-            None => followed.extend(before.iter().map(|other| root_of(other))),
-        }
+        let known = system.dependent.iter().find(|storage| *storage.element == ***element);
+        let on: Vec<&str> = match known {
+            Some(storage) => storage.on.iter().map(|other| &**other).collect(),
+            None => before.iter().copied().collect(),
+        };
+        followed.extend(on.iter().filter_map(|other| names.get(*other)).flatten());
     }
     let is_followed = |other: &&Statement| {
-        let names = names_in(other);
-        names.iter().any(|name| followed.contains(name)) && !names.iter().any(|name| own.contains(name))
+        let declared = declared_in(other);
+        declared.iter().any(|place| followed.contains(place)) && !declared.iter().any(|place| own.contains(place))
     };
-    let first = layout
-        .of_model()
-        .iter()
-        .filter(is_followed)
-        .min_by_key(|other| other.span.start)?;
+    let first = body.iter().filter(is_followed).min_by_key(|other| other.span.start)?;
     let edits = layout.moved(statement, first)?.to_vec();
     let trial = changed(snapshot, &edits)?;
     let after = trial.compilation().system()?;
@@ -55,7 +60,7 @@ pub(super) fn retained(
     let now = with_states(after);
     let gained: Vec<&str> = now.difference(&before).copied().collect();
     let lost: Vec<&str> = before.difference(&now).copied().collect();
-    let is_wanted = gained.iter().all(|name| wanted.iter().any(|element| element == name));
+    let is_wanted = gained.iter().all(|name| wanted.iter().any(|element| *element == *name));
     (is_wanted && !gained.is_empty() && gained.len() == lost.len()).then(|| Action {
         title: format!("retain {} and not {}: declare it first", listed(gained), listed(lost)),
         code: None,
@@ -73,40 +78,20 @@ fn listed(mut names: Vec<&str>) -> String {
     }
 }
 
-/// `cell` of `cell[2].c`.
-fn root_of(element: &str) -> &str {
-    element.split(['[', '.']).next().unwrap_or(element)
-}
-
-/// The instances that a statement declares, in itself or in its loop.
-fn names_in(statement: &Statement) -> Vec<&str> {
-    let mut names = Vec::new();
+/// The places of the names of the instances that a statement declares, in itself or in its loop.
+fn declared_in(statement: &Statement) -> Vec<Span> {
+    let mut places = Vec::new();
     statements(std::slice::from_ref(statement), &mut |inner| {
         if let StatementKind::Instance(instance) = &inner.kind {
-            names.push(&*instance.declared.name.text);
+            places.push(instance.declared.name.span);
         }
     });
-    names
+    places
 }
 
 /// The elements that carry states.
 fn with_states(system: &StateSystem) -> FxHashSet<&str> {
     system.states.iter().map(|state| &*state.element).collect()
-}
-
-/// The storage elements that carry none.
-fn stateless(snapshot: &Snapshot, with_states: &FxHashSet<&str>) -> Vec<String> {
-    let Some(model) = snapshot.compilation().model() else {
-        return Vec::new();
-    };
-    let stores = |law: &Law| match law {
-        Law::Storage { .. } => true,
-        Law::Nonlinear(law) => law.storage.iter().any(Option::is_some),
-        _ => false,
-    };
-    let storage = model.elements.iter().filter(|element| stores(&element.law));
-    let names = storage.map(|element| model.path_name(element.path).to_string());
-    names.filter(|name| !with_states.contains(name.as_str())).collect()
 }
 
 /// Whether what an experiment plots is there after a change.

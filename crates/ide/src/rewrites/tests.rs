@@ -221,6 +221,19 @@ fn a_part_that_floats_gets_a_datum_or_needs_none() {
 }
 
 #[test]
+fn only_the_nodes_that_float_are_declared_so() {
+    let text = FLOATING.replace(
+        "  node a : electrical;\n  node b, c : electrical;\n",
+        "  node a, b, d, c : electrical;\n  r : Resistor(1) a -> d;\n",
+    );
+    let text = made(&text, "node a, b", "declare it `floating`");
+    assert!(
+        text.contains("  node a, d : electrical;\n  node b, c : electrical, floating;\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_missing_argument_is_given_in_its_unit() {
     for (written, wanted) in [
         ("Spring x -> gnd", "Spring(k = 1 [N/m]) x -> gnd"),
@@ -342,6 +355,67 @@ fn a_datum_is_the_source_of_the_domain() {
                 wind : Transformer(0.5) a -> gnd, b -> c;\n  load : Vent(5) b -> c;\n}\n";
     let text = made(text, "node b", "ground `b`");
     assert!(text.contains("b_datum : Level(0 [Pa]) b -> gnd;"), "{text}");
+}
+
+#[test]
+fn storage_beside_what_it_follows_in_a_loop_or_a_component_is_retained() {
+    let pairs = "model Pairs {\n  node x[2] : translational;\n  node y[2] : translational;\n  for i in 1:2 {\n    \
+                 m[i] : Mass(i*1 [kg]) x[i] -> gnd;\n    g[i] : Transformer(2) x[i] -> gnd, y[i] -> gnd;\n    \
+                 q[i] : Mass(4 [kg]) y[i] -> gnd;\n  }\n}\n";
+    assert_eq!(state_names(pairs), ["m[1].v", "m[2].v"]);
+    let text = made(pairs, "    q", "retain `q[1]`, `q[2]` and not `m[1]`, `m[2]`");
+    assert_eq!(state_names(&text), ["q[1].v", "q[2].v"]);
+    let geared = "component Two(n) {\n  port s, l : rotational;\n  j1 : Inertia(1) s -> gnd;\n  g : Transformer(n) s -> gnd, l -> gnd;\n  \
+                  j2 : Inertia(2) l -> gnd;\n}\nmodel M {\n  node a, b, c, d : rotational;\n  p : Two(2) (s = a, l = b);\n  \
+                  k : TorsionSpring(5) b -> c;\n  q : Two(3) (s = c, l = d);\n}\n";
+    let text = made(geared, "  j2", "retain `p.j2`, `q.j2` and not `p.j1`, `q.j1`");
+    assert_eq!(state_names(&text), ["p.j2.w", "k.tau", "q.j2.w"]);
+}
+
+#[test]
+fn storage_is_retained_in_a_line_that_it_shares() {
+    let text = "model M {\n  node x : translational;\n  m : Mass(1) x -> gnd; /* c */ n : Mass(2) x -> gnd; d : Damper(1) x -> gnd; // tail\n}\n";
+    let moved = made(text, "*/ n", "retain `n` and not `m`");
+    assert!(
+        moved.contains("  n : Mass(2) x -> gnd;\n  m : Mass(1) x -> gnd; /* c */ d : Damper(1) x -> gnd; // tail\n"),
+        "{moved}"
+    );
+    let text = "model M { node x : translational; m : Mass(1) x -> gnd; n : Mass(2) x -> gnd; }\n";
+    let moved = made(text, "gnd; n", "retain `n` and not `m`");
+    assert_eq!(
+        moved,
+        "model M { node x : translational; n : Mass(2) x -> gnd; m : Mass(1) x -> gnd; }\n"
+    );
+}
+
+#[test]
+fn what_is_put_in_is_beyond_what_the_experiment_resolves() {
+    // Without a mode of its own, and with one of 2 rad/s; rows 0.4 ms apart.
+    let run = "  experiment { stop = 0.2 [s]; points = 501; }\n  spring";
+    let text = made(&GEARED.replace("  spring", run), "  load", "insert a TorsionSpring");
+    let rates = rates(&text);
+    assert!(rates[2] > 25_000.0, "{rates:?}");
+    assert!(
+        text.contains("far beyond the modes of the model and the rows of the experiment"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_coupler_that_fits_is_offered_first() {
+    let text = "model M {\n  param K = 0.05 [N.m/A];\n  node e : electrical;\n  node w : rotational;\n  \
+                u : VoltageSource(1) e -> gnd;\n  mach : Gyrator(1/K) e -> gnd, w -> gnd;\n  j : Inertia(1 [kg.m^2]) w -> gnd;\n  \
+                k : Capacitor(1 [F]) e -> gnd;\n}\n";
+    let titles: Vec<String> = offered(text, "Gyrator(1")
+        .into_iter()
+        .map(|action| action.title)
+        .collect();
+    assert_eq!(
+        titles.first().map(String::as_str),
+        Some("write `Transformer(1/K)`"),
+        "{titles:?}"
+    );
+    assert!(made(text, "Gyrator(1", "write `Transformer").contains("mach : Transformer(1/K) e"));
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! Which storage a declaration stands for, and what it is in the equations: an instance in a loop, or in a component that is used more
+//! than once, is several elements, of which some may carry states and others follow.
+
+use lgm_model::system::{DependentStorage, State, StateSystem};
+use lgm_model::{Element, Law, Model};
+use lgm_source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The states and the dependent storage of each declaration, by the place of its name.
+#[derive(Debug, Default)]
+pub(crate) struct Storages(FxHashMap<Span, Entries>);
+
+/// Places in the lists of the equations.
+#[derive(Debug, Default)]
+struct Entries {
+    states: Vec<usize>,
+    dependent: Vec<usize>,
+    /// Storage that has no state, where nothing says what it follows: in models that are not linear.
+    others: Vec<String>,
+}
+
+/// What one declaration stands for.
+#[derive(Debug, Default)]
+pub(crate) struct Stored<'s> {
+    /// Its states, each with its place among those of the system.
+    pub states: Vec<(usize, &'s State)>,
+    /// What follows from other storage or from sources.
+    pub dependent: Vec<&'s DependentStorage>,
+    /// What has no state, and follows from something that is not known.
+    pub others: &'s [String],
+}
+
+/// Whether an element stores energy.
+pub(crate) fn stores(element: &Element) -> bool {
+    match &element.law {
+        Law::Storage { .. } => true,
+        Law::Nonlinear(law) => law.storage.iter().any(Option::is_some),
+        _ => false,
+    }
+}
+
+/// The places of the names that an element is declared with: its own, and those of the instances that hold it.
+pub(crate) fn declared_at(model: &Model, element: &Element) -> Vec<Span> {
+    let parent = |path: &lgm_model::PathId| model.paths[path.index()].parent;
+    let chain = std::iter::successors(Some(element.path), parent);
+    chain.map(|path| model.paths[path.index()].span).collect()
+}
+
+impl Storages {
+    /// Goes through the elements of a model once.
+    pub(crate) fn of(model: &Model, system: &StateSystem) -> Storages {
+        let mut states: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (at, state) in system.states.iter().enumerate() {
+            states.entry(&state.element).or_default().push(at);
+        }
+        let dependent: FxHashMap<&str, usize> = system
+            .dependent
+            .iter()
+            .enumerate()
+            .map(|(at, storage)| (&*storage.element, at))
+            .collect();
+        let (mut found, mut seen) = (Storages::default(), FxHashSet::default());
+        for element in &model.elements {
+            let name = model.path_name(element.path);
+            let (carried, follows) = (states.get(&*name), dependent.get(&*name));
+            let is_other = carried.is_none() && follows.is_none() && stores(element);
+            if carried.is_none() && follows.is_none() && !is_other {
+                continue;
+            }
+            for span in declared_at(model, element) {
+                let entries = found.0.entry(span).or_default();
+                entries.states.extend(carried.into_iter().flatten());
+                entries.dependent.extend(follows);
+                entries.others.extend(is_other.then(|| name.clone()));
+            }
+            seen.extend(carried.into_iter().flatten().copied());
+        }
+        // Declared states, and those that outputs add, belong to no element.
+        for (at, state) in system
+            .states
+            .iter()
+            .enumerate()
+            .filter(|entry| !seen.contains(&entry.0))
+        {
+            found.0.entry(state.span).or_default().states.push(at);
+        }
+        found
+    }
+}
+
+impl Storages {
+    /// What the declaration with its name at a place stands for; none if it stores nothing.
+    pub(crate) fn at<'s>(&'s self, system: &'s StateSystem, name: Span) -> Option<Stored<'s>> {
+        let entries = self.0.get(&name)?;
+        Some(Stored {
+            states: entries.states.iter().map(|at| (*at, &system.states[*at])).collect(),
+            dependent: entries.dependent.iter().map(|at| &system.dependent[*at]).collect(),
+            others: &entries.others,
+        })
+    }
+}
+
+/// What follows, by what it follows from, in the order of the equations.
+pub(crate) fn groups<'s>(dependent: &[&'s DependentStorage]) -> Vec<(Vec<&'s str>, Vec<&'s str>)> {
+    let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for storage in dependent {
+        let on: Vec<&str> = storage.on.iter().map(|name| &**name).collect();
+        match found.iter_mut().find(|group| group.1 == on) {
+            Some(group) => group.0.push(&storage.element),
+            None => found.push((vec![&storage.element], on)),
+        }
+    }
+    found
+}

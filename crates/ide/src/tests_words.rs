@@ -1,0 +1,98 @@
+//! What is said of outputs, nodes, imports and comments, and in which words.
+
+use crate::Snapshot;
+use lgm_source::NoFiles;
+use lgm_source::cancellation::Cancellation;
+
+fn snapshot(text: &str) -> Snapshot {
+    Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
+}
+
+/// The place behind some words.
+fn behind(text: &str, words: &str) -> (Snapshot, (lgm_source::SourceId, u32)) {
+    let at = text.find(words).expect("the words") + words.len();
+    let found = snapshot(text);
+    let root = found.root();
+    (found, (root, at as u32))
+}
+
+const MODEL: &str = "import nonlinear;
+model M {
+  param k = 50 [N/m];
+  node x : translational;
+  m : Mass(2 [kg]) x -> gnd;
+  s : Spring(k) x -> gnd;
+  output F = through(s) + k*int(across(x));
+}
+";
+
+#[test]
+fn outputs_have_their_unit_and_their_equation_and_nodes_their_variables() {
+    let (found, at) = behind(MODEL, "output F");
+    let words = found.hover(at).expect("a hover").markdown;
+    assert!(words.contains("In N:"), "{words}");
+    let system = found.system().expect("equations");
+    let value = lgm_algebra::expr::text(&system.exprs, system.read_output(0));
+    assert!(words.contains(&format!("F = {value}")), "{words}");
+    let (found, at) = behind(MODEL, "node x");
+    let words = found.hover(at).expect("a hover").markdown;
+    assert!(
+        words.contains("A node of `translational`: across `v` in m/s, through `F` in N."),
+        "{words}"
+    );
+}
+
+#[test]
+fn an_import_leads_to_its_text() {
+    let (found, at) = behind(MODEL, "import nonl");
+    let span = found.definition(at).expect("a place");
+    assert_eq!(found.map().get(span.source).name, "stdlib/nonlinear.lgm");
+}
+
+#[test]
+fn comments_of_several_lines_fold_and_line_ends_stay() {
+    let text = "/* one\n   two */\nmodel M { node x : translational; m : Mass(1) x -> gnd; }\n";
+    let found = snapshot(text);
+    let folds: Vec<&str> = found.folds().into_iter().map(|span| found.map().slice(span)).collect();
+    assert_eq!(folds, ["/* one\n   two */"]);
+    let windows = MODEL.replace('\n', "\r\n").replace("  param", "param");
+    let formatted = snapshot(&windows).formatted().expect("a text");
+    assert_eq!(Some(formatted.replace("\r\n", "\n")), snapshot(MODEL).formatted());
+    assert_eq!(formatted.matches('\n').count(), formatted.matches("\r\n").count());
+}
+
+#[test]
+fn sentences_are_of_the_editor_and_of_the_text() {
+    let text = "import \"gone.lgm\";\nmodel M { node x : translational; m : Mass(1) x -> gnd; }\n";
+    let problems = snapshot(text).problems();
+    assert!(!problems.is_empty());
+    assert!(
+        problems.iter().all(|problem| !problem.message.contains("--")),
+        "{problems:?}"
+    );
+    let text = MODEL.replace("50 [N/m]", "50 [N.m]");
+    let problems = snapshot(&text).problems();
+    let found = problems.iter().any(|problem| {
+        problem
+            .message
+            .contains("`k` is given in [N.m], but is declared in [N/m]")
+    });
+    assert!(found, "{problems:?}");
+}
+
+#[test]
+fn entries_of_states_that_are_vectors_can_be_plotted() {
+    let text = "model V {\n  node q[2] vector : translational;\n  m : Mass([1, 0; 0, 2]) q -> gnd;\n  s : Spring([3, 0; 0, 4]) q -> gnd;\n  \
+                experiment { stop = 1 [s]; plot = [m.v[1]]; }\n}\n";
+    let text = text
+        .replace("[1, 0; 0, 2]", "[[1, 0], [0, 2]]")
+        .replace("[3, 0; 0, 4]", "[[3, 0], [0, 4]]");
+    let found = snapshot(&text);
+    let problems = found.problems();
+    assert!(problems.is_empty(), "{problems:?}");
+    let system = found.system().expect("equations");
+    assert_eq!(system.recorded(&system.experiment.plot[0].0).len(), 1);
+    // One that is not there is a fault, and what is near is offered.
+    let wrong = text.replace("m.v[1]", "m.v[3]");
+    assert!(!snapshot(&wrong).problems().is_empty());
+}
