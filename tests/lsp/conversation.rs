@@ -255,6 +255,47 @@ fn a_preview_has_equations_and_the_run() {
 }
 
 #[test]
+fn each_model_of_a_text_can_be_shown() {
+    let text = "model A { node x : translational; m : Mass(1) x -> gnd, start = 1; output v = across(m); experiment { stop = 1 [s]; } }\n\
+                model B { node x : translational; n : Mass(1) x -> gnd; output v = across(n); }\n";
+    let mut client = Client::start("utf-16", None);
+    client.tell(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "lgm": { "codeLenses": true } } }),
+    );
+    client.open(URI, text);
+    let lenses = json!({ "textDocument": { "uri": URI } });
+    let lenses = client.ask("textDocument/codeLens", lenses).unwrap();
+    let models = lenses
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lens| lens["command"]["arguments"][2].clone());
+    assert_eq!(models.collect::<Vec<_>>(), ["A", "A", "B", "B"]);
+    for (model, state, has_run) in [("A", "m.v", true), ("B", "n.v", false)] {
+        let params = json!({ "textDocument": { "uri": URI }, "model": model });
+        let shown = client.ask("lgm/preview", params.clone()).unwrap();
+        assert_eq!(
+            (&shown["title"], shown["plot"].is_string()),
+            (&json!(model), has_run),
+            "{shown}"
+        );
+        let equations = client.ask("lgm/equations", params).unwrap();
+        let equations = equations["text"].as_str().unwrap();
+        assert!(equations.contains(&format!("der({state})")), "{equations}");
+    }
+    // Without a name, and of a model that is not there.
+    let shown = client
+        .ask("lgm/preview", json!({ "textDocument": { "uri": URI } }))
+        .unwrap();
+    assert_eq!(shown["title"], "B");
+    let gone = json!({ "textDocument": { "uri": URI }, "model": "C" });
+    let shown = client.ask("lgm/preview", gone).unwrap();
+    assert!(!shown["notes"].as_array().unwrap().is_empty(), "{shown}");
+    client.end();
+}
+
+#[test]
 fn hints_and_lenses_are_what_was_chosen() {
     let mut client = Client::start("utf-16", None);
     client.open(URI, MODEL);
@@ -285,7 +326,7 @@ fn hints_and_lenses_are_what_was_chosen() {
         .map(|lens| lens["command"]["title"].clone())
         .collect();
     assert_eq!(titles, ["equations", "simulate"]);
-    assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations"]));
+    assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations", "M"]));
     // What is no such value changes nothing, and is reported.
     let wrong = json!({ "inlayHints": { "causality": "yes" }, "codeLenses": 0 });
     client.tell(

@@ -213,3 +213,28 @@ fn the_path_of_an_import_is_completed_below_the_workspace() {
     assert_eq!(offered(2, 11), []);
     client.end();
 }
+
+#[test]
+fn a_kind_that_a_file_beside_the_model_defines_is_imported() {
+    let (_folder, work) = place();
+    fs::create_dir(work.join("sub")).unwrap();
+    fs::write(work.join("sub/part.lgm"), PART).unwrap();
+    // It holds the name and does not define it.
+    fs::write(work.join("other.lgm"), "// Part\ncomponent Other(Part) { }\n").unwrap();
+    let main = uri(&work.join("main.lgm"));
+    let text = MAIN.split_once('\n').unwrap().1;
+    let mut client = Client::start("utf-16", Some(&work));
+    client.open(&main, text);
+    let found = client.pushed(&main, Some(1));
+    assert_eq!(codes(&found), ["LGM0149"]);
+    let params =
+        json!({ "textDocument": { "uri": main }, "range": found[0]["range"], "context": { "diagnostics": found } });
+    let actions = client.ask("textDocument/codeAction", params).unwrap();
+    assert_eq!(actions[0]["title"], "import `sub/part.lgm`", "{actions}");
+    assert_eq!((&actions[0]["kind"], &actions[1]), (&json!("quickfix"), &Value::Null));
+    let edit = &actions[0]["edit"]["changes"][&main][0];
+    assert_eq!(edit["newText"], "import \"sub/part.lgm\";\n\n");
+    client.change(&main, 2, json!([{ "range": edit["range"], "text": edit["newText"] }]));
+    assert_eq!(client.pushed(&main, Some(2)), Vec::<Value>::new());
+    client.end();
+}

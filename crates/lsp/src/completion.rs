@@ -27,7 +27,12 @@ pub(crate) fn list(
         let is_incomplete = found.is_incomplete;
         let items = found.list.into_iter();
         let items = items
-            .map(|entry| item(places, entry, with_snippets, resolves))
+            .enumerate()
+            .map(|(rank, entry)| CompletionItem {
+                // Editors sort by their labels otherwise.
+                sort_text: Some(format!("{rank:04}")),
+                ..item(places, entry, with_snippets, resolves)
+            })
             .collect();
         Some(match is_incomplete {
             false => CompletionResponse::CompletionItemList(items),
@@ -69,6 +74,12 @@ fn item(places: &Places, found: Completion, with_snippets: bool, resolves: bool)
             range: places.range(found.replace),
             new_text,
         })),
+        additional_text_edits: found.import.map(|edit| {
+            vec![TextEdit {
+                range: places.range(edit.span),
+                new_text: edit.text,
+            }]
+        }),
         data,
         ..CompletionItem::default()
     }

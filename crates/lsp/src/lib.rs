@@ -13,6 +13,7 @@ mod diagnostics;
 mod documents;
 mod files;
 mod folders;
+mod imports;
 mod jobs;
 mod library;
 mod preview;

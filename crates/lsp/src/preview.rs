@@ -15,10 +15,27 @@ fn uri_of(params: &Value) -> Result<Uri, Refusal> {
     uri.map(Uri::from).ok_or_else(|| invalid("`textDocument` has no `uri`"))
 }
 
+/// The model that is asked about, where the text has several.
+fn model_of(params: &Value) -> Option<&str> {
+    params.get("model").and_then(Value::as_str)
+}
+
+/// Does something with the snapshot of the model that is asked about.
+fn on_model<R>(
+    context: &mut RequestContext,
+    params: &Value,
+    work: impl FnOnce(&Snapshot) -> Option<R>,
+) -> Result<Option<R>, Refusal> {
+    context.on(&uri_of(params)?, |places| {
+        let other = model_of(params).and_then(|model| places.snapshot.of_model(model));
+        work(other.as_ref().unwrap_or(places.snapshot))
+    })
+}
+
 /// The equations as text; null where the model has faults.
 pub(crate) fn equations(context: &mut RequestContext, params: &Value) -> Result<Value, Refusal> {
-    let printed = context.on(&uri_of(params)?, |places| {
-        let system = places.snapshot.system()?;
+    let printed = on_model(context, params, |snapshot| {
+        let system = snapshot.system()?;
         Some(text(system, &TextOptions::default()))
     })?;
     Ok(json!({ "text": printed }))
@@ -27,7 +44,7 @@ pub(crate) fn equations(context: &mut RequestContext, params: &Value) -> Result<
 /// `{ "title": .., "equations": HTML, "plot": SVG or null, "notes": [..] }`
 pub(crate) fn preview(context: &mut RequestContext, params: &Value) -> Result<Value, Refusal> {
     let plot = context.plot;
-    let shown = context.on(&uri_of(params)?, |places| Some(shown(places.snapshot, plot)))?;
+    let shown = on_model(context, params, |snapshot| Some(shown(snapshot, plot)))?;
     Ok(shown.unwrap_or_default())
 }
 
@@ -108,7 +125,7 @@ pub(crate) fn lenses(context: &mut RequestContext, params: &CodeLensParams) -> R
                 title: title.to_string(),
                 tooltip: None,
                 command: "lgm.preview".to_string(),
-                arguments: Some(vec![json!(uri), json!(part)]),
+                arguments: Some(vec![json!(uri), json!(part), json!(places.snapshot.map().slice(span))]),
             }),
             data: None,
         };

@@ -3,7 +3,7 @@
 use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
-use crate::{across, completion, diagnostics, library, preview, tokens, uri};
+use crate::{across, completion, diagnostics, imports, library, preview, tokens, uri};
 use gen_lsp_types::*;
 use lgm_source::Span;
 use lsp_server::ErrorCode;
@@ -287,9 +287,13 @@ fn actions(
             })
         })
     };
+    let imports = imports::offers(context, &params.text_document.uri, params.range)?;
     context.on(&params.text_document.uri, |places| {
         let mut found = Vec::new();
-        for action in places.snapshot.actions(places.span(params.range)) {
+        for action in imports
+            .into_iter()
+            .chain(places.snapshot.actions(places.span(params.range)))
+        {
             let kind = match action.code {
                 Some(_) => CodeActionKind::QuickFix,
                 None => CodeActionKind::RefactorRewrite,

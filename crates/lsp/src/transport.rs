@@ -12,6 +12,9 @@ const LONGEST_MESSAGE: u64 = 512 << 20;
 /// No line of a header is longer than this.
 const LONGEST_LINE: u64 = 1 << 16;
 
+/// The one header that matters, in small letters.
+const LENGTH: &str = "content-length:";
+
 /// What came in.
 #[derive(Debug)]
 pub(crate) enum Incoming {
@@ -46,11 +49,12 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim();
-        match line.split_once(':') {
-            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.trim().parse().ok(),
-            _ if line.is_empty() => break,
+        // In front of it may stand the text of a message whose length nobody knew, which ends in the same line.
+        match line.to_ascii_lowercase().rfind(LENGTH) {
+            Some(at) => length = line[at + LENGTH.len()..].trim().parse().ok(),
+            None if line.is_empty() => break,
             // Other headers say nothing that matters, and what is no header is skipped.
-            _ => {}
+            None => {}
         }
     }
     let Some(length) = length else {
@@ -178,6 +182,25 @@ mod tests {
         assert_eq!(faulty(read(&mut input).unwrap()), -32700);
         let mut rest: &[u8] = b"";
         assert!(read(&mut rest).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_length_that_is_no_number_loses_its_own_message_alone() {
+        let wrong = r#"{"jsonrpc":"2.0","id":1,"method":"shutdown"}"#;
+        let right = r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#;
+        let text = format!(
+            "Content-Length: abc\r\n\r\n{wrong}Content-Length: {}\r\n\r\n{right}",
+            right.len()
+        );
+        let mut input = text.as_bytes();
+        assert!(matches!(
+            read(&mut input).unwrap(),
+            Some(Incoming::Faulty(ErrorCode::ParseError, _))
+        ));
+        match read(&mut input).unwrap() {
+            Some(Incoming::Message(Message::Request(request))) => assert_eq!(request.id, 2.into()),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

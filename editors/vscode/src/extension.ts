@@ -102,7 +102,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     preview,
     vscode.workspace.registerTextDocumentContentProvider(LIBRARY, library),
     vscode.workspace.onDidChangeConfiguration((change) => settingsChanged(change, log)),
-    vscode.commands.registerCommand("lgm.preview", (uri?: string | vscode.Uri, part?: string) => preview.show(uri, part)),
+    // The lenses above a model give all three; the menu gives a URI at most.
+    vscode.commands.registerCommand("lgm.preview", (uri?: string | vscode.Uri, part?: string, model?: string) =>
+      preview.show(uri, part, model),
+    ),
     vscode.commands.registerCommand("lgm.log", () => log.show()),
     vscode.commands.registerCommand("lgm.explain", () => explain(program())),
     vscode.commands.registerCommand("lgm.new", () => newModel(program())),

@@ -22,6 +22,8 @@ export class Preview implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private shown: vscode.Uri | undefined;
   private part = "equations";
+  /** The model of the text that is shown; without a name the last one. */
+  private model: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private asked = 0;
   private readonly listening: vscode.Disposable;
@@ -31,6 +33,9 @@ export class Preview implements vscode.Disposable {
       vscode.workspace.onDidChangeTextDocument((change) => this.changed(change.document)),
       vscode.window.onDidChangeActiveTextEditor((editor) => {
         if (editor?.document.languageId === "lgm" && this.panel) {
+          if (this.shown?.toString() !== editor.document.uri.toString()) {
+            this.model = undefined;
+          }
           this.shown = editor.document.uri;
           void this.refresh();
         }
@@ -44,8 +49,8 @@ export class Preview implements vscode.Disposable {
     this.panel?.dispose();
   }
 
-  /** Opens the pane for a text, or for that of the active editor; `part` is what is scrolled to. */
-  async show(uri?: string | vscode.Uri, part?: string): Promise<void> {
+  /** Opens the pane for a text, or for that of the active editor; `part` is what stands first, and `model` the one that is meant. */
+  async show(uri?: string | vscode.Uri, part?: string, model?: string): Promise<void> {
     const active = vscode.window.activeTextEditor?.document;
     const given = typeof uri === "string" ? vscode.Uri.parse(uri) : uri;
     this.shown = given ?? (active?.languageId === "lgm" ? active.uri : this.shown);
@@ -54,6 +59,7 @@ export class Preview implements vscode.Disposable {
       return;
     }
     this.part = part ?? "equations";
+    this.model = typeof model === "string" ? model : undefined;
     if (!this.panel) {
       const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
       this.panel = vscode.window.createWebviewPanel("lgm.preview", "lgm", place, { enableScripts: false });
@@ -75,7 +81,7 @@ export class Preview implements vscode.Disposable {
       return;
     }
     try {
-      const params = { textDocument: { uri: uri.toString() } };
+      const params = { textDocument: { uri: uri.toString() }, model: this.model };
       const answer = await this.client()?.sendRequest<Answer>("lgm/preview", params);
       // An answer that a later question has overtaken is not shown.
       if (this.panel && answer && turn === this.asked) {
