@@ -37,7 +37,7 @@ pub(crate) fn stored<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Opt
 }
 
 /// The most definitions that are shown below equations.
-const DEFINITIONS: usize = 6;
+const DEFINITIONS: usize = 12;
 
 /// The equations of states as `lgm equations` prints them, `der(mass.v) = (F - b*mass.v - spring.F)/m`, one per line, and below them what
 /// the names in them stand for that no text declares.
@@ -96,7 +96,8 @@ pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<S
     if lines.len() > DEFINITIONS {
         let more = lines.len() - DEFINITIONS;
         lines.truncate(DEFINITIONS);
-        lines.push(format!("// and {more} more lines, which `lgm equations` prints"));
+        let word = if more == 1 { "line" } else { "lines" };
+        lines.push(format!("// and {more} more {word}, which `lgm equations` prints"));
     }
     lines
 }

@@ -2,7 +2,7 @@
 //! than once, is several elements, of which some may carry states and others follow.
 
 use lgm_model::system::{DependentStorage, State, StateSystem};
-use lgm_model::{Element, Law, Model};
+use lgm_model::{Element, Law, Model, PathId};
 use lgm_source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -41,8 +41,13 @@ pub(crate) fn stores(element: &Element) -> bool {
 
 /// The places of the names that an element is declared with: its own, and those of the instances that hold it.
 pub(crate) fn declared_at(model: &Model, element: &Element) -> Vec<Span> {
-    let parent = |path: &lgm_model::PathId| model.paths[path.index()].parent;
-    let chain = std::iter::successors(Some(element.path), parent);
+    spans_of(model, element.path)
+}
+
+/// The places of the names of a path.
+fn spans_of(model: &Model, path: PathId) -> Vec<Span> {
+    let parent = |path: &PathId| model.paths[path.index()].parent;
+    let chain = std::iter::successors(Some(path), parent);
     chain.map(|path| model.paths[path.index()].span).collect()
 }
 
@@ -75,14 +80,18 @@ impl Storages {
             }
             seen.extend(carried.into_iter().flatten().copied());
         }
-        // Declared states, and those that outputs add, belong to no element.
-        for (at, state) in system
-            .states
-            .iter()
-            .enumerate()
-            .filter(|entry| !seen.contains(&entry.0))
-        {
-            found.0.entry(state.span).or_default().states.push(at);
+        // Declared states belong to no element, and may lie in components too; those that outputs add are no part of the model.
+        let integrals = model.integrals.iter().map(|integral| integral.path);
+        let integrals: FxHashMap<String, PathId> = integrals.map(|path| (model.path_name(path), path)).collect();
+        let states = system.states.iter().enumerate();
+        for (at, state) in states.filter(|entry| !seen.contains(&entry.0)) {
+            let spans = match integrals.get(&*state.name) {
+                Some(path) => spans_of(model, *path),
+                None => vec![state.span],
+            };
+            for span in spans {
+                found.0.entry(span).or_default().states.push(at);
+            }
         }
         found
     }

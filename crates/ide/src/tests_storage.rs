@@ -108,6 +108,23 @@ fn what_follows_in_a_component_is_shown_where_it_is_used_and_where_it_is_declare
 }
 
 #[test]
+fn states_that_are_declared_in_a_component_and_those_of_outputs_are_shown() {
+    let text = "component Measured {\n  port a : translational;\n  m : Mass(1) a -> gnd;\n  state far = int(across(a));\n}\n\
+                model M {\n  node x : translational;\n  p : Measured() (a = x);\n  state near = int(p.far);\n  \
+                output y = int(near);\n}\n";
+    assert_eq!(
+        hints(text),
+        [
+            "m «state p.m.v»",
+            "state far «state p.far»",
+            "p «states p.m.v, p.far»",
+            "state near «state near»",
+            "output y «state y»"
+        ]
+    );
+}
+
+#[test]
 fn the_equivalent_is_shown_over_the_parameters_and_as_a_number() {
     let text = "model M {\n  param a = 2 [kg];\n  param b = 3 [kg];\n  node x : translational;\n  m : Mass(a) x -> gnd;\n  \
                 n : Mass(b) x -> gnd;\n}\n";
@@ -132,7 +149,7 @@ fn equations_are_those_of_the_terminal_with_what_their_names_stand_for() {
         // Every name of an assignment that is shown is defined there too.
         for assignment in system.read_assignments() {
             let name = &*system.exprs.symbol_info(assignment.symbol).name;
-            let is_cut = shown.contains("more lines, which `lgm equations` prints");
+            let is_cut = shown.contains(", which `lgm equations` prints");
             if lgm_source::words::has_word(&shown, name) && !is_cut {
                 assert!(shown.contains(&format!("\n{name} = ")), "{name}: {shown}");
             }
