@@ -21,40 +21,69 @@ pub(super) fn folded(model: &Model, causality: &Causality) -> Vec<PortId> {
     let mut exprs: Option<Exprs> = None;
     let mut parameters: FxHashMap<SymbolId, f64> = FxHashMap::default();
     let mut found = Vec::new();
-    for &port in &causality.nonlinear {
-        let element = &model.elements[model.ports[port.index()].element.index()];
-        let Law::Nonlinear(law) = &element.law else { continue };
-        let at = (port.0 - element.ports.start) as usize;
-        let Some((co_energy, stored)) = law.storage[at] else {
-            continue;
-        };
-        if causality.solved[port.index()] != Some(co_energy) {
-            continue;
-        }
+    for each in dependent_storage(model, causality) {
         let exprs = exprs.get_or_insert_with(|| {
-            let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
-            parameters = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+            parameters = values(model);
             model.exprs.clone()
         });
-        let slope = slope(exprs, law, at, co_energy, stored);
-        if slope.is_some_and(|slope| changes_sign(exprs, slope, stored, &parameters)) {
-            found.push(port);
+        let slope = slope(exprs, &each);
+        if slope.is_some_and(|slope| changes_sign(exprs, slope, each.stored, &parameters)) {
+            found.push(each.port);
         }
     }
     found
 }
 
+/// A port of nonlinear storage whose co-energy is determined by other storage.
+pub(super) struct Dependent<'a> {
+    pub(super) port: PortId,
+    pub(super) law: &'a NonlinearLaw,
+    /// The symbol of the co-energy in the law, and how the law gives it.
+    pub(super) given: SymbolId,
+    closed: Closed,
+    pub(super) co_energy: Variable,
+    /// The symbol of the energy variable in the law.
+    pub(super) stored: SymbolId,
+}
+
+/// The ports of nonlinear storage that follow from other storage.
+pub(super) fn dependent_storage<'a>(
+    model: &'a Model,
+    causality: &'a Causality,
+) -> impl Iterator<Item = Dependent<'a>> + use<'a> {
+    causality.nonlinear.iter().filter_map(|&port| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let Law::Nonlinear(law) = &element.law else { return None };
+        let at = (port.0 - element.ports.start) as usize;
+        let (co_energy, stored) = law.storage[at]?;
+        let ((effort, flow), (effort_closed, flow_closed)) = (law.variables[at], law.explicit[at]);
+        let (given, closed) = match co_energy {
+            Variable::Effort => (effort, effort_closed),
+            Variable::Flow => (flow, flow_closed),
+        };
+        (causality.solved[port.index()] == Some(co_energy)).then_some(Dependent {
+            port,
+            law,
+            given,
+            closed,
+            co_energy,
+            stored,
+        })
+    })
+}
+
+/// The values of the parameters.
+pub(super) fn values(model: &Model) -> FxHashMap<SymbolId, f64> {
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
+}
+
 /// How the law of a port that gives its co-energy changes with what is stored, up to a factor that does not.
-fn slope(exprs: &mut Exprs, law: &NonlinearLaw, at: usize, co_energy: Variable, stored: SymbolId) -> Option<ExprId> {
-    let ((effort, flow), (effort_closed, flow_closed)) = (law.variables[at], law.explicit[at]);
-    let (given, closed) = match co_energy {
-        Variable::Effort => (effort, effort_closed),
-        Variable::Flow => (flow, flow_closed),
-    };
-    let holds_both = |id: &&ExprId| exprs.depends_on(**id, given) && exprs.depends_on(**id, stored);
-    let residual = *law.residuals.iter().find(holds_both)?;
-    match closed {
-        Closed::Direct => exprs.differentiate(residual, stored),
+fn slope(exprs: &mut Exprs, each: &Dependent<'_>) -> Option<ExprId> {
+    let holds_both = |id: &&ExprId| exprs.depends_on(**id, each.given) && exprs.depends_on(**id, each.stored);
+    let residual = *each.law.residuals.iter().find(holds_both)?;
+    match each.closed {
+        Closed::Direct => exprs.differentiate(residual, each.stored),
         Closed::Inverse | Closed::Not => None,
     }
 }

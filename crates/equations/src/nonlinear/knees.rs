@@ -6,8 +6,8 @@
 //! silence. No method with steps can know of it, so it is said beforehand.
 
 use crate::causality::Causality;
-use crate::nonlinear::folds::{grid, value_at};
-use lgm_algebra::expr::{SymbolId, to_f64};
+use crate::nonlinear::folds::{Dependent, dependent_storage, grid, value_at, values};
+use lgm_algebra::expr::SymbolId;
 use lgm_model::{Law, Model, PortId, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -21,26 +21,13 @@ const SHARP: f64 = 50.0;
 pub(super) fn warnings(model: &Model, causality: &Causality) -> Vec<Diagnostic> {
     let mut parameters: Option<FxHashMap<SymbolId, f64>> = None;
     let mut found = Vec::new();
-    for &port in &causality.nonlinear {
-        let element = &model.elements[model.ports[port.index()].element.index()];
-        let Law::Nonlinear(law) = &element.law else { continue };
-        let at = (port.0 - element.ports.start) as usize;
-        let Some((co_energy, stored)) = law.storage[at] else {
-            continue;
-        };
-        if causality.solved[port.index()] != Some(co_energy) {
-            continue;
-        }
-        let parameters = parameters.get_or_insert_with(|| {
-            let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
-            entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
-        });
-        let given = match co_energy {
-            Variable::Effort => law.variables[at].0,
-            Variable::Flow => law.variables[at].1,
-        };
-        let beside = smallest_beside(model, causality, port, co_energy, parameters);
-        let sharpness = law.residuals.iter().filter_map(|residual| {
+    for each in dependent_storage(model, causality) {
+        let Dependent {
+            port, given, stored, ..
+        } = each;
+        let parameters = parameters.get_or_insert_with(|| values(model));
+        let beside = smallest_beside(model, causality, port, each.co_energy, parameters);
+        let sharpness = each.law.residuals.iter().filter_map(|residual| {
             let mut exprs = model.exprs.clone();
             let by_given = exprs.differentiate(*residual, given)?;
             let by_stored = exprs.differentiate(*residual, stored)?;

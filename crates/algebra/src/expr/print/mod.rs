@@ -1,6 +1,6 @@
 //! Expressions as text and as LaTeX, with as few parentheses as it takes.
 //!
-//! What is written, and in which order, is decided here once for every [`Style`]; a style has the words, and the shape of powers,
+//! What is written, and in which order, is decided here once for every `Style`; a style has the words, and the shape of powers,
 //! fractions, calls and cases. Writing uses a stack of pending pieces instead of recursion, so that depth costs no stack, and appends to
 //! one string, so that time is proportional to the length of the text.
 
