@@ -18,14 +18,14 @@ mod problems;
 mod rewrites;
 mod snapshot;
 mod storage;
+#[cfg(test)]
+mod storage_tests;
 mod symbols;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_storage;
-#[cfg(test)]
-mod tests_words;
 mod trial;
+#[cfg(test)]
+mod words_tests;
 
 pub use answers::{
     Action, Colored, Completion, Completions, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,
