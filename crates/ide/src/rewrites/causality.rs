@@ -2,30 +2,21 @@
 
 use super::layout::Layout;
 use super::parts::{Form, Part, part};
+use super::promise::{DECAYED, beyond, is_kept, lagging, modes, unresolved, unstable};
 use super::retaining::retained;
 use crate::facts::values_of;
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;
 use lgm_elaborate::analysis::DefinitionKind;
-use lgm_equations::analysis::{MOST_STATES, poles};
 use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_model::{Law, StorageForm, Variable};
 use lgm_source::Span;
+use lgm_source::diagnostic::six_digits;
 use lgm_syntax::ast::{Instance, Statement, StatementKind};
-use num_complex::Complex;
 
-/// What is put in is this many times as fast as the fastest mode of the model.
-const FASTER: f64 = 100.0;
-
-/// The rate, in rad/s, that is taken for the fastest one of a model that has none.
-const USUAL_RATE: f64 = 100.0;
-
-/// From one row of the experiment to the next, what is put in decays by so many of its time constants.
-const DECAYED: f64 = 10.0;
-
-/// The rows of an experiment that does not say how many it wants.
-const USUAL_ROWS: u64 = 501;
+/// The most outputs and states that a comment names.
+const SHOWN: usize = 3;
 
 /// For more statements than this nothing is offered.
 const MOST_STATEMENTS: usize = 3;
@@ -118,31 +109,101 @@ struct Separator<'s> {
     exponent: f64,
     /// The loss beside a compliance, which would ring for ever without it.
     loss: Option<(Part<'s>, f64)>,
+    /// Whether a smaller value of the parameter is felt more, and not a larger one.
+    is_softer_below: bool,
 }
 
 impl<'s> Separator<'s> {
-    /// Where effort is through, as in mechanics, what moves together stays together: a compliance with a loss; elsewhere a loss.
+    /// Where effort is through, as in mechanics, what moves together stays together: a compliance with a loss; elsewhere a loss. The modes
+    /// that come with it decay at a rate or faster, whatever is on the other side.
     fn of(snapshot: &'s Snapshot, storage: &Storage<'s>, rate: f64) -> Option<Separator<'s>> {
         let dissipator = part(snapshot, storage.domain, Form::Dissipator)?;
-        // Sizes are rounded to what is faster still.
         let value = storage.value;
-        Some(match (storage.is_across, storage.effort_is_across) {
-            (true, false) => Separator {
-                part: part(snapshot, storage.domain, Form::ThroughStorage)?,
-                exponent: (value * rate * rate).log10().ceil(),
-                loss: Some((dissipator, (value * rate).log10().floor())),
-            },
-            (true, true) => Separator {
-                part: dissipator,
-                exponent: (value * rate).log10().ceil(),
-                loss: None,
-            },
-            (false, _) => Separator {
-                part: dissipator,
-                exponent: -(value * rate).log10().ceil(),
-                loss: None,
-            },
+        let has_compliance = storage.is_across && !storage.effort_is_across;
+        let (part, exponent, loss) = if has_compliance {
+            // Of `value*s^2 + c*s + k`, a pair that rings decays at c/(2*value), and where there is more damping the slower one at k/c or
+            // faster. A body on the other side takes a part of the value away, and makes both faster. Sizes are rounded up.
+            let damping = (2.0 * value * rate).log10().ceil();
+            let stiffness = (damping + rate.log10()).ceil();
+            let compliance = part(snapshot, storage.domain, Form::ThroughStorage)?;
+            (compliance, stiffness, Some((dissipator, damping)))
+        } else {
+            // Alone, a loss between A-types makes a mode of conductance/value, and one beside a T-type of resistance/value.
+            let size = (value * rate).log10().ceil();
+            (dissipator, if storage.is_across { size } else { -size }, None)
+        };
+        let is_softer_below = part.is_inverse == storage.is_across;
+        Some(Separator {
+            part,
+            exponent,
+            loss,
+            is_softer_below,
         })
+    }
+
+    /// What it does to the response.
+    fn comments(&self, name: &str, storage: &DependentStorage, rate: f64, has_rows: bool) -> Vec<String> {
+        let passed = match has_rows {
+            true => "the modes of the model and the rows of the experiment",
+            false => "the modes of the model",
+        };
+        let more = match self.loss {
+            Some(_) => "two modes more, which decay",
+            None => "one mode more, which decays",
+        };
+        let of = if storage.on.is_empty() { "source" } else { "storage" };
+        let softer = if self.is_softer_below { "smaller" } else { "larger" };
+        vec![
+            format!(
+                "// Separates `{name}` from the {of} that it followed: the response has {more} at {} 1/s or faster,",
+                six_digits(rate)
+            ),
+            format!("// which is far beyond {passed}; a {softer} value makes it felt."),
+        ]
+    }
+
+    /// The title, the lines before the storage, and the changes of its own statement.
+    fn wired(
+        &self,
+        layout: &Layout<'_>,
+        storage: &Storage<'_>,
+        instance: &Instance,
+    ) -> Option<(String, Vec<String>, Vec<Edit>)> {
+        let [(from, to)] = &instance.branches[..] else {
+            return None;
+        };
+        let (name, kind) = (&*instance.declared.name.text, self.part.name);
+        let (joint, parameter) = (
+            layout.fresh(&format!("{name}_joint")),
+            layout.fresh(&format!("{name}_value")),
+        );
+        let ends = (layout.words(from.span), layout.words(to.span));
+        let mut lines = vec![self.part.parameter(&parameter, self.exponent)?];
+        if !storage.is_across {
+            lines.push(format!("{joint} : {kind}({parameter}) {} -> {};", ends.0, ends.1));
+            return Some((format!("insert a {kind} beside `{name}`"), lines, Vec::new()));
+        }
+        let node = layout.fresh(&format!("{name}_end"));
+        let (near_end, end) = if ends.0 != "gnd" { (ends.0, from) } else { (ends.1, to) };
+        lines.push(format!("node {node} : {};", storage.domain));
+        lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
+        if let Some((loss, exponent)) = &self.loss {
+            let (damper, value) = (
+                layout.fresh(&format!("{name}_loss")),
+                layout.fresh(&format!("{name}_loss_value")),
+            );
+            lines.push(loss.parameter(&value, *exponent)?);
+            lines.push(format!("{damper} : {}({value}) {near_end} -> {node};", loss.name));
+        }
+        let moved = Edit {
+            span: end.span,
+            text: node,
+        };
+        Some((
+            format!("insert a {kind} between `{near_end}` and `{name}`"),
+            lines,
+            vec![moved],
+        ))
     }
 }
 
@@ -168,71 +229,49 @@ fn separated(
     if system.states.iter().any(|state| state.start_value != 0.0) {
         return None;
     }
-    let [(from, to)] = &instance.branches[..] else {
-        return None;
-    };
     let storage = storage(snapshot, name)?;
     let before = modes(system)?;
-    let rate = (FASTER * fastest(&before)).max(unresolved(system));
-    let Separator { part, exponent, loss } = Separator::of(snapshot, &storage, rate)?;
-    let (joint, parameter) = (
-        layout.fresh(&format!("{name}_joint")),
-        layout.fresh(&format!("{name}_value")),
-    );
-    let followed = dependent(system, name).is_some_and(|storage| !storage.on.is_empty());
-    let beyond = match unresolved(system) > 0.0 {
-        true => "the modes of the model and the rows of the experiment",
-        false => "the modes of the model",
+    let rate = beyond(system, &before);
+    let separator = Separator::of(snapshot, &storage, rate)?;
+    let mut lines = separator.comments(name, dependent(system, name)?, rate, unresolved(system) > 0.0);
+    let (title, wiring, edits) = separator.wired(layout, &storage, instance)?;
+    lines.extend(wiring);
+    let change = |lines: &[String]| -> Vec<Edit> {
+        let inserted = layout.before(statement, lines);
+        std::iter::once(inserted).chain(edits.iter().cloned()).collect()
     };
-    let comments = [
-        format!(
-            "// Separates `{name}` from the {} that it followed: the response has {} more, of {} rad/s or faster,",
-            if followed { "storage" } else { "source" },
-            if loss.is_some() { "two modes" } else { "one mode" },
-            lgm_source::diagnostic::six_digits(rate)
-        ),
-        format!("// which is far beyond {beyond}; a smaller value makes it felt."),
-    ];
-    let mut lines: Vec<String> = comments.into();
-    lines.push(part.parameter(&parameter, exponent)?);
-    let mut edits = Vec::new();
-    let (ends, kind) = ((layout.words(from.span), layout.words(to.span)), part.name);
-    let title = match storage.is_across {
-        true => {
-            let node = layout.fresh(&format!("{name}_end"));
-            let is_start = ends.0 != "gnd";
-            let (near_end, end) = if is_start { (ends.0, from) } else { (ends.1, to) };
-            lines.push(format!("node {node} : {};", storage.domain));
-            lines.push(format!("{joint} : {kind}({parameter}) {near_end} -> {node};"));
-            if let Some((loss, exponent)) = &loss {
-                let (damper, value) = (
-                    layout.fresh(&format!("{name}_loss")),
-                    layout.fresh(&format!("{name}_loss_value")),
-                );
-                lines.push(loss.parameter(&value, *exponent)?);
-                lines.push(format!("{damper} : {}({value}) {near_end} -> {node};", loss.name));
-            }
-            edits.push(Edit {
-                span: end.span,
-                text: node,
-            });
-            format!("insert a {kind} between `{near_end}` and `{name}`")
-        }
-        false => {
-            lines.push(format!("{joint} : {kind}({parameter}) {} -> {};", ends.0, ends.1));
-            format!("insert a {kind} beside `{name}`")
-        }
-    };
-    edits.insert(0, layout.before(statement, &lines));
-    let trial = changed(snapshot, &edits)?;
+    let trial = changed(snapshot, &change(&lines))?;
     let after = trial.compilation().system()?;
     let is_separated =
         after.states.iter().any(|state| *state.element == *name) && unstable(&modes(after)?) <= unstable(&before);
-    (is_sound(&trial) && is_separated).then_some(Action {
+    if !is_sound(&trial) || !is_separated || !is_kept(system, after, rate) {
+        return None;
+    }
+    lines.splice(2..2, lag(&lagging(system, after), rate));
+    Some(Action {
         title,
         code: None,
-        edits,
+        edits: change(&lines),
     })
+}
+
+/// The comment on outputs and states that no longer jump with a source.
+fn lag(names: &[String], rate: f64) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let words = match &shown[..] {
+        [] => return None,
+        [one] => one.clone(),
+        [front @ .., last] if names.len() == shown.len() => format!("{} and {last}", front.join(", ")),
+        all => format!("{} and {} more", all.join(", "), names.len() - all.len()),
+    };
+    let (takes, were) = match names.len() {
+        1 => ("takes", "it was"),
+        _ => ("take", "they were"),
+    };
+    let time = six_digits(DECAYED / rate);
+    Some(format!(
+        "// At the start, and where a source jumps, {words} {takes} up to {time} s to come to where {were} at once."
+    ))
 }
 
 /// The inputs of a source whose derivatives the equations hold pass a first-order low pass first.
@@ -258,7 +297,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
         if places.is_empty() {
             continue;
         }
-        let tau = power_of_ten(-(FASTER * fastest(&before)).log10().ceil());
+        let tau = power_of_ten(-beyond(system, &before).log10().ceil());
         let Some(tau) = tau else { continue };
         let name = &*input.name;
         let (slow, constant) = (
@@ -299,39 +338,6 @@ fn rates_read(system: &StateSystem) -> Vec<bool> {
     roots.extend(system.loops.iter().flat_map(|each| each.residuals.iter().copied()));
     let symbols = system.exprs.symbols_of(&roots);
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
-}
-
-/// The poles of a linear model; none where it has no such, or so many states that finding them takes long. Nothing is known of its
-/// stability then.
-fn modes(system: &StateSystem) -> Option<Vec<Complex<f64>>> {
-    let numeric = system.numeric.as_ref()?;
-    let is_known = system.linear && system.states.len() <= MOST_STATES;
-    is_known.then(|| poles(&numeric.a))?
-}
-
-/// How many modes grow; rounding makes a pole at 0 as large as this beside the largest. A lag that is put into a control loop can make
-/// it unstable, however fast it is.
-fn unstable(modes: &[Complex<f64>]) -> usize {
-    let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-    modes.iter().filter(|pole| pole.re > 1e-12 * largest).count()
-}
-
-/// The rate in rad/s beyond which the rows of the experiment show nothing of a mode: it has decayed from one row to the next. 0 where the
-/// model does not say how it is run.
-fn unresolved(system: &StateSystem) -> f64 {
-    let experiment = &system.experiment;
-    let Some(stop) = experiment.stop else { return 0.0 };
-    let length = stop - experiment.start.unwrap_or(0.0);
-    let rows = experiment.points.unwrap_or(USUAL_ROWS).max(2) - 1;
-    let between = experiment.step.unwrap_or(length / rows as f64);
-    let rate = DECAYED / between;
-    if rate.is_finite() { rate.max(0.0) } else { 0.0 }
-}
-
-/// The rate of the fastest mode in rad/s.
-fn fastest(modes: &[Complex<f64>]) -> f64 {
-    let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-    if largest > 0.0 { largest } else { USUAL_RATE }
 }
 
 /// The value of an expression of parameters.

@@ -6,6 +6,7 @@ mod causality;
 mod completing;
 mod layout;
 mod parts;
+mod promise;
 mod retaining;
 #[cfg(test)]
 mod tests;
