@@ -1,5 +1,6 @@
 //! What a run is asked to do, whom it tells, and what it reports.
 
+use lgm_model::Experiment;
 use lgm_source::diagnostic::Diagnostic;
 
 /// How one run is to be made. Times are in seconds.
@@ -32,7 +33,7 @@ impl Default for Plan {
         Plan {
             start: 0.0,
             stop: 1.0,
-            points: 501,
+            points: Experiment::ROWS as usize,
             rtol: 1e-6,
             atol: None,
             method: Method::Auto,

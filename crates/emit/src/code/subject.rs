@@ -229,11 +229,7 @@ impl<'a> Subject<'a> {
     /// When a run starts and stops and how many rows it has, as far as the model says so.
     pub(crate) fn plan(&self) -> (f64, Option<f64>, usize) {
         let asked = &self.system.experiment;
-        let start = asked.start.unwrap_or(0.0);
-        let by_step = asked.step.zip(asked.stop);
-        let by_step = by_step.map(|(step, stop)| ((stop - start) / step).round() as usize + 1);
-        let points = asked.points.map(|points| points as usize).or(by_step).unwrap_or(501);
-        (start, asked.stop, points.max(2))
+        (asked.start.unwrap_or(0.0), asked.stop, asked.rows() as usize)
     }
 
     /// Relative and absolute tolerance; no absolute one where that follows the scale of each state.

@@ -13,9 +13,6 @@ const USUAL_RATE: f64 = 100.0;
 /// From one row of the experiment to the next, what is put in decays by so many of its time constants.
 pub(super) const DECAYED: f64 = 10.0;
 
-/// The rows of an experiment that does not say how many it wants.
-const USUAL_ROWS: u64 = 501;
-
 /// How far a mode, or the response in reach of the modes, may be from what it was.
 const KEPT: f64 = 0.05;
 
@@ -46,9 +43,7 @@ pub(super) fn unresolved(system: &StateSystem) -> f64 {
     let experiment = &system.experiment;
     let Some(stop) = experiment.stop else { return 0.0 };
     let length = stop - experiment.start.unwrap_or(0.0);
-    let rows = experiment.points.unwrap_or(USUAL_ROWS).max(2) - 1;
-    let between = experiment.step.unwrap_or(length / rows as f64);
-    let rate = DECAYED / between;
+    let rate = DECAYED * (experiment.rows() - 1) as f64 / length;
     if rate.is_finite() { rate.max(0.0) } else { 0.0 }
 }
 
