@@ -140,6 +140,8 @@ component Outer() { port p : electrical; inner : Inner(2 [ohm]) (p = p); }",
         "component P(C [F]) { port p; c : C(C); p -> c; }",
         "element E(c) : bond { effort = c*int(flow); }",
         "element E(r) { across = r*through; }",
+        // More than is looked at; it must not take long either.
+        "component P() { port p : electrical; for i in 1:90000000 { r[i] : Resistor(1 [kg]) p -> gnd; } }",
     ] {
         let (found, shown) = faults(text);
         let is_silent = found

@@ -6,7 +6,6 @@
 
 use super::context::Context;
 use super::evaluate::Evaluator;
-use super::options::Settings;
 use super::{Program, evaluate, laws};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -43,32 +42,32 @@ const CODES: [Code; 22] = [
     Code::LGM0306,
 ];
 
+/// A definition of more nodes and instances than this is left for the model that uses it.
+const LARGEST: u64 = 10_000;
+
 /// What is wrong inside of the definitions of the root text that nothing in it uses. A definition whose parameters have no unit, or
 /// that has sizes for parameters, is left out: what it is used with is not known.
 pub fn check_unused(program: &Program, map: &SourceMap, cancellation: &Cancellation) -> Vec<Diagnostic> {
     let Some(root) = program.files.get(program.root) else {
         return Vec::new();
     };
-    let mut text = String::new();
+    let mut map = map.clone();
+    let mut found = Vec::new();
     for (at, item) in unused(&root.ast.items).enumerate() {
         let written = match item {
-            Item::Component(component) => use_of_component(map, component, at),
-            Item::Element(element) => use_of_element(map, element, at),
+            Item::Component(component) => use_of_component(&map, component, at),
+            Item::Element(element) => use_of_element(&map, element, at),
             _ => None,
         };
-        text.extend(written);
+        let Some(written) = written else { continue };
+        let text = format!("model Unused {{\n{written}}}\n");
+        let source = map.add("what nothing uses", text.as_str(), None);
+        let (tree, faults) = lgm_syntax::parse(source, &text);
+        if let ([Item::Model(model)], true) = (&tree.items[..], faults.is_empty()) {
+            found.extend(found_in(program, &map, model, root.source, cancellation));
+        }
     }
-    if text.is_empty() {
-        return Vec::new();
-    }
-    let mut map = map.clone();
-    let text = format!("model Unused {{\n{text}}}\n");
-    let source = map.add("what nothing uses", text.as_str(), None);
-    let (tree, faults) = lgm_syntax::parse(source, &text);
-    match &tree.items[..] {
-        [Item::Model(model)] if faults.is_empty() => found_in(program, &map, model, root.source, cancellation),
-        _ => Vec::new(),
-    }
+    found
 }
 
 /// What elaborating a model finds inside of a text.
@@ -81,7 +80,7 @@ fn found_in(
 ) -> Vec<Diagnostic> {
     let cx = Context::new(program, map, model, Vec::new(), cancellation.clone());
     let mut evaluator = Evaluator::new(cx, &[], &[], laws::read);
-    evaluate(&mut evaluator, &[], Settings::LARGEST);
+    evaluate(&mut evaluator, &[], LARGEST);
     let mut found = evaluator.into_context().reports.diagnostics;
     found.retain(|each| {
         CODES.contains(&each.code) && each.labels.first().is_some_and(|label| label.span.source == within)
@@ -89,8 +88,9 @@ fn found_in(
     for each in &mut found {
         each.labels.retain(|label| label.span.source != model.span.source);
         each.notes.retain(|note| !note.contains(PROBE));
-        for label in &mut each.labels {
-            label.message = without_probe(&label.message);
+        let labels = each.labels.iter_mut().map(|label| &mut label.message);
+        for words in labels.chain(&mut each.help).chain([&mut each.message]) {
+            *words = without_probe(words);
         }
     }
     found

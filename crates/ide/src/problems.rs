@@ -81,15 +81,6 @@ fn hint(definition: &Definition, message: String) -> Problem {
     }
 }
 
-/// A sentence without its part on an option of the command line, which an editor does not have.
-fn without_options(words: &str) -> &str {
-    let Some(at) = words.find("`--include") else {
-        return words;
-    };
-    let cuts = ["; ", ", or "].iter().filter_map(|sign| words[..at].rfind(sign));
-    cuts.max().map_or(words, |cut| &words[..cut])
-}
-
 fn problem(diagnostic: &Diagnostic) -> Problem {
     let first = diagnostic.labels.first();
     let mut lines = vec![diagnostic.message.clone()];
@@ -98,9 +89,8 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
             .map(|label| label.message.clone())
             .filter(|words| !words.is_empty()),
     );
-    lines.extend(diagnostic.notes.iter().map(|note| without_options(note).to_string()));
-    let help = diagnostic.help.iter().map(|help| without_options(help));
-    lines.extend(help.map(|help| format!("Help: {help}")));
+    lines.extend(diagnostic.notes.iter().cloned());
+    lines.extend(diagnostic.help.iter().map(|help| format!("Help: {help}")));
     let others = diagnostic.labels.iter().skip(1);
     Problem {
         span: first.map(|label| label.span),

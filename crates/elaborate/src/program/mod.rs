@@ -337,9 +337,9 @@ impl Loader<'_> {
             format!("the {} `{words}` leaves the model's folder", wanted.word()),
         )
         .label(span, why)
-        .note("a model may read only files that lie beside it or below it, or in a folder named by `--include`")
+        .note("a model may read only files that lie beside it or below it, or on the command line in a folder named by `--include`")
         .help(format!(
-            "move the file into the folder of the model, or allow its folder: `--include {folder}`"
+            "move the file into the folder of the model, or on the command line allow its folder: `--include {folder}`"
         ));
         self.diagnostics.push(diagnostic);
     }
@@ -367,7 +367,7 @@ impl Loader<'_> {
         let word = wanted.word();
         let mut help = format!("paths are relative to the file that holds the {word}");
         if self.files.included().is_empty() {
-            help.push_str("; a folder of shared parts is named with `--include DIR`");
+            help.push_str("; on the command line, `--include DIR` names a folder of shared parts");
         }
         let diagnostic = Diagnostic::error(Code::LGM0101, format!("cannot read the {word} `{words}`"))
             .label(span, reason.unwrap_or_default())
