@@ -2,7 +2,7 @@
 
 use crate::facts::{is_of_model, parameter, stored, value_of};
 use crate::hover::causality;
-use crate::storage::groups;
+use crate::storage::{groups, listed};
 use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;
@@ -38,7 +38,7 @@ fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     match &states[..] {
         [] => {}
         [one] => parts.push(format!("state {one}")),
-        list => parts.push(format!("states {}", listed(list))),
+        list => parts.push(format!("states {}", listed(list, SHOWN))),
     }
     let groups = groups(&stored.dependent);
     parts.extend(
@@ -55,8 +55,7 @@ fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
         [] => {}
         [one] if **one == *definition.name => parts.push("no state".to_string()),
         list => {
-            let names: Vec<&str> = list.iter().map(String::as_str).collect();
-            parts.push(format!("no state of {}", listed(&names)));
+            parts.push(format!("no state of {}", listed(list, SHOWN)));
         }
     }
     Some(Hint {
@@ -71,20 +70,12 @@ fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
 fn follow(definition: &Definition, names: &[&str], on: &[&str]) -> String {
     let on = match on.is_empty() {
         true => "the sources".to_string(),
-        false => listed(on),
+        false => listed(on, SHOWN),
     };
     match names {
         [one] if **one == *definition.name => format!("follows {on}"),
         [one] => format!("{one} follows {on}"),
-        list => format!("{} follow {on}", listed(list)),
-    }
-}
-
-/// `a, b, c`, or of a longer list `a, b, .. (7)`.
-fn listed(names: &[&str]) -> String {
-    match names.len() > SHOWN {
-        true => format!("{}, .. ({})", names[..SHOWN].join(", "), names.len()),
-        false => names.join(", "),
+        list => format!("{} follow {on}", listed(list, SHOWN)),
     }
 }
 

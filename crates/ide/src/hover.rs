@@ -3,7 +3,7 @@
 use crate::facts::{declared_value, definitions, equations_of, equivalent, stored, symbolic};
 use crate::functions::function;
 use crate::navigation::name_at;
-use crate::storage::groups;
+use crate::storage::{groups, listed};
 use crate::{Hover, Snapshot};
 use lgm_algebra::expr::print;
 use lgm_algebra::units::{self, UnitPower};
@@ -132,7 +132,7 @@ pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usiz
     if !stored.states.is_empty() {
         let names: Vec<&str> = stored.states.iter().map(|entry| &*entry.1.name).collect();
         let word = if names.len() == 1 { "state" } else { "states" };
-        parts.push(format!("Integral causality, {word} {}.", listed(&names, most)));
+        parts.push(format!("Integral causality, {word} {}.", quoted(&names, most)));
         let places: Vec<usize> = stored.states.iter().take(most).map(|entry| entry.0).collect();
         if let Some(system) = symbolic(snapshot) {
             parts.push(format!("```lgm\n{}\n```", equations_of(system, &places)));
@@ -143,7 +143,7 @@ pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usiz
     for (names, on) in followers.iter().take(most) {
         let on = match on.is_empty() {
             true => "the sources".to_string(),
-            false => listed(on, most),
+            false => quoted(on, most),
         };
         let first = stored.dependent.iter().find(|storage| *storage.element == *names[0])?;
         let equivalent = equivalent(snapshot, first);
@@ -161,7 +161,7 @@ pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usiz
                     .filter(|storage| names.contains(&&*storage.element));
                 let is_same = members.clone().all(|storage| storage.equivalent == first.equivalent);
                 let equivalent = if is_same { equivalent } else { String::new() };
-                let names = listed(list, most);
+                let names = quoted(list, most);
                 format!("Derivative causality: {names} have no states of their own and follow from {on}.{equivalent}")
             }
         });
@@ -178,19 +178,15 @@ pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usiz
         }
         list => parts.push(format!(
             "No states of their own: {}. They follow from other storage or from sources.",
-            listed(list, most)
+            quoted(list, most)
         )),
     }
     Some(parts.join("\n\n"))
 }
 
 /// `` `a`, `b`, .. (7) ``
-fn listed(names: &[&str], most: usize) -> String {
-    let shown: Vec<String> = names.iter().take(most).map(|name| format!("`{name}`")).collect();
-    match names.len() > most {
-        true => format!("{}, .. ({})", shown.join(", "), names.len()),
-        false => shown.join(", "),
-    }
+fn quoted(names: &[&str], most: usize) -> String {
+    listed(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), most)
 }
 
 /// A unit or a function of the language.

@@ -2,7 +2,6 @@
 
 use crate::storage::Storages;
 use lgm_compilation::{Compilation, Request};
-use lgm_elaborate::Settings;
 use lgm_elaborate::analysis::Analysis;
 use lgm_equations::Options;
 use lgm_source::cancellation::Cancellation;
@@ -29,25 +28,9 @@ impl Snapshot {
         text: &str,
         cancellation: Cancellation,
     ) -> Snapshot {
-        Snapshot::of(files, path, name, text, None, cancellation)
-    }
-
-    /// The same with the model of a name instead of the last one of the text.
-    fn of(
-        files: &dyn Sources,
-        path: Option<PathBuf>,
-        name: &str,
-        text: &str,
-        model: Option<&str>,
-        cancellation: Cancellation,
-    ) -> Snapshot {
         let mut map = SourceMap::default();
         let root = map.add(name, text, path);
         let request = Request {
-            settings: Settings {
-                model: model.map(str::to_string),
-                ..Settings::default()
-            },
             // As `lgm check`: numbers find every singular value, in time in proportion to the model.
             equations: Options {
                 symbolic: false,
@@ -57,8 +40,12 @@ impl Snapshot {
             cancellation,
             ..Request::default()
         };
+        Snapshot::of(Compilation::new(files, map, root, request))
+    }
+
+    fn of(compilation: Compilation) -> Snapshot {
         Snapshot {
-            compilation: Compilation::new(files, map, root, request),
+            compilation,
             analysis: OnceLock::new(),
             diagnostics: OnceLock::new(),
             storages: OnceLock::new(),
@@ -68,12 +55,7 @@ impl Snapshot {
     /// The same texts with another of their models compiled; none if it is the one that this snapshot compiles.
     pub fn of_model(&self, model: &str) -> Option<Snapshot> {
         let is_own = self.compilation.model().is_some_and(|own| *own.name == *model);
-        (!is_own).then(|| {
-            let source = self.map().get(self.root());
-            let (path, cancellation) = (source.path.clone(), self.compilation.request().cancellation.clone());
-            let files = Known(self.map());
-            Snapshot::of(&files, path, &source.name, &source.text, Some(model), cancellation)
-        })
+        (!is_own).then(|| Snapshot::of(self.compilation.of_model(model)))
     }
 
     /// What each name stands for.
@@ -111,17 +93,5 @@ impl Snapshot {
     /// What the answers are made from, for those who need a stage of it.
     pub fn compilation(&self) -> &Compilation {
         &self.compilation
-    }
-}
-
-/// The texts that were read already.
-pub(crate) struct Known<'m>(pub &'m SourceMap);
-
-impl Sources for Known<'_> {
-    fn read(&self, path: &Path) -> Result<String, String> {
-        let found = self.0.iter().find(|entry| entry.1.path.as_deref() == Some(path));
-        found
-            .map(|entry| entry.1.text.to_string())
-            .ok_or_else(|| "was not read before".to_string())
     }
 }

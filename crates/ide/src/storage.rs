@@ -109,6 +109,15 @@ impl Storages {
     }
 }
 
+/// `a, b, c`, or of a longer list `a, b, .. (7)`.
+pub(crate) fn listed<N: AsRef<str>>(names: &[N], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    match names.len() > most {
+        true => format!("{}, .. ({})", shown.join(", "), names.len()),
+        false => shown.join(", "),
+    }
+}
+
 /// What follows, by what it follows from, in the order of the equations.
 pub(crate) fn groups<'s>(dependent: &[&'s DependentStorage]) -> Vec<(Vec<&'s str>, Vec<&'s str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();

@@ -1,8 +1,9 @@
 //! The text with a change, compiled.
 
-use crate::snapshot::Known;
 use crate::{Edit, Snapshot};
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceMap, Sources};
+use std::path::Path;
 
 /// The text with edits, compiled; none if the edits overlap.
 pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
@@ -41,4 +42,16 @@ pub(crate) fn mends(snapshot: &Snapshot, edits: &[Edit]) -> bool {
 /// Whether a text has no errors.
 pub(crate) fn is_sound(snapshot: &Snapshot) -> bool {
     !snapshot.diagnostics().iter().any(Diagnostic::is_error)
+}
+
+/// The texts that were read already.
+struct Known<'m>(&'m SourceMap);
+
+impl Sources for Known<'_> {
+    fn read(&self, path: &Path) -> Result<String, String> {
+        let found = self.0.iter().find(|entry| entry.1.path.as_deref() == Some(path));
+        found
+            .map(|entry| entry.1.text.to_string())
+            .ok_or_else(|| "was not read before".to_string())
+    }
 }

@@ -244,15 +244,16 @@ impl Offer<'_, '_> {
         found
     }
 
-    fn units(&self, is_wanted: impl Fn(&Dimension) -> bool) -> Vec<Completion> {
+    /// Units that have a name, of a dimension if it is known, and else those too that are usual and have none.
+    fn units(&self, of: Option<&str>) -> Vec<Completion> {
+        let is_wanted = |dimension: &Dimension| of.is_none_or(|of| dimension.text() == of);
         let named = named_units().filter(|unit| unit.0 != "1" && is_wanted(&unit.1));
         let named = named.map(|(name, dimension)| Completion {
             detail: Some(dimension.text()).filter(|text| text != name),
             ..self.plain(name, NameKind::Unit)
         });
         let usual = USUAL_UNITS.iter().map(|name| self.plain(name, NameKind::Unit));
-        // Those without a name of their own are not looked into.
-        let usual = usual.filter(|_| named_units().all(|unit| is_wanted(&unit.1)));
+        let usual = usual.filter(|_| of.is_none());
         named.chain(usual).collect()
     }
 
@@ -372,9 +373,9 @@ impl Offer<'_, '_> {
             }
             Expected::Kind => self.kinds(),
             Expected::Domain => self.domains(),
-            Expected::Unit => self.units(|_| true),
+            Expected::Unit => self.units(None),
             Expected::UnitOfTime => {
-                let mut units = self.units(|dimension| dimension.text() == "s");
+                let mut units = self.units(Some("s"));
                 units.push(self.plain("ms", NameKind::Unit));
                 units
             }
