@@ -1,5 +1,5 @@
-//! The equations as they are read, one by one: over a mass matrix where that is shorter. Whoever shows an equation shows this one, so that
-//! the terminal, the pages and the editor agree.
+//! The equations as they are read, one by one: over a mass matrix where that is shorter. The terminal, the pages and the editor
+//! all show this one, so that they agree.
 
 use crate::system::{Assignment, StateSystem};
 use lgm_algebra::expr::{ExprId, Node, print};
