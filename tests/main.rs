@@ -89,6 +89,7 @@ mod syntax_errors;
 mod systems;
 mod textbook;
 mod time_functions;
+mod total_states;
 mod vector_networks;
 mod verification;
 mod written_equations;

@@ -144,14 +144,12 @@ fn parameters(system: &StateSystem, out: &mut String) {
 
 fn states(system: &StateSystem, out: &mut String) {
     let states = system.states.iter().map(|state| {
-        let what = match state.variable {
-            StateVariable::IntegralOfAcross => format!("integral of across {}", state.element),
-            StateVariable::IntegralOfThrough => format!("integral of through {}", state.element),
-            StateVariable::Integral => match &state.written {
-                Some(written) => written.to_string(),
-                None => "an integral".to_string(),
-            },
-            other => format!("{} of {}", other.word(), state.element),
+        let what = match (state.variable, &state.written) {
+            (_, Some(written)) => written.to_string(),
+            (StateVariable::IntegralOfAcross, _) => format!("integral of across {}", state.element),
+            (StateVariable::IntegralOfThrough, _) => format!("integral of through {}", state.element),
+            (StateVariable::Integral, _) => "an integral".to_string(),
+            (other, _) => format!("{} of {}", other.word(), state.element),
         };
         let start = format!(" {what}, starts at {}", shortest(state.start_value));
         vec![state.name.to_string(), words(&state.unit), start]

@@ -147,11 +147,44 @@ fn storage_state(
     let Law::Storage { co_energy, .. } = &element.law else {
         unreachable!("invariant: only storage is independent")
     };
+    let at = (port.0 - element.ports.start) as usize;
     let choice = request.choice_of(element);
-    let domain = info.domain.map(|id| &model.domains[id.index()]);
-    let (variable, symbol, unit) = match (domain, choice) {
+    let (variable, symbol, unit) = variable_of(model, port, *co_energy, choice);
+    let name = state_name(model, port, &symbol);
+    let start = start_of(model, exprs, port, choice, diagnostics);
+    let nominal = nominal_of(model, exprs, port, choice);
+    State {
+        element: model.path_name(element.path).into(),
+        variable,
+        written: None,
+        unit,
+        symbol: exprs.new_symbol(name.clone(), SymbolKind::State),
+        name: name.into(),
+        start,
+        start_value: 0.0,
+        // A start converted to other states depends on all starts of the field.
+        start_given: if choice == element.state_choice {
+            element.start.get(at).is_some_and(Option::is_some)
+        } else {
+            element.start.iter().any(Option::is_some)
+        },
+        start_span: element.start_span,
+        nominal,
+        span: model.paths[element.path.index()].span,
+    }
+}
+
+/// What a storage port carries under a choice: which of its variables, how that is named, and its unit.
+fn variable_of(
+    model: &Model,
+    port: PortId,
+    co_energy: Variable,
+    choice: StateChoice,
+) -> (StateVariable, String, Option<SiUnit>) {
+    let domain = model.ports[port.index()].domain.map(|id| &model.domains[id.index()]);
+    match (domain, choice) {
         (Some(domain), choice) => {
-            let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
+            let is_across = domain.effort_is_across == (co_energy == Variable::Effort);
             match (is_across, choice) {
                 (true, StateChoice::CoEnergy) => (
                     StateVariable::Across,
@@ -183,9 +216,14 @@ fn storage_state(
             Variable::Flow => (StateVariable::Flow, "f".to_string(), None),
             Variable::Effort => (StateVariable::Effort, "e".to_string(), None),
         },
-    };
-    let at = (port.0 - element.ports.start) as usize;
-    let path: Arc<str> = model.path_name(element.path).into();
+    }
+}
+
+/// The name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.
+fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
+    let info = &model.ports[port.index()];
+    let element = &model.elements[info.element.index()];
+    let path = model.path_name(element.path);
     let mut name = format!("{path}.{symbol}");
     if let (Some(mode), Some(block)) = (element.mode, model.paths[element.path.index()].parent) {
         // The modes of a block are entries of its state, whatever carries them.
@@ -197,27 +235,23 @@ fn storage_state(
     if let Some(entry) = info.entry {
         name.push_str(&format!("[{entry}]"));
     }
-    let start = start_of(model, exprs, port, choice, diagnostics);
-    let nominal = nominal_of(model, exprs, port, choice);
-    State {
-        element: path,
-        variable,
-        written: None,
-        unit,
-        symbol: exprs.new_symbol(name.clone(), SymbolKind::State),
-        name: name.into(),
-        start,
-        start_value: 0.0,
-        // A start converted to other states depends on all starts of the field.
-        start_given: if choice == element.state_choice {
-            element.start.get(at).is_some_and(Option::is_some)
-        } else {
-            element.start.iter().any(Option::is_some)
-        },
-        start_span: element.start_span,
-        nominal,
-        span: model.paths[element.path.index()].span,
-    }
+    name
+}
+
+/// The state that is the total of what a storage port holds and what storage holds that follows from it. It starts at 0.
+pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> State {
+    let request = StateRequest::Energy;
+    let mut state = storage_state(model, exprs, port, request, &mut Vec::new());
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Storage { co_energy, .. } = &element.law else {
+        unreachable!("invariant: only storage is independent")
+    };
+    let (_, symbol, _) = variable_of(model, port, *co_energy, StateChoice::Energy);
+    let name = state_name(model, port, &format!("total_{symbol}"));
+    exprs.rename(state.symbol, name.clone());
+    state.name = name.into();
+    (state.start, state.start_given, state.start_span) = (exprs.zero(), false, None);
+    state
 }
 
 /// Of what size the state that was chosen is, from what was said of the one that the storage naturally carries.

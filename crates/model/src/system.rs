@@ -180,7 +180,7 @@ pub struct State {
     pub element: Arc<str>,
     /// Which of its variables it is.
     pub variable: StateVariable,
-    /// What an integral is in the words of the model: `int(across(w))`.
+    /// What an integral is in the words of the model: `int(across(w))`; and of a total, what it is the total of.
     pub written: Option<Arc<str>>,
     /// Its SI unit.
     pub unit: Option<SiUnit>,

@@ -3,8 +3,10 @@
 mod laws;
 mod links;
 mod rates;
+mod totals;
 
 use super::energies::change_states;
+use super::knees::Knee;
 use super::names::port_variable_name;
 use super::prepare::Prepared;
 use crate::assemble::Obstacle;
@@ -13,6 +15,7 @@ use crate::causality::structure::{measure_columns, port_column};
 use crate::links::Links;
 use crate::matrices::{Present, is_negative};
 use crate::nonlinear::linearity::varies;
+use crate::nonlinear::momenta::{self, Momentum};
 use crate::outputs::OutputFault;
 use crate::reduce::{Reduced, Refusal, Solve, reduce};
 use crate::refusal::Failure;
@@ -20,7 +23,7 @@ use crate::states::StateRequest;
 use indexmap::IndexMap;
 use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
-use lgm_model::system::StateSystem;
+use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Law, Model, StateChoice};
 use num_traits::Signed;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -79,6 +82,10 @@ pub(super) struct Definitions {
     pub(super) outputs: usize,
     /// Symbols whose rates the laws ask for.
     pub(super) rated: FxHashSet<SymbolId>,
+    /// What the totals among the states follow from at the start; the values are the last roots.
+    pub(super) starts: Vec<Option<StartConstraint>>,
+    /// The knees, by their places, that rates of states still pass through.
+    pub(super) needles: Vec<usize>,
 }
 
 /// Rates and drifts that are still to be written down.
@@ -118,6 +125,8 @@ struct Builder<'a, F: Present> {
     waiting: Vec<Waiting>,
     /// Energy variables that are no states, as they are defined.
     followed: FxHashMap<SymbolId, ExprId>,
+    /// The co-energies of independent storage over the states and sources, where energy variables are states; else none.
+    co_energies: Vec<Row<F::Element>>,
 }
 
 /// The outputs that add a state: one for each integrand that a state does not hold.
@@ -172,6 +181,30 @@ impl Definitions {
         (largest, exprs.reachable(&all).len())
     }
 
+    /// Which of some variables the rates of the states depend on, by their places.
+    fn needles_among(&self, exprs: &Exprs, variables: &[Option<ExprId>]) -> Vec<usize> {
+        if variables.is_empty() {
+            return Vec::new();
+        }
+        let mut waiting = exprs.symbols_of(&self.roots[..self.states]);
+        let mut seen: FxHashSet<SymbolId> = waiting.iter().copied().collect();
+        while let Some(symbol) = waiting.pop() {
+            let Some(definition) = self.map.get(&symbol) else {
+                continue;
+            };
+            let (Value::Explicit(value) | Value::Implicit(value)) = definition.value;
+            let behind = exprs.symbols_of(&[value]).into_iter();
+            waiting.extend(behind.filter(|symbol| seen.insert(*symbol)));
+        }
+        let is_seen =
+            |variable: &ExprId| matches!(exprs.node(*variable), Node::Symbol(symbol) if seen.contains(symbol));
+        let variables = variables.iter().enumerate();
+        variables
+            .filter(|(_, variable)| variable.as_ref().is_none_or(is_seen))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
     /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
     pub(super) fn build<F: Present>(
         prepared: &Prepared,
@@ -223,9 +256,12 @@ impl Definitions {
                 states.choice_of(element) == StateChoice::Energy
             })
             .collect();
-        change_states(model, field, &mut reduced, &is_energy)?;
+        let co_energies = change_states(model, field, &mut reduced, &is_energy)?;
+        let mut momenta = momenta::find(prepared, field, &mut system.exprs, &reduced);
+        momenta::take_places(prepared, system, &reduced, &mut momenta);
         let followers = reduced.wanted.split_off(asked);
-        let links = links::links(prepared, system, &reduced, &followers);
+        let totals = momenta.iter().map(|momentum| momentum.state).collect();
+        let links = links::links(prepared, system, &reduced, &followers, &totals);
         let drifts = vec![None; reduced.known.drifts];
         let mut builder = Builder {
             model,
@@ -245,25 +281,41 @@ impl Definitions {
             asking: None,
             waiting: Vec::new(),
             followed: FxHashMap::default(),
+            co_energies,
         };
-        let found = builder.define(prepared, system, &is_energy, conjugates, others);
-        let (exprs, map, rated) = (builder.exprs, builder.definitions, builder.rated);
+        let found = builder.define(prepared, system, &momenta, &is_energy, conjugates, others);
+        let given: Vec<ExprId> = builder.sources;
+        let (exprs, map, rated, reduced) = (builder.exprs, builder.definitions, builder.rated, builder.reduced);
         system.exprs = exprs;
         let roots = found?;
-        let definitions = Definitions {
+        let starts = roots[roots.len() - momenta.len()..].iter().zip(&momenta);
+        let mut definitions = Definitions {
+            starts: starts
+                .map(|(root, momentum)| momentum.start_constraint(*root))
+                .collect(),
             map,
             roots,
             states: system.states.len(),
             outputs: model.outputs.len(),
             rated,
+            needles: Vec::new(),
         };
+        let place = |knee: &Knee| reduced.sources.iter().position(|port| *port == knee.port);
+        let sharp = prepared.knees.iter().map(|knee| place(knee).map(|place| given[place]));
+        definitions.needles = definitions.needles_among(&system.exprs, &sharp.collect::<Vec<_>>());
         Ok((definitions, links))
     }
 }
 
 impl<F: Present> Builder<'_, F> {
-    /// A symbol for the rate of every state, so that rates may be used before they are known, and of every co-energy.
-    fn symbols_of_rates(&mut self, system: &StateSystem, is_energy: &[bool]) -> Vec<SymbolId> {
+    /// A symbol for the rate of every state, so that rates may be used before they are known, and of every co-energy. Returns those of
+    /// the states, and those of the variables of storage.
+    fn symbols_of_rates(
+        &mut self,
+        system: &StateSystem,
+        momenta: &[Momentum<F::Element>],
+        is_energy: &[bool],
+    ) -> (Vec<SymbolId>, Vec<SymbolId>) {
         let mut derivatives = Vec::with_capacity(system.states.len());
         for state in &system.states {
             let symbol = self
@@ -282,20 +334,31 @@ impl<F: Present> Builder<'_, F> {
             let rate = self.exprs.symbol(*rate);
             self.rates.insert(input.symbol, rate);
         }
-        self.states = (0..self.reduced.known.storage)
-            .map(|k| self.exprs.symbol(system.states[k].symbol))
-            .collect();
-        for k in 0..self.reduced.known.storage {
+        let storage = self.reduced.known.storage;
+        let mut own: Vec<SymbolId> = derivatives[..storage].to_vec();
+        let states = system.states[..storage].iter();
+        let mut variables: Vec<SymbolId> = states.map(|state| state.symbol).collect();
+        for momentum in momenta {
+            let name = format!("der({})", self.exprs.symbol_info(momentum.variable).name);
+            let symbol = self.exprs.new_symbol(name, SymbolKind::Assignment);
+            let rate = self.exprs.symbol(symbol);
+            self.rates.insert(momentum.variable, rate);
+            self.of_first_order.insert(symbol);
+            own[momentum.state] = symbol;
+            variables[momentum.state] = momentum.variable;
+        }
+        self.states = variables.into_iter().map(|symbol| self.exprs.symbol(symbol)).collect();
+        for k in 0..storage {
             let symbol = if is_energy[k] {
                 let name = format!("rate of the co-energy of {}", system.states[k].element);
                 self.exprs.new_symbol(name, SymbolKind::Assignment)
             } else {
-                derivatives[k]
+                own[k]
             };
             self.of_first_order.insert(symbol);
             self.co_energy_rates.push(symbol);
         }
-        derivatives
+        (derivatives, own)
     }
 
     /// Defines the rates of declared integrals, then of those that outputs add; these are held from here on.
@@ -334,12 +397,13 @@ impl<F: Present> Builder<'_, F> {
         &mut self,
         prepared: &Prepared,
         system: &StateSystem,
+        momenta: &[Momentum<F::Element>],
         is_energy: &[bool],
         conjugates: usize,
         others: usize,
     ) -> Result<Vec<ExprId>, Failure> {
         let model = self.model;
-        let derivatives = self.symbols_of_rates(system, is_energy);
+        let (derivatives, own) = self.symbols_of_rates(system, momenta, is_energy);
         let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
             if integral.holds(integral.rate) {
@@ -360,7 +424,8 @@ impl<F: Present> Builder<'_, F> {
             self.insert(*symbol, Value::Explicit(value), Blame::Model);
         }
         self.nonlinear_laws(prepared)?;
-        for (k, symbol) in derivatives.iter().enumerate().take(self.reduced.known.storage) {
+        self.define_momenta(system, momenta, &derivatives)?;
+        for (k, symbol) in own.iter().enumerate() {
             let blame = Blame::Element(model.ports[self.reduced.independent[k].index()].element);
             if is_energy[k] {
                 let row = self.reduced.wanted[conjugates + k].clone();
@@ -386,6 +451,7 @@ impl<F: Present> Builder<'_, F> {
             let value = self.row(&row)?;
             roots.push(value);
         }
+        roots.extend(momenta.iter().map(|momentum| self.states[momentum.state]));
         self.write_waiting()?;
         Ok(roots)
     }

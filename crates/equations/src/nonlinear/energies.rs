@@ -1,21 +1,22 @@
 //! Energy variables as states, in the rows of a reduction.
 
-use crate::causality::elimination::{add_scaled, scaled};
+use crate::causality::elimination::{Row, add_scaled, scaled};
 use crate::matrices::Present;
 use crate::reduce::{Reduced, substitute};
 use crate::refusal::Failure;
 use crate::states::storage_row;
 use lgm_model::Model;
 
-/// Replaces co-energies by the energy variables that were chosen as states, in every row: `z = T^-1 (x - T_u u)`.
+/// Replaces co-energies by the energy variables that were chosen as states, in every row: `z = T^-1 (x - T_u u)`. Returns
+/// the rows of the co-energies; none where these are the states.
 pub(super) fn change_states<F: Present>(
     model: &Model,
     field: &mut F,
     reduced: &mut Reduced<F::Element>,
     is_energy: &[bool],
-) -> Result<(), Failure> {
+) -> Result<Vec<Row<F::Element>>, Failure> {
     if !is_energy.contains(&true) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let storage = reduced.known.storage as u32;
     let (mut matrix, mut right) = (Vec::new(), Vec::new());
@@ -61,5 +62,5 @@ pub(super) fn change_states<F: Present>(
             *row = substitute(field, row, 0, &back);
         }
     }
-    Ok(())
+    Ok(back)
 }

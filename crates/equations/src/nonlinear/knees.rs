@@ -7,8 +7,8 @@
 
 use crate::causality::Causality;
 use crate::nonlinear::folds::{Dependent, dependent_storage, grid, value_at, values};
-use lgm_algebra::expr::SymbolId;
-use lgm_model::{Law, Model, PortId, StorageForm, Variable};
+use lgm_algebra::expr::{Exprs, SymbolId};
+use lgm_model::{DomainId, Law, Model, PortId, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -17,18 +17,32 @@ use rustc_hash::FxHashMap;
 /// tolerance without an error, and one of 1500 was not; of two inductors that share a current, one of 127 was not.
 const SHARP: f64 = 50.0;
 
-/// A warning for each storage without a state whose law has a sharp knee, at the values of the parameters.
-pub(super) fn warnings(model: &Model, causality: &Causality) -> Vec<Diagnostic> {
-    let mut parameters: Option<FxHashMap<SymbolId, f64>> = None;
+/// A sharp knee in the law of a storage without a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Knee {
+    /// The port of the storage.
+    pub(super) port: PortId,
+    /// How much faster what it stores changes there than far from there.
+    factor: f64,
+}
+
+/// The sharp knees in laws of storage without a state, at the values of the parameters.
+pub(super) fn knees(model: &Model, causality: &Causality) -> Vec<Knee> {
+    // What all of them need, made for the first one.
+    let mut shared: Option<(Exprs, FxHashMap<SymbolId, f64>, Smallest)> = None;
     let mut found = Vec::new();
     for each in dependent_storage(model, causality) {
         let Dependent {
             port, given, stored, ..
         } = each;
-        let parameters = parameters.get_or_insert_with(|| values(model));
-        let beside = smallest_beside(model, causality, port, each.co_energy, parameters);
+        let (exprs, parameters, smallest) = shared.get_or_insert_with(|| {
+            let parameters = values(model);
+            let smallest = smallest_linear(model, causality, &parameters);
+            (model.exprs.clone(), parameters, smallest)
+        });
+        let kind = (model.ports[port.index()].domain, each.co_energy);
+        let beside = smallest.get(&kind).copied().unwrap_or(0.0);
         let sharpness = each.law.residuals.iter().filter_map(|residual| {
-            let mut exprs = model.exprs.clone();
             let by_given = exprs.differentiate(*residual, given)?;
             let by_stored = exprs.differentiate(*residual, stored)?;
             // Where the slope depends on neither, there is no knee; where on both, it is not looked at.
@@ -38,8 +52,8 @@ pub(super) fn warnings(model: &Model, causality: &Causality) -> Vec<Diagnostic> 
                 _ => return None,
             };
             let slope = |value| {
-                let above = value_at(&exprs, by_given, along, value, parameters)?;
-                let below = value_at(&exprs, by_stored, along, value, parameters)?;
+                let above = value_at(exprs, by_given, along, value, parameters)?;
+                let below = value_at(exprs, by_stored, along, value, parameters)?;
                 Some((above / below).abs()).filter(|slope| slope.is_finite())
             };
             knee(
@@ -48,7 +62,7 @@ pub(super) fn warnings(model: &Model, causality: &Causality) -> Vec<Diagnostic> 
             )
         });
         if let Some(factor) = sharpness.reduce(f64::max).filter(|factor| *factor > SHARP) {
-            found.push(warning(model, port, factor));
+            found.push(Knee { port, factor });
         }
     }
     found
@@ -63,39 +77,38 @@ fn knee(slopes: &[f64], beside: f64) -> Option<f64> {
     (most > far).then(|| most / (far + beside))
 }
 
-/// The smallest linear storage of the same kind that has a state, in what it stores per unit of its co-energy; 0 if there is none.
-fn smallest_beside(
-    model: &Model,
-    causality: &Causality,
-    port: PortId,
-    co_energy: Variable,
-    parameters: &FxHashMap<SymbolId, f64>,
-) -> f64 {
-    let domain = model.ports[port.index()].domain;
-    let values = causality.independent.iter().filter_map(|other| {
-        let about = &model.ports[other.index()];
+/// The smallest storage of each kind: of each domain, by its co-energy.
+type Smallest = FxHashMap<(Option<DomainId>, Variable), f64>;
+
+/// The smallest linear storage of each kind that has a state, in what it stores per unit of its co-energy.
+fn smallest_linear(model: &Model, causality: &Causality, parameters: &FxHashMap<SymbolId, f64>) -> Smallest {
+    let mut found = Smallest::default();
+    for port in &causality.independent {
+        let about = &model.ports[port.index()];
         let element = &model.elements[about.element.index()];
-        let Law::Storage {
-            co_energy: own,
-            value,
-            form,
-        } = &element.law
-        else {
-            return None;
+        let Law::Storage { co_energy, value, form } = &element.law else {
+            continue;
         };
-        let at = (other.0 - element.ports.start) as usize;
+        let at = (port.0 - element.ports.start) as usize;
         let known = |symbol| parameters.get(&symbol).copied();
-        let value = model.exprs.evaluate_f64(&[value.get(at, at)], &known).ok()?[0].abs();
-        let value = match form {
-            StorageForm::Direct => value,
-            StorageForm::Inverse => 1.0 / value,
+        let Ok(values) = model.exprs.evaluate_f64(&[value.get(at, at)], &known) else {
+            continue;
         };
-        (about.domain == domain && *own == co_energy && value.is_finite() && value > 0.0).then_some(value)
-    });
-    values.reduce(f64::min).unwrap_or(0.0)
+        let value = match form {
+            StorageForm::Direct => values[0].abs(),
+            StorageForm::Inverse => 1.0 / values[0].abs(),
+        };
+        if value.is_finite() && value > 0.0 {
+            let smallest = found.entry((about.domain, *co_energy)).or_insert(value);
+            *smallest = smallest.min(value);
+        }
+    }
+    found
 }
 
-fn warning(model: &Model, port: PortId, factor: f64) -> Diagnostic {
+/// A warning of a knee that the rates of states pass through.
+pub(super) fn warning(model: &Model, knee: &Knee) -> Diagnostic {
+    let Knee { port, factor } = *knee;
     let element = model.ports[port.index()].element;
     let name = model.element_name(element);
     let message = format!(

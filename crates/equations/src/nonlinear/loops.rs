@@ -94,6 +94,7 @@ pub(super) fn resolve(
         states,
         outputs,
         rated,
+        ..
     } = definitions;
     let is_rate = |id: &ExprId| match exprs.node(*id) {
         Node::Symbol(symbol) => Some(*symbol),

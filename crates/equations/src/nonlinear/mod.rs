@@ -27,6 +27,7 @@ mod knees;
 mod linearity;
 mod loops;
 mod masses;
+mod momenta;
 mod names;
 mod prepare;
 mod present;
@@ -45,7 +46,7 @@ use crate::shared::SharedArena;
 use definitions::Definitions;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
-use lgm_model::system::StateSystem;
+use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::Prepared;
@@ -140,6 +141,9 @@ fn equations(
     } = defined(prepared, options, &columns, &mut frame_notes)?;
     options.go_on()?;
     diagnostics.append(&mut frame_notes);
+    let needles = definitions.needles.iter().map(|place| &prepared.knees[*place]);
+    diagnostics.extend(needles.map(|knee| knees::warning(&prepared.model, knee)));
+    let totals = definitions.starts.clone();
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     options.go_on()?;
     let mut shortening = match is_read {
@@ -148,8 +152,12 @@ fn equations(
     };
     let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);
     closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
-    let starts = columns.split_off(asked);
+    let mut starts = columns.split_off(asked);
+    let of_totals = starts.split_off(started.len());
     system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
+    let of_totals = totals.into_iter().zip(of_totals);
+    let of_totals = of_totals.filter_map(|(start, follows)| Some(StartConstraint { follows, ..start? }));
+    system.start_constraints.extend(of_totals);
     links.dependent = started.iter().map(|entry| entry.0).collect();
     Ok(Built { system, columns, links })
 }

@@ -10,7 +10,7 @@ use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
 use crate::nonlinear::folds::folded;
-use crate::nonlinear::knees;
+use crate::nonlinear::knees::{self, Knee};
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::parameter_values::parameter_values;
@@ -32,6 +32,8 @@ pub(super) struct Prepared {
     pub(super) released: Vec<Integral>,
     /// Symbols in moduli that are rates, each with what it is the rate of.
     pub(super) rates: Vec<(SymbolId, ExprId)>,
+    /// Knees of storage without a state.
+    pub(super) knees: Vec<Knee>,
 }
 
 pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
@@ -71,7 +73,7 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
     if is_sound {
-        diagnostics.extend(knees::warnings(&prepared.model, &prepared.causality));
+        prepared.knees = knees::knees(&prepared.model, &prepared.causality);
     }
     if is_sound && !retain.is_empty() {
         let Prepared { model, causality, .. } = &prepared;
@@ -213,6 +215,7 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         causality,
         released: Vec::new(),
         rates: Vec::new(),
+        knees: Vec::new(),
     };
     if !has_errors(&diagnostics) {
         release_dependent_integrals(&mut prepared);

@@ -60,7 +60,14 @@ fn switched_sources(model: &Model, ports: impl Iterator<Item = PortId>) -> FxHas
 }
 
 /// What carries the states, and what ties them together; `followers` are the rows of the columns of the same name.
-pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Reduced<E>, followers: &[Row<E>]) -> Links {
+/// The states of the places `totals` are tied to nothing: they hold all that their storage shares.
+pub(super) fn links<E>(
+    prepared: &Prepared,
+    system: &StateSystem,
+    reduced: &Reduced<E>,
+    followers: &[Row<E>],
+    totals: &FxHashSet<usize>,
+) -> Links {
     let Prepared { model, causality, .. } = prepared;
     let storage = reduced.known.storage;
     let states: Vec<SymbolId> = system.states[..storage].iter().map(|state| state.symbol).collect();
@@ -71,7 +78,7 @@ pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Redu
             .then(|| reduced.sources[(column - reduced.known.source(0)) as usize])
     };
     let state = |column: u32| match states.get(column as usize) {
-        Some(state) => Some(*state),
+        Some(state) => (!totals.contains(&(column as usize))).then_some(*state),
         None => energy_of(model, source(column)?),
     };
     let rows = [&reduced.dependent_co_energy[..], followers];
@@ -82,6 +89,9 @@ pub(super) fn links<E>(prepared: &Prepared, system: &StateSystem, reduced: &Redu
     let is_constant = |column: u32| source(column).is_some_and(|port| switched.contains(&port));
     let mut links = Links::default();
     links.carry(model, &reduced.independent, &states);
+    for total in totals {
+        links.carriers.remove(&states[*total]);
+    }
     for port in &causality.nonlinear {
         if let Some(energy) = energy_of(model, *port)
             && !follows(model, causality, *port)
