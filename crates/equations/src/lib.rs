@@ -36,6 +36,7 @@ mod options;
 mod outputs;
 mod parameter_values;
 mod points;
+mod port_causality;
 mod problem;
 mod pushes;
 pub mod reduce;
@@ -72,6 +73,7 @@ pub use lgm_model::system::{
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
 pub use options::Options;
+pub use port_causality::port_causality;
 pub use retain::retained;
 pub use start_values::search_starts;
 pub use states::StateRequest;

@@ -5,7 +5,7 @@ use crate::storage::Stored;
 use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::system::{DependentStorage, StateSystem};
-use lgm_model::{Model, Parameter, SiUnit};
+use lgm_model::{Model, Parameter, SiUnit, Signal};
 use lgm_source::diagnostic::six_digits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -125,10 +125,7 @@ pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Op
     let model = snapshot.compilation().model()?;
     let is_here = |span| span == definition.name_span;
     match definition.kind {
-        DefinitionKind::Constant => {
-            let found = model.constants.iter().find(|constant| is_here(constant.span))?;
-            Some(with_unit(&six_digits(to_f64(&found.value)), found.unit.as_ref()))
-        }
+        DefinitionKind::Constant | DefinitionKind::Signal => fixed_values(model, definition),
         DefinitionKind::Input => {
             let input = model.inputs.iter().find(|input| is_here(input.span))?;
             let signal = input.signal?;
@@ -143,6 +140,50 @@ pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Op
         }
         _ => parameter(snapshot, definition).and_then(value_of),
     }
+}
+
+/// The most values that are listed of one declaration.
+const VALUES: usize = 8;
+
+/// The values of a constant, or of a signal that does not change with time: of each place that its declaration stands for, and of each
+/// entry. One that all share is listed once.
+fn fixed_values(model: &Model, definition: &Definition) -> Option<String> {
+    let constants = model
+        .constants
+        .iter()
+        .filter(|known| known.span == definition.name_span);
+    let mut found: Vec<(f64, Option<&SiUnit>)> = constants
+        .map(|known| (to_f64(&known.value), known.unit.as_ref()))
+        .collect();
+    let known = values_of(model);
+    let of = |symbol| known.get(&symbol).copied();
+    for signal in signals_of(model, definition) {
+        // One that changes with time has no value.
+        let value = model.exprs.evaluate_f64(&[signal.value], &of).ok()?[0];
+        found.push((value, signal.unit.as_ref()));
+    }
+    let unit = found.first()?.1;
+    let mut values: Vec<String> = found.iter().map(|entry| six_digits(entry.0)).collect();
+    values.dedup();
+    if values.len() > VALUES {
+        let count = values.len();
+        values.truncate(VALUES);
+        values.push(format!(".. ({count})"));
+    }
+    Some(with_unit(&values.join(", "), unit))
+}
+
+/// The entries of a signal, at each place that its declaration stands for.
+fn signals_of<'m>(model: &'m Model, definition: &Definition) -> impl Iterator<Item = &'m Signal> {
+    let span = definition.name_span;
+    model.signals.iter().filter(move |signal| signal.span == span)
+}
+
+/// The unit of a signal, where it is known and has a name.
+pub(crate) fn signal_unit<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s SiUnit> {
+    let model = snapshot.compilation().model()?;
+    let found = signals_of(model, definition).next()?;
+    found.unit.as_ref().filter(|unit| ***unit != *"1")
 }
 
 /// The values of the parameters in SI.

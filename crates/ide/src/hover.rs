@@ -1,8 +1,11 @@
 //! What is known of the place under the pointer.
 
-use crate::facts::{declared_value, definitions, equations_of, equivalent, stored, symbolic};
+use crate::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
 use crate::functions::function;
+use crate::keywords::keyword;
 use crate::navigation::name_at;
+use crate::ports::port_causality;
+use crate::relation::relation;
 use crate::storage::{groups, listed};
 use crate::{Hover, Snapshot};
 use lgm_algebra::expr::print;
@@ -33,6 +36,8 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     parts.extend(definition.doc.as_ref().map(|doc| doc.trim().to_string()));
     if let Some(value) = declared_value(snapshot, definition) {
         parts.push(format!("Value: {value}"));
+    } else if let (DefinitionKind::Signal, Some(unit)) = (definition.kind, signal_unit(snapshot, definition)) {
+        parts.push(format!("In {unit}."));
     }
     if let (DefinitionKind::Instance, Some(of)) = (definition.kind, definition.of) {
         let kind = snapshot.analysis().get(of);
@@ -49,6 +54,10 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
         DefinitionKind::Instance | DefinitionKind::State | DefinitionKind::Output
     ) {
         parts.extend(causality(snapshot, definition, LISTED));
+    }
+    if definition.kind == DefinitionKind::Instance {
+        parts.extend(relation(snapshot, definition));
+        parts.extend(port_causality(snapshot, definition));
     }
     parts.join("\n\n")
 }
@@ -189,7 +198,7 @@ fn quoted(names: &[&str], most: usize) -> String {
     listed(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), most)
 }
 
-/// A unit or a function of the language.
+/// A word, a unit or a function of the language.
 fn of_word(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Hover> {
     let text = &snapshot.map().get(source).text;
     let tokens = token::lex(source, text).tokens;
@@ -202,10 +211,14 @@ fn of_word(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Hover> 
         (_, Some((start, Token::Name(_), _))) if *start == at as usize => place + 1,
         _ => place,
     };
-    let (start, Token::Name(name), end) = tokens[place] else {
+    let (start, token, end) = tokens[place];
+    let span = Span::new(source, start, end);
+    if let Some(markdown) = keyword(&tokens, place, &text[start..end]) {
+        return Some(Hover { span, markdown });
+    }
+    let Token::Name(name) = token else {
         return None;
     };
-    let span = Span::new(source, start, end);
     let is_called = matches!(tokens.get(place + 1), Some((_, Token::ParenOpen, _)));
     let markdown = match (is_called, name) {
         (true, _) => function(name)?.to_string(),

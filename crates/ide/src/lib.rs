@@ -13,8 +13,13 @@ mod facts;
 mod functions;
 mod hints;
 mod hover;
+#[cfg(test)]
+mod hover_tests;
+mod keywords;
 mod navigation;
+mod ports;
 mod problems;
+mod relation;
 mod rewrites;
 mod snapshot;
 mod storage;

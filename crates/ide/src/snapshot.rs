@@ -4,6 +4,7 @@ use crate::storage::Storages;
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::Analysis;
 use lgm_equations::Options;
+use lgm_model::Variable;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources};
@@ -17,6 +18,7 @@ pub struct Snapshot {
     analysis: OnceLock<Analysis>,
     diagnostics: OnceLock<Vec<Diagnostic>>,
     storages: OnceLock<Option<Storages>>,
+    solved: OnceLock<Option<Vec<Option<Variable>>>>,
 }
 
 impl Snapshot {
@@ -49,6 +51,7 @@ impl Snapshot {
             analysis: OnceLock::new(),
             diagnostics: OnceLock::new(),
             storages: OnceLock::new(),
+            solved: OnceLock::new(),
         }
     }
 
@@ -72,6 +75,18 @@ impl Snapshot {
     pub(crate) fn storages(&self) -> Option<&Storages> {
         let make = || Some(Storages::of(self.compilation.model()?, self.compilation.system()?));
         self.storages.get_or_init(make).as_ref()
+    }
+
+    /// For each port of the model, the variable that the rest of the model gives it; none where there are no equations.
+    pub(crate) fn solved(&self) -> Option<&[Option<Variable>]> {
+        let make = || {
+            self.compilation.system()?;
+            let (model, graph) = (self.compilation.formulated_model()?, self.compilation.bond_graph()?);
+            let found = lgm_equations::port_causality(model, graph, &self.compilation.request().equations);
+            // What the equations were made from has the ports of the model in front.
+            found.filter(|solved| solved.len() >= self.compilation.model().map_or(0, |model| model.ports.len()))
+        };
+        self.solved.get_or_init(|| lgm_source::stack::deep(make)).as_deref()
     }
 
     /// All texts: the root, what it imports, and the standard library, whose texts have no path.

@@ -133,7 +133,7 @@ pub struct Given {
     pub span: Span,
 }
 
-/// A `const` of the model that is a single number: the equations hold its value, and not its name.
+/// A `const` or a `signal` that is a single number, in the model or in one of its components: the equations hold its value, and not its name.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// Its value in SI.

@@ -205,8 +205,8 @@ impl<'a> Evaluator<'a> {
         self.like(&value, entries)
     }
 
-    /// Notes the value of a `const` of the model.
-    pub(crate) fn keep_constant(&mut self, assigned: &'a Assigned, scalar: Scalar) {
+    /// Notes the value of a `const`, of the model or of one of its components.
+    fn keep_constant(&mut self, assigned: &'a Assigned, scalar: Scalar) {
         // What is no number was reported where it was declared.
         let Ok(numbers) = self.arena.exprs.evaluate_exact(&[scalar.expr], &|_| None) else {
             return;
@@ -244,10 +244,13 @@ impl<'a> Evaluator<'a> {
         let Some(symbol) = symbols.first() else {
             // What is a number already has a value; the rest may divide by zero, or be beyond all bounds.
             let is_number = exprs.iter().all(|id| self.arena.exprs.as_number(*id).is_some());
-            return match is_number || self.exact(&exprs, span).is_some() {
-                true => value,
-                false => Value::Error,
-            };
+            if !is_number && self.exact(&exprs, span).is_none() {
+                return Value::Error;
+            }
+            if let Value::Scalar(scalar) = value {
+                self.keep_constant(assigned, scalar);
+            }
+            return value;
         };
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let diagnostic = Diagnostic::error(

@@ -1,6 +1,5 @@
 //! The walk over a body: its values and nodes first, then its instances, through loops and conditions.
 
-use crate::context::values::Value;
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::expand::{Deferred, Expansion};
 use lgm_syntax::ast::{self, Statement, StatementKind};
@@ -64,10 +63,7 @@ impl<'a> Expansion<'_, 'a> {
                 &statement.kind
                 && let Some(slot) = self.scopes.value_slot(&assigned.name.text, place.frame)
             {
-                let value = self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
-                if let (StatementKind::Const(_), Value::Scalar(scalar)) = (&statement.kind, value) {
-                    self.keep_constant(assigned, scalar);
-                }
+                self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
             }
         }
     }

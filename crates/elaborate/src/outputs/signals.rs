@@ -5,7 +5,7 @@ use crate::context::{AtPlace, Place, index_text};
 use crate::outputs::Results;
 use lgm_algebra::expr::{ExprId, Function, Node};
 use lgm_model::SiUnit;
-use lgm_model::{Signal, StartCondition};
+use lgm_model::{Constant, Signal, StartCondition};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -45,11 +45,17 @@ impl<'a> Results<'_, 'a> {
     /// Remembers what the values of a signal are called.
     fn name_signal(&mut self, name: &str, value: &Value, span: Span) {
         for (entry, name) in value.entries().iter().zip(entry_names(name, value)) {
-            // What is a number or another variable has a name already.
-            if matches!(self.arena.exprs.node(entry.expr), Node::Number(_) | Node::Symbol(_)) {
-                continue;
-            }
             let unit = self.dims.get(entry.dim).map(SiUnit::of);
+            // The equations hold a number itself, and another variable has a name already.
+            match self.arena.exprs.node(entry.expr) {
+                Node::Number(value) => {
+                    let value = (**value).clone();
+                    self.graph.model.constants.push(Constant { value, unit, span });
+                    continue;
+                }
+                Node::Symbol(_) => continue,
+                _ => {}
+            }
             self.graph.model.signals.push(Signal {
                 name: name.into(),
                 value: entry.expr,

@@ -47,7 +47,7 @@ use definitions::Definitions;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Model};
+use lgm_model::{ElementId, Model, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::Prepared;
 use shorten::{LARGE, Shortening};
@@ -92,6 +92,15 @@ pub(super) fn formulate(
             None
         }
     }
+}
+
+/// The variable that the structure solves for at each port: those of the model come first.
+pub(super) fn port_causality(
+    model: &Model,
+    retain: &[ElementId],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Option<Variable>> {
+    prepare::prepare(model, retain, diagnostics).causality.solved
 }
 
 /// Which columns of the junction structure are wanted of a prepared model.

@@ -1,0 +1,119 @@
+//! What is said of signals, constants, resistors, sources, dependent storage and words.
+
+use crate::Snapshot;
+use lgm_source::NoFiles;
+use lgm_source::cancellation::Cancellation;
+
+/// What hovering behind some words of a text shows.
+fn said(text: &str, words: &str) -> String {
+    let at = text.find(words).expect("the words") + words.len();
+    let found = Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default());
+    let faults = found.problems();
+    assert!(faults.iter().all(|fault| fault.is_hint), "{faults:?}");
+    found
+        .hover((found.root(), at as u32))
+        .map_or(String::new(), |hover| hover.markdown)
+}
+
+#[track_caller]
+fn has(text: &str, words: &str, sentence: &str) {
+    let found = said(text, words);
+    assert!(found.contains(sentence), "{found}");
+}
+
+const CIRCUIT: &str = "component Divider(r) {
+  const N = 3;
+  signal half = r + 1 [ohm];
+  param many = N*r;
+  port p, n : electrical;
+  upper : Resistor(half) p -> n;
+  lower : Resistor(many) p -> n;
+}
+model Circuit {
+  param U = 12 [V];
+  node a, b, c : electrical;
+  signal doubled = U + U;
+  signal fixed = 2 [V] + 4 [V];
+  signal sagging = U - 1 [ohm]*through(series);
+  feed : VoltageSource(sagging) a -> gnd;
+  series : Resistor(10 [ohm]) a -> b;
+  store : Capacitor(1 [mF]) b -> gnd;
+  bleed : Resistor(1 [kohm]) b -> gnd;
+  coil : Inductor(1 [mH]) b -> c;
+  end : Resistor(5 [ohm]) c -> gnd;
+  one_part : Divider(4 [ohm]) (p = b, n = gnd);
+  other_part : Divider(6 [ohm]) (p = b, n = gnd);
+  output y = doubled + fixed;
+  experiment { stop = 1 [s]; points = 11; method = auto; plot = [y]; }
+}
+";
+
+#[test]
+fn signals_have_their_value_where_it_is_fixed_and_else_their_unit() {
+    has(CIRCUIT, "  signal doubled", "signal doubled = U + U;");
+    has(CIRCUIT, "  signal doubled", "Value: 24 V");
+    has(CIRCUIT, "  signal fixed", "Value: 6 V");
+    has(CIRCUIT, "  signal sagging", "In V.");
+    assert!(!said(CIRCUIT, "  signal sagging").contains("Value"));
+}
+
+#[test]
+fn constants_and_signals_of_components_have_the_values_of_all_places() {
+    has(CIRCUIT, "  const N", "Value: 3");
+    has(CIRCUIT, "  signal half", "Value: 5, 7 ohm");
+}
+
+#[test]
+fn resistors_say_which_variable_is_given_and_sources_which_one_follows() {
+    has(
+        CIRCUIT,
+        "\n  feed",
+        "A source of `v` (across); `i` (through) follows from the rest of the model.",
+    );
+    let conductance = "Conductance causality: `v` (across) is given by the rest of the model, and `i` (through) follows from the law.";
+    has(CIRCUIT, "\n  bleed", conductance);
+    let resistance =
+        "Resistance causality: `i` (through) is given by the rest of the model, and `v` (across) follows from the law.";
+    has(CIRCUIT, "\n  end", resistance);
+    // In mechanics effort is through.
+    let damped = "model M {\n  node x : translational;\n  push : ForceSource(1) gnd -> x;\n  m : Mass(1) x -> gnd;\n  \
+                  d : Damper(2) x -> gnd;\n}\n";
+    has(damped, "\n  push", "A source of `F` (through); `v` (across) follows");
+    has(damped, "\n  d", "Resistance causality: `v` (across) is given");
+    // In a loop, all places; on bonds, the words of bond graphs.
+    let loops = "model M {\n  node x[2] : electrical;\n  c : Capacitor(1) x[1] -> gnd;\n  l : Inductor(1) x[1] -> x[2];\n  \
+                 for i in 1:2 { r[i] : Resistor(i) x[i] -> gnd; }\n}\n";
+    has(loops, "{ r", "`r[1]`: Conductance causality");
+    has(loops, "{ r", "`r[2]`: Resistance causality");
+    let bonds = "model M {\n  one A : translational;\n  drive : Se(1);\n  m : I(1);\n  d : R(2);\n  drive -> A;\n  A -> m;\n  A -> d;\n}\n";
+    has(bonds, "\n  drive", "A source of ");
+    // A nonlinear one too.
+    let diode = "import nonlinear;\nmodel M {\n  node a : electrical;\n  c : Capacitor(1) a -> gnd, start = 1;\n  d : Diode() a -> gnd;\n}\n";
+    has(diode, "\n  d", "Conductance causality: `v` (across) is given");
+}
+
+#[test]
+fn what_follows_has_its_relation() {
+    let geared = "model M {\n  param n = 3;\n  node a, b : rotational;\n  jm : Inertia(1) a -> gnd;\n  g : Transformer(n) a -> gnd, b -> gnd;\n  \
+                  jl : Inertia(2) b -> gnd;\n}\n";
+    let found = said(geared, "\n  jl");
+    assert!(
+        found.contains("jl.w = n*jm.w") || found.contains("jl.w = jm.w*n"),
+        "{found}"
+    );
+    assert!(!said(geared, "\n  jm").contains("jl.w ="));
+}
+
+#[test]
+fn words_and_settings_are_explained_where_they_stand() {
+    has(CIRCUIT, "  experiment", "`experiment`: how the model is run");
+    has(CIRCUIT, "{ stop", "`stop`: the time at which the run ends");
+    has(CIRCUIT, "points", "`points`: how many rows");
+    has(CIRCUIT, "method", "`method`: the integration method");
+    has(CIRCUIT, "plot", "`plot`: what is drawn");
+    has(CIRCUIT, "  sign", "`signal`: a name for an expression");
+    has(CIRCUIT, "\nmod", "`model`: a system that is simulated");
+    // `start` of storage is not that of an experiment.
+    let started = "model M {\n  node x : translational;\n  m : Mass(1) x -> gnd, start = 2;\n}\n";
+    has(started, "start", "`start`: the value at the start of the run");
+}
