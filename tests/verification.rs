@@ -178,6 +178,43 @@ enum Change {
     Millionth(usize),
 }
 
+/// A crank at constant speed with a rod that stretches. The equation of position holds the time, and what the heavy pin and the
+/// stretching rod need the rates of are inputs that follow from time: positions and velocities agree only if both go by one clock.
+const STRETCHING: &str = "model Crank {
+  param a = 0.15;  param l = 0.4;  param w0 = 3;
+  signal theta = w0*time;
+  node crank, rod : rotational;
+  node pin[2] vector : translational;  node end[2] vector : translational;
+  state len = int(across(stretch)), start = 0;
+  node stretch : translational;
+  state phi = int(across(rod)), start = 0, close = a*sin(theta) + (l + len)*sin(phi);
+  drive : AngularVelocitySource(w0) crank -> gnd;
+  arm   : Transformer([[-a*sin(theta)], [a*cos(theta)]]) crank -> gnd, pin -> gnd;
+  turn  : Transformer([[-(l+len)*sin(phi)], [(l+len)*cos(phi)]]) rod -> gnd, mid -> pin;
+  node mid[2] vector : translational;
+  reach : Transformer([[cos(phi)],[sin(phi)]]) stretch -> gnd, end -> mid;
+  axial : Spring(500) stretch -> gnd;
+  guide : AcrossSource(0) end[2] -> gnd;
+  slider : Mass(2) end[1] -> gnd;
+  rotary : Inertia(0.1) rod -> gnd;
+  heavy : Mass([[1, 0], [0, 1]]) pin -> gnd;
+  output y = phi;
+  output v = across(slider);
+}
+";
+
+#[test]
+fn chains_that_follow_from_time_are_looked_at_by_one_clock() {
+    let found = said(STRETCHING, |_| ());
+    assert_eq!(codes(&found), ["LGM0712"], "{found:?}");
+    let found = said(STRETCHING, |system| {
+        let last = system.derivatives.len() - 1;
+        let (two, rate) = (system.exprs.integer(2), system.derivatives[last]);
+        system.derivatives[last] = system.exprs.mul(two, rate);
+    });
+    assert!(codes(&found).contains(&"LGM0711"), "{found:?}");
+}
+
 /// The terms of a sum, or the expression itself.
 fn terms(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
     match exprs.node(id) {

@@ -20,7 +20,7 @@ use crate::states::StateRequest;
 use crate::verification::Verification;
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
 use lgm_model::system::StateSystem;
-use lgm_model::{ElementId, Model};
+use lgm_model::{ElementId, Integral, Model};
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -129,6 +129,7 @@ pub(crate) fn verify(model: &Model, system: &StateSystem, retain: &[ElementId], 
     let random = (0..POINTS).map(|set| random_instant(system, set));
     let between = instants_between_corners(model, system);
     for instant in random.chain(between) {
+        let instant = on_the_clock(model, system, instant);
         let point = emitted(system, &instant, &[]);
         let values = |point: Emitted| Some((formulation.at(system, &point)?, point));
         let Some(((at, places), point)) = point.and_then(values) else {
@@ -189,6 +190,30 @@ fn random_instant(system: &StateSystem, set: u64) -> Instant {
         inputs: inputs.clone().map(|k| spread(3 * k + 1, set)).collect(),
         rates: inputs.map(|k| spread(3 * k + 2, set)).collect(),
     }
+}
+
+/// An instant at which the inputs that follow from time have the values that follow from it, in a model that closes chains: an
+/// equation of position may hold the time itself, and positions and velocities agree only if both go by one clock.
+fn on_the_clock(model: &Model, system: &StateSystem, mut instant: Instant) -> Instant {
+    if model.integrals.iter().all(Integral::is_state) {
+        return instant;
+    }
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let parameters: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    let mut exprs = system.exprs.clone();
+    for (at, input) in system.inputs.iter().enumerate().filter(|entry| entry.1.is_internal) {
+        let Some(signal) = input.signal else { continue };
+        let rate = exprs.differentiate(signal, system.time);
+        let known = |symbol: SymbolId| match symbol == system.time {
+            true => Some(instant.time),
+            false => parameters.get(&symbol).copied(),
+        };
+        let list: Vec<ExprId> = [signal].into_iter().chain(rate).collect();
+        if let Ok([value, rate]) = exprs.evaluate_f64(&list, &known).as_deref() {
+            (instant.inputs[at], instant.rates[at]) = (*value, *rate);
+        }
+    }
+    instant
 }
 
 /// The variables of all ports at a point of the emitted system.
