@@ -38,6 +38,7 @@ pub(crate) fn actions(snapshot: &Snapshot, span: Span) -> Vec<Action> {
             let action = Action {
                 title: fix.title.clone(),
                 code: Some(diagnostic.code),
+                is_fix: true,
                 edits: edits_of(fix),
             };
             if !found.contains(&action) {
@@ -73,6 +74,7 @@ pub(crate) fn importing(snapshot: &Snapshot, path: &str) -> Option<Action> {
     Some(Action {
         title: format!("import `{path}`"),
         code: Some(Code::LGM0149),
+        is_fix: true,
         edits: vec![Edit { span, text }],
     })
 }

@@ -170,8 +170,10 @@ pub struct Hint {
 pub struct Action {
     /// What it does, as a menu shows it.
     pub title: String,
-    /// The code of what it mends.
+    /// The code of what it mends; a hint has none.
     pub code: Option<Code>,
+    /// Whether it mends a fault or a hint; others rearrange what is sound.
+    pub is_fix: bool,
     /// The changes.
     pub edits: Vec<Edit>,
 }

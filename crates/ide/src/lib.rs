@@ -10,6 +10,8 @@ mod actions;
 mod answers;
 mod completion;
 mod facts;
+#[cfg(test)]
+mod fixes_tests;
 mod functions;
 mod hints;
 mod hover;

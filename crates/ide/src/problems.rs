@@ -1,8 +1,12 @@
 //! Faults and remarks, as an editor lists them.
 
+use crate::symbols::body_of;
 use crate::{Problem, Snapshot};
 use lgm_elaborate::analysis::{Analysis, Definition, DefinitionId, DefinitionKind};
+use lgm_source::Span;
 use lgm_source::diagnostic::{Diagnostic, Severity};
+use lgm_syntax::ast::StatementKind;
+use lgm_syntax::visit::statements;
 use rustc_hash::FxHashSet;
 
 /// Every fault and remark, of the root and of what it imports; and in a root text without faults, what nothing uses and what hides
@@ -19,6 +23,19 @@ pub(crate) fn problems(snapshot: &Snapshot) -> Vec<Problem> {
 /// Names of the root text that nothing uses, and indices that hide a value.
 fn names(snapshot: &Snapshot) -> Vec<Problem> {
     let analysis = snapshot.analysis();
+    let unused: FxHashSet<DefinitionId> = unused(snapshot).into_iter().collect();
+    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
+    ids.filter(|id| analysis.get(*id).name_span.source == snapshot.root())
+        .filter_map(|id| match unused.contains(&id) {
+            true => without_use(analysis.get(id)),
+            false => hiding(analysis, analysis.get(id)),
+        })
+        .collect()
+}
+
+/// Definitions of the root text that nothing uses.
+pub(crate) fn unused(snapshot: &Snapshot) -> Vec<DefinitionId> {
+    let analysis = snapshot.analysis();
     let used: FxHashSet<DefinitionId> = analysis
         .uses
         .iter()
@@ -26,25 +43,48 @@ fn names(snapshot: &Snapshot) -> Vec<Problem> {
         .map(|entry| entry.definition)
         .collect();
     let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
-    ids.filter(|id| analysis.get(*id).name_span.source == snapshot.root())
-        .filter_map(|id| match used.contains(&id) {
-            false => unused(analysis.get(id)),
-            true => hiding(analysis, analysis.get(id)),
-        })
-        .collect()
+    let starting = starting(snapshot);
+    ids.filter(|id| {
+        let definition = analysis.get(*id);
+        definition.name_span.source == snapshot.root()
+            && !used.contains(id)
+            && !starting.contains(&definition.name_span)
+            && what(definition.kind).is_some()
+    })
+    .collect()
 }
 
-fn unused(definition: &Definition) -> Option<Problem> {
+/// The names of signals that are given a start, from which the starts of states follow though nothing names them.
+fn starting(snapshot: &Snapshot) -> FxHashSet<Span> {
+    let ast = snapshot.compilation().program().ast(snapshot.root());
+    let mut found = FxHashSet::default();
+    for item in ast.map_or(&[][..], |ast| &ast.items) {
+        statements(body_of(item), &mut |statement| {
+            if let StatementKind::Signal(signal) = &statement.kind
+                && !signal.attributes.is_empty()
+            {
+                found.insert(signal.declared.name.span);
+            }
+        });
+    }
+    found
+}
+
+/// What is reported where nothing uses it.
+fn what(kind: DefinitionKind) -> Option<&'static str> {
     use DefinitionKind::*;
-    let what = match definition.kind {
-        Parameter => "parameter",
+    Some(match kind {
+        Parameter | Formal | StructuralFormal => "parameter",
         Constant => "constant",
-        Formal | StructuralFormal => "parameter",
         Input => "input",
         Signal => "signal",
         Index => "index",
         _ => return None,
-    };
+    })
+}
+
+fn without_use(definition: &Definition) -> Option<Problem> {
+    let what = what(definition.kind)?;
     Some(Problem {
         is_unused: true,
         ..hint(definition, format!("nothing uses the {what} `{}`", definition.name))

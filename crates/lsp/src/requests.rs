@@ -294,9 +294,9 @@ fn actions(
             .into_iter()
             .chain(places.snapshot.actions(places.span(params.range)))
         {
-            let kind = match action.code {
-                Some(_) => CodeActionKind::QuickFix,
-                None => CodeActionKind::RefactorRewrite,
+            let kind = match action.is_fix {
+                true => CodeActionKind::QuickFix,
+                false => CodeActionKind::RefactorRewrite,
             };
             let Ok(edits) = places.edits(&action.edits) else {
                 continue;

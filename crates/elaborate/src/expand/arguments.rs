@@ -4,11 +4,15 @@ use crate::context::words::shape_words;
 use crate::context::{AtPlace, GraphPart, NodeShape, NodeView, Place};
 use crate::expand::Expansion;
 use crate::syntax_queries::{argument_for, drawn_to_port, port_names};
+use lgm_source::Span;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, Fix};
 use lgm_source::nearest::corrections;
 use lgm_source::words::article;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl};
+
+/// The most parameters that a misnamed argument is offered to be.
+const MOST_OFFERED: usize = 3;
 
 impl<'a> Expansion<'_, 'a> {
     /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
@@ -31,27 +35,8 @@ impl<'a> Expansion<'_, 'a> {
                     // A component without parameters may be given its ports at once: `S (p = x)`.
                     None if instance.bindings.is_none() && ports.contains(&&*name.text) => continue,
                     None => {
-                        let mut diagnostic = Diagnostic::error(
-                            Code::LGM0131,
-                            format!("`{}` has no parameter `{}`", definition.text, name.text),
-                        )
-                        .label(name.span, "no such parameter")
-                        .label(definition.span, "declared here");
                         let all = names().chain(ports.iter().copied());
-                        let begins = is_word_of_starts(&name.text).then(|| {
-                            let of = &instance.declared.name.text;
-                            format!(
-                                "a start stands behind the element: `{of} : {}(..), start = ..;`",
-                                definition.text
-                            )
-                        });
-                        if begins.is_none() {
-                            diagnostic.fixes = corrections(name.span, &name.text, all.clone());
-                        }
-                        diagnostic.help = begins
-                            .or_else(|| lgm_source::nearest::did_you_mean(&name.text, all))
-                            .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
-                        self.report(diagnostic);
+                        self.no_such_parameter(instance, formals, definition, at, all);
                         good = false;
                         continue;
                     }
@@ -108,6 +93,39 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         good
+    }
+
+    /// Reports a named argument that no parameter has.
+    fn no_such_parameter<'n>(
+        &mut self,
+        instance: &Instance,
+        formals: &'n [Formal],
+        definition: &Name,
+        at: usize,
+        all: impl Iterator<Item = &'n str> + Clone,
+    ) {
+        let argument = &instance.arguments[at];
+        let Some(name) = &argument.name else { return };
+        let mut diagnostic = Diagnostic::error(
+            Code::LGM0131,
+            format!("`{}` has no parameter `{}`", definition.text, name.text),
+        )
+        .label(name.span, "no such parameter")
+        .label(definition.span, "declared here");
+        if is_word_of_starts(&name.text) {
+            let of = &instance.declared.name.text;
+            let value = self.sources.slice(argument.value.span);
+            diagnostic.fixes = behind(instance, at, name, value).into_iter().collect();
+            diagnostic.help = Some(format!(
+                "a start stands behind the element: `{of} : {}(..), start = ..;`",
+                definition.text
+            ));
+        } else {
+            diagnostic.fixes = misnamed(instance, formals, at, name, all.clone());
+            diagnostic.help = lgm_source::nearest::did_you_mean(&name.text, all)
+                .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
+        }
+        self.report(diagnostic);
     }
 
     /// Whether the bindings of a component name its ports; the ports themselves are bound where they are declared.
@@ -411,4 +429,71 @@ fn is_word_of_starts(name: &str) -> bool {
         word.as_str(),
         "ic" | "init" | "initial" | "start" | "p0" | "q0" | "v0" | "x0" | "i0" | "u0" | "w0"
     )
+}
+
+/// Changes of an argument whose name no parameter has: a name that is near, or one that is not given yet; or nothing in its place.
+fn misnamed<'n>(
+    instance: &Instance,
+    formals: &'n [Formal],
+    at: usize,
+    name: &Name,
+    all: impl Iterator<Item = &'n str>,
+) -> Box<[Fix]> {
+    let mut fixes = corrections(name.span, &name.text, all).into_vec();
+    if fixes.is_empty() {
+        let open = formals
+            .iter()
+            .enumerate()
+            .filter(|(place, formal)| argument_for(instance, formal, *place).is_none());
+        fixes.extend(open.take(MOST_OFFERED).map(|(_, formal)| Fix {
+            title: format!("write `{}`", formal.name.text),
+            edits: vec![(name.span, formal.name.text.to_string())],
+        }));
+    }
+    fixes.push(Fix {
+        title: format!("leave `{}` out", name.text),
+        edits: vec![(without(instance, at), String::new())],
+    });
+    fixes.into()
+}
+
+/// A start moved from the arguments behind the element.
+fn behind(instance: &Instance, at: usize, name: &Name, value: &str) -> Option<Fix> {
+    if !matches!(&*name.text, "start" | "init" | "initial" | "ic") {
+        return None;
+    }
+    let last = instance.branches.last()?.1.span;
+    let end = instance
+        .attributes
+        .last()
+        .map_or(last, |attribute| attribute.value.span)
+        .end;
+    let place = Span {
+        start: end,
+        end,
+        ..last
+    };
+    Some(Fix {
+        title: "write the start behind the element".to_string(),
+        edits: vec![
+            (without(instance, at), String::new()),
+            (place, format!(", start = {value}")),
+        ],
+    })
+}
+
+/// The words of an argument, with the comma that goes with it.
+fn without(instance: &Instance, at: usize) -> Span {
+    let argument = &instance.arguments[at];
+    let own = argument.name.as_ref().map_or(argument.value.span, |name| name.span);
+    let start_of = |argument: &ast::Argument| {
+        let name = argument.name.as_ref();
+        name.map_or(argument.value.span.start, |name| name.span.start)
+    };
+    let (start, end) = match (at.checked_sub(1), instance.arguments.get(at + 1)) {
+        (_, Some(next)) => (own.start, start_of(next)),
+        (Some(before), None) => (instance.arguments[before].value.span.end, argument.value.span.end),
+        (None, None) => (own.start, argument.value.span.end),
+    };
+    Span { start, end, ..own }
 }

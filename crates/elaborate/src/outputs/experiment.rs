@@ -297,7 +297,11 @@ impl<'a> Results<'_, 'a> {
                     name.text
                 ));
         } else {
-            let names = self.graph.model.outputs.iter().map(|output| &*output.name);
+            let outputs = self.graph.model.outputs.iter().map(|output| &*output.name);
+            let inputs = self.graph.model.inputs.iter().map(|input| &*input.name);
+            let states = self.expanded.states.iter();
+            let states = states.map(|later| &*later.statement.declared.name.text);
+            let names = outputs.chain(inputs).chain(states);
             let help = lgm_source::nearest::did_you_mean(entry, names.clone());
             diagnostic.fixes = lgm_source::nearest::corrections(span, entry, names);
             diagnostic = diagnostic

@@ -251,6 +251,7 @@ fn separated(
     Some(Action {
         title,
         code: None,
+        is_fix: false,
         edits: change(&lines),
     })
 }
@@ -324,6 +325,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
             found.push(Action {
                 title: format!("pass `{name}` through a low pass of {tau} s"),
                 code: None,
+                is_fix: false,
                 edits,
             });
         }

@@ -47,6 +47,7 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
         found.push(Action {
             title,
             code: Some(diagnostic.code),
+            is_fix: true,
             edits: vec![edit],
         });
     }
@@ -54,6 +55,7 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
         found.push(Action {
             title: "declare it `floating`: only differences are used".to_string(),
             code: Some(diagnostic.code),
+            is_fix: true,
             edits,
         });
     }
@@ -173,6 +175,7 @@ fn argument(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
     is_mended.then(|| Action {
         title: format!("give `{}`: {value}", definition.name),
         code: Some(diagnostic.code),
+        is_fix: true,
         edits,
     })
 }

@@ -189,25 +189,45 @@ impl<'s> Layout<'s> {
         ])
     }
 
+    /// A statement taken out, with its lines if nothing else stands in them.
+    pub(super) fn removed(&self, statement: &Statement) -> Edit {
+        let span = self.lines_of(statement).unwrap_or_else(|| {
+            let end = statement.span.end as usize;
+            let rest = &self.text[end..];
+            let behind = rest.trim_start();
+            let closed = behind.strip_prefix(';').unwrap_or(behind);
+            let next = closed.trim_start_matches([' ', '\t']);
+            Span::new(self.source, statement.span.start as usize, self.text.len() - next.len())
+        });
+        Edit {
+            span,
+            text: String::new(),
+        }
+    }
+
+    /// The lines of a statement, the `///` lines over it and a comment behind it among them; none if it shares them.
+    fn lines_of(&self, statement: &Statement) -> Option<Span> {
+        let start = self.line_of(statement)?;
+        let behind = &self.text[statement.span.end as usize..];
+        let end = behind.find('\n').map_or(behind.len(), |at| at + 1);
+        let rest = behind[..end].trim_start().trim_start_matches(';').trim();
+        let is_alone = rest.is_empty() || rest.starts_with("//");
+        is_alone.then(|| Span::new(self.source, start, statement.span.end as usize + end))
+    }
+
     /// A statement with its lines; none if it shares them with something else.
     fn moved_lines(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
-        let (start, target) = (self.line_of(statement)?, self.line_of(before)?);
-        let end = self.text[statement.span.end as usize..]
-            .find('\n')
-            .map_or(self.text.len(), |at| statement.span.end as usize + at + 1);
-        let rest = self.text[statement.span.end as usize..end]
-            .trim_start_matches(';')
-            .trim();
-        if !(rest.is_empty() || rest.starts_with("//")) || target > start {
+        let (lines, target) = (self.lines_of(statement)?, self.line_of(before)?);
+        if target > lines.start as usize {
             return None;
         }
         Some([
             Edit {
                 span: Span::new(self.source, target, target),
-                text: self.text[start..end].to_string(),
+                text: self.words(lines).to_string(),
             },
             Edit {
-                span: Span::new(self.source, start, end),
+                span: lines,
                 text: String::new(),
             },
         ])

@@ -7,6 +7,7 @@ mod completing;
 mod layout;
 mod parts;
 mod promise;
+mod removing;
 mod retaining;
 #[cfg(test)]
 mod tests;
@@ -33,5 +34,6 @@ pub(crate) fn rewrites(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     let layout = Layout::new(snapshot);
     let mut found = causality::offers(snapshot, &layout, span);
     found.extend(completing::offers(snapshot, &layout, span));
+    found.extend(removing::offers(snapshot, &layout, span));
     found
 }

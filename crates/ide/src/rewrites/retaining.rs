@@ -64,6 +64,7 @@ pub(super) fn retained(
     (is_wanted && !gained.is_empty() && gained.len() == lost.len()).then(|| Action {
         title: format!("retain {} and not {}: declare it first", listed(gained), listed(lost)),
         code: None,
+        is_fix: false,
         edits,
     })
 }
