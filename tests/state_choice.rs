@@ -5,7 +5,7 @@ use lgm::equations::StateSystem;
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
-fn compile(text: &str, retain: &[&str]) -> (StateSystem, String) {
+pub(crate) fn compile(text: &str, retain: &[&str]) -> (StateSystem, String) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
     let mut request = Request {

@@ -3,6 +3,7 @@
 //! References are solved here for the totals with short steps of a fixed length, and bisection for what each total determines.
 
 use crate::emit_matlab;
+use crate::state_choice;
 use crate::support;
 
 use std::fs;
@@ -310,4 +311,53 @@ model Winding {
     };
     let expected: Vec<[f64; 1]> = (0..401).map(|row| shared(row as f64 * 0.05)).collect();
     assert_close("shared", &rows(&file, &[]), &expected, 1e-9);
+}
+
+/// The total at the start follows from parameters, in emitted code too, and holds what a law has at rest.
+#[test]
+fn totals_start_over_the_parameters() {
+    let (_scratch, file) = written(
+        "element Core(flux, knee, air, magnet) : electrical { int(across) = magnet + flux*tanh(through/knee) + air*through; }
+model Winding {
+  param flux = 0.03;  param magnet = 0.1;  param first = 0.4;
+  node b, c, d, e : electrical;
+  R1 : Resistor(1) b -> gnd;
+  L1 : Inductor(1e-3) b -> c, start = first;
+  core : Core(flux, 0.01, 0.002, 0) c -> gnd;
+  R2 : Resistor(1) d -> gnd;
+  L2 : Inductor(1e-3) d -> e;
+  magnet : Core(0.05, 0.01, 0.002, magnet) e -> gnd;
+  output i1 = through(L1);
+  output i2 = through(L2);
+  experiment { stop = 0.05; points = 51; }
+}
+",
+    );
+    let check = |what: &str, rows: &Rows, flux: f64| {
+        let held = |i: f64| flux * (i / 0.01).tanh() + 0.003 * i;
+        let current = |[total]: [f64; 1]| [zero(|i| held(i) - total)];
+        let expected = reference(0.05, 51, [held(0.4)], current, |_, [i]| [-i]);
+        assert_close(what, rows, &expected, 1e-5);
+        // What is magnetised at rest carries no current.
+        assert!(rows.values.iter().all(|row| row[2].abs() < 1e-12), "{what}");
+    };
+    check("simulate", &rows(&file, &["--rtol", "1e-8"]), 0.03);
+    check(
+        "another flux",
+        &rows(&file, &["--rtol", "1e-8", "--set", "flux=0.06"]),
+        0.06,
+    );
+    // Emitted code has an expression, and not the number of the parameters that it was emitted with.
+    let (system, _) = state_choice::compile(&fs::read_to_string(&file).unwrap(), &[]);
+    let state = system
+        .states
+        .iter()
+        .find(|state| &*state.name == "L1.total_int_v")
+        .unwrap();
+    let symbols = system.exprs.symbols_of(&[state.start]);
+    let names: Vec<&str> = symbols
+        .iter()
+        .map(|symbol| &*system.exprs.symbol_info(*symbol).name)
+        .collect();
+    assert!(names.contains(&"flux") && names.contains(&"first"), "{names:?}");
 }

@@ -24,7 +24,7 @@ use indexmap::IndexMap;
 use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Law, Model, StateChoice};
+use lgm_model::{ElementId, Law, Model, PortId, StateChoice};
 use num_traits::Signed;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -127,6 +127,8 @@ struct Builder<'a, F: Present> {
     followed: FxHashMap<SymbolId, ExprId>,
     /// The co-energies of independent storage over the states and sources, where energy variables are states; else none.
     co_energies: Vec<Row<F::Element>>,
+    /// What the totals among the states hold, over the variables that they determine.
+    totals: Vec<ExprId>,
 }
 
 /// The outputs that add a state: one for each integrand that a state does not hold.
@@ -230,32 +232,17 @@ impl Definitions {
         wanted.extend(columns);
         let asked = wanted.len();
         wanted.extend(links::followers(prepared));
-        let mut reduced = reduce(
-            model,
-            causality,
-            field,
-            &wanted,
-            Solve::Conjugates,
-            Sharing::nothing(),
-            usize::MAX,
-        )
-        .map_err(|refusal| match refusal {
-            Refusal::Undetermined(index) if index >= conjugates => Refusal::UndeterminedColumn(wanted[index]),
-            other => other,
-        })?;
+        let mut reduced = reduced(prepared, field, &wanted, conjugates)?;
         for (row, signed) in reduced.wanted.iter_mut().zip(&signed) {
             if signed.negative {
                 row.iter_mut().for_each(|entry| entry.1 = field.neg(&entry.1));
             }
         }
-        let is_energy: Vec<bool> = reduced
-            .independent
-            .iter()
-            .map(|port| {
-                let element = &model.elements[model.ports[port.index()].element.index()];
-                states.choice_of(element) == StateChoice::Energy
-            })
-            .collect();
+        let choice_of = |port: &PortId| {
+            let element = &model.elements[model.ports[port.index()].element.index()];
+            states.choice_of(element) == StateChoice::Energy
+        };
+        let is_energy: Vec<bool> = reduced.independent.iter().map(choice_of).collect();
         let co_energies = change_states(model, field, &mut reduced, &is_energy)?;
         let mut momenta = momenta::find(prepared, field, &mut system.exprs, &reduced);
         momenta::take_places(prepared, system, &reduced, &mut momenta);
@@ -282,12 +269,15 @@ impl Definitions {
             waiting: Vec::new(),
             followed: FxHashMap::default(),
             co_energies,
+            totals: Vec::new(),
         };
         let found = builder.define(prepared, system, &momenta, &is_energy, conjugates, others);
         let given: Vec<ExprId> = builder.sources;
         let (exprs, map, rated, reduced) = (builder.exprs, builder.definitions, builder.rated, builder.reduced);
+        let totals = builder.totals;
         system.exprs = exprs;
         let roots = found?;
+        momenta::close_starts(model, system, &mut momenta, &totals);
         let starts = roots[roots.len() - momenta.len()..].iter().zip(&momenta);
         let mut definitions = Definitions {
             starts: starts
@@ -305,6 +295,29 @@ impl Definitions {
         definitions.needles = definitions.needles_among(&system.exprs, &sharp.collect::<Vec<_>>());
         Ok((definitions, links))
     }
+}
+
+/// The graph reduced over a field, with its storage laws as they are. The columns from `others` on are not asked for by the model.
+fn reduced<F: Present>(
+    prepared: &Prepared,
+    field: &mut F,
+    wanted: &[u32],
+    others: usize,
+) -> Result<Reduced<F::Element>, Refusal> {
+    let (extent, sharing) = (Solve::Conjugates, Sharing::nothing());
+    let found = reduce(
+        &prepared.model,
+        &prepared.causality,
+        field,
+        wanted,
+        extent,
+        sharing,
+        usize::MAX,
+    );
+    found.map_err(|refusal| match refusal {
+        Refusal::Undetermined(index) if index >= others => Refusal::UndeterminedColumn(wanted[index]),
+        other => other,
+    })
 }
 
 impl<F: Present> Builder<'_, F> {
@@ -424,7 +437,7 @@ impl<F: Present> Builder<'_, F> {
             self.insert(*symbol, Value::Explicit(value), Blame::Model);
         }
         self.nonlinear_laws(prepared)?;
-        self.define_momenta(system, momenta, &derivatives)?;
+        self.totals = self.define_momenta(system, momenta, &derivatives)?;
         for (k, symbol) in own.iter().enumerate() {
             let blame = Blame::Element(model.ports[self.reduced.independent[k].index()].element);
             if is_energy[k] {

@@ -12,6 +12,7 @@
 use crate::build::total_state;
 use crate::causality::elimination::Row;
 use crate::matrices::{Present, is_negative};
+use crate::nonlinear::folds::values;
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::prepare::Prepared;
 use crate::reduce::Reduced;
@@ -242,7 +243,37 @@ pub(super) fn take_places<E>(
         }
         // Beside starts that are given, what nobody gave stays as it was before.
         state.start_given = is_any_given && !is_given && natural.is_some();
-        state.start = natural.unwrap_or(state.start);
+        if let Some(natural) = natural {
+            (state.start, state.start_value) = (natural, value(model, &system.exprs, natural));
+        }
+    }
+}
+
+/// The value of a start over the parameters; no number where it has none.
+fn value(model: &Model, exprs: &Exprs, start: ExprId) -> f64 {
+    let parameters = values(model);
+    let found = exprs.evaluate_f64(&[start], &|symbol| parameters.get(&symbol).copied());
+    found.map_or(f64::NAN, |list| list[0])
+}
+
+/// The starts of totals that follow from starts that are given, over the parameters, so that they follow in emitted code too. `totals`
+/// is what the totals hold, over the variables that they determine. Others are left to be looked for: where a source takes part, or a
+/// variable whose start is not given.
+pub(super) fn close_starts<E>(model: &Model, system: &mut StateSystem, momenta: &mut [Momentum<E>], totals: &[ExprId]) {
+    let known = momenta
+        .iter()
+        .filter_map(|momentum| Some((momentum.variable, momentum.start.as_ref()?.given)));
+    let known: FxHashMap<SymbolId, ExprId> = known.collect();
+    for (momentum, total) in momenta.iter_mut().zip(totals) {
+        let Some(start) = &momentum.start else { continue };
+        let found = system.exprs.substitute(&[*total], |symbol| known.get(&symbol).copied())[0];
+        if varies(&system.exprs, found) {
+            continue;
+        }
+        let state = &mut system.states[momentum.state];
+        (state.start, state.start_value) = (found, value(model, &system.exprs, found));
+        (state.start_given, state.start_span) = (true, Some(start.span));
+        momentum.start = None;
     }
 }
 

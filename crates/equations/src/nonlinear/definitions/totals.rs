@@ -18,13 +18,15 @@ impl<F: Present> Builder<'_, F> {
         self.exprs.substitute(&[id], value)[0]
     }
 
-    /// Defines the variables that the totals determine, and the rates of the totals.
+    /// Defines the variables that the totals determine, and the rates of the totals. Returns what each total holds, over these
+    /// variables.
     pub(super) fn define_momenta(
         &mut self,
         system: &StateSystem,
         momenta: &[Momentum<F::Element>],
         rates: &[SymbolId],
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<ExprId>, Failure> {
+        let mut all = Vec::with_capacity(momenta.len());
         for momentum in momenta {
             let blame = Blame::Element(self.model.ports[self.reduced.independent[momentum.state].index()].element);
             let mut terms = Vec::new();
@@ -46,6 +48,7 @@ impl<F: Present> Builder<'_, F> {
                 terms.push(self.exprs.mul(*factor, self.sources[*place]));
             }
             let held = self.exprs.sum(terms);
+            all.push(held);
             let total = self.exprs.symbol(system.states[momentum.state].symbol);
             let residual = self.exprs.sub(total, held);
             self.insert(momentum.variable, Value::Implicit(residual), blame);
@@ -53,6 +56,6 @@ impl<F: Present> Builder<'_, F> {
             let rate = momentum.divisor.map_or(rate, |divisor| self.exprs.div(rate, divisor));
             self.insert(rates[momentum.state], Value::Explicit(rate), blame);
         }
-        Ok(())
+        Ok(all)
     }
 }
