@@ -6,6 +6,7 @@
 mod curves;
 mod expected;
 mod place;
+mod ranking;
 mod scope;
 mod signature;
 #[cfg(test)]
@@ -417,7 +418,19 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Completions {
     let text = snapshot.map().get(snapshot.root()).text.clone();
     let before = Before::new(snapshot, &text, at);
     let typed = &text[before.word.start as usize..(at as usize).max(before.word.start as usize)];
-    limited(Offer { snapshot, before }.all(), typed)
+    let offer = Offer { snapshot, before };
+    let is_ranked = matches!(offer.before.expected(), Expected::Unit | Expected::Expression { .. });
+    let wanted = is_ranked.then(|| ranking::wanted(snapshot, &offer.before)).flatten();
+    let mut list = offer.all();
+    if let Some(wanted) = wanted {
+        // One that has no name of its own is written as the declaration has it.
+        let is_listed = list.iter().any(|entry| entry.label == wanted.words);
+        if offer.before.expected() == Expected::Unit && !is_listed {
+            list.push(offer.plain(&wanted.words, NameKind::Unit));
+        }
+        list.sort_by_cached_key(|entry| ranking::rank(snapshot, &wanted, entry));
+    }
+    limited(list, typed)
 }
 
 /// Whether all letters of a query are in a name, in their order.

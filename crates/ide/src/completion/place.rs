@@ -125,9 +125,14 @@ impl<'s, 't> Before<'s, 't> {
 
     /// The bracket or parenthesis that is open at the place, by its place among the tokens, and the commas since.
     pub(super) fn open(&self) -> Option<(usize, usize)> {
+        self.open_at(self.tokens.len())
+    }
+
+    /// The same in front of a token of the statement.
+    pub(super) fn open_at(&self, end: usize) -> Option<(usize, usize)> {
         let from = self.tokens.len() - self.statement().len();
         let (mut depth, mut commas) = (0, 0);
-        for place in (from..self.tokens.len()).rev() {
+        for place in (from..end).rev() {
             match self.tokens[place].1 {
                 Token::ParenClose | Token::BracketClose => depth += 1,
                 Token::ParenOpen | Token::BracketOpen if depth == 0 => return Some((place, commas)),

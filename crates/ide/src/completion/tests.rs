@@ -345,3 +345,33 @@ fn parts_of_the_library_are_offered_with_their_import() {
     let diodes: Vec<_> = list.iter().filter(|entry| entry.label == "Diode").collect();
     assert!(diodes.len() == 1 && diodes[0].import.is_none());
 }
+
+/// What is offered in front, as many as are wanted.
+#[track_caller]
+fn begins(found: &[String], wanted: &[&str]) {
+    assert_eq!(&found[..wanted.len().min(found.len())], wanted, "{found:?}");
+}
+
+#[test]
+fn what_has_the_unit_of_the_place_comes_first() {
+    let model = |line: &str| {
+        offered(&format!(
+            "component Part(mass [kg], stiff [N/m]) {{ port p : translational; m : Mass(mass) p -> gnd; s : Spring(stiff) p -> gnd; }}\n\
+             model M {{\n  param a = 2 [kg];\n  param b = 3;\n  param c = 4 [kN/m];\n  param d [N/m] = 5;\n  node x : translational;\n  \
+             m : Mass(1) x -> gnd;\n  {line}\n}}\n"
+        ))
+    };
+    begins(&model("s : Spring(|) x -> gnd;"), &["k =", "c", "d", "a", "b"]);
+    begins(&model("s : Spring(k = |) x -> gnd;"), &["c", "d", "a", "b"]);
+    begins(&model("n : Mass(|"), &["m =", "a", "b"]);
+    begins(&model("p : Part(1, |) (p = x);"), &["stiff =", "c", "d"]);
+    begins(&model("param e [N/m] = |;"), &["c", "d", "a"]);
+    begins(&model("param e [N/m] = 2 + |;"), &["c", "d", "a"]);
+    // Of a product nothing is known.
+    begins(&model("s : Spring(2*|) x -> gnd;"), &["k =", "a", "b"]);
+    // Units go the same way; one that only the declaration has is listed too.
+    begins(&model("s : Spring(3 [|]) x -> gnd;"), &["N/m"]);
+    begins(&model("n : Mass(3 [|]) x -> gnd;"), &["kg", "g", "t"]);
+    begins(&model("s : Spring(2*3 [|]) x -> gnd;"), &["m"]);
+    begins(&model("param e [N/m] = 3 [|"), &["N/m"]);
+}
