@@ -172,6 +172,7 @@ impl Exprs {
             Node::Power(base, exponent) => {
                 self.power_rate(id, (*base, rate_of(*base)), (*exponent, rate_of(*exponent)))
             }
+            Node::If(_, a, _) if self.as_guarded(id).is_some() => self.guarded_rate(id, rate_of(*a)),
             Node::If(condition, a, b) => self.choose(*condition, rate_of(*a), rate_of(*b)),
             Node::Call(function, list) => match self.outer_derivative(id, *function, list[0]) {
                 Some(outer) => self.mul(outer, rate_of(list[0])),

@@ -3,9 +3,12 @@
 //! Only steps that have exactly one real solution wherever they have any are taken, so that the solution is the law read the
 //! other way round and never one branch of several: affine functions, odd powers, exponentials and their kin, `x*abs(x)`, and
 //! compositions of these.
+//!
+//! Where a function does not take all values, as a root is never negative, its inverse has none beyond them: what is squared is
+//! [guarded](super::guard).
 
 use super::Exprs;
-use crate::expr::{ExprId, Function, Node, SymbolId};
+use crate::expr::{End, ExprId, Function, Node, SymbolId};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -158,8 +161,14 @@ impl Exprs {
             let root = self.rational_power(size, power.recip());
             return Some((base, self.mul(sign, root)));
         }
-        // Other powers have positive bases only, where they are monotone.
-        Some((base, self.rational_power(right, power.recip())))
+        // Other powers have positive bases only, where they are monotone; so are their values. A power that is not whole sees to that
+        // by itself.
+        let inverse = self.rational_power(right, power.recip());
+        let end = if power.is_positive() { End::Within } else { End::Beyond };
+        Some(match power.recip().is_integer() {
+            true => (base, self.guarded(right, end, inverse)),
+            false => (base, inverse),
+        })
     }
 
     fn inverse_call(&mut self, function: Function, right: ExprId) -> Option<ExprId> {
@@ -168,10 +177,26 @@ impl Exprs {
         Some(match function {
             Function::Exp => self.call(Function::Log, [right]),
             Function::Log => self.call(Function::Exp, [right]),
-            Function::Sqrt => self.power(right, two),
-            Function::Atan => self.call(Function::Tan, [right]),
-            Function::Asin => self.call(Function::Sin, [right]),
-            Function::Acos => self.call(Function::Cos, [right]),
+            Function::Sqrt => {
+                let margin = self.with_factors_inside(right);
+                let square = self.power(margin, two);
+                self.guarded(margin, End::Within, square)
+            }
+            Function::Atan => {
+                let (angle, margin) = (self.call(Function::Tan, [right]), self.within_quarter(right));
+                self.guarded(margin, End::Beyond, angle)
+            }
+            Function::Asin => {
+                let (sine, margin) = (self.call(Function::Sin, [right]), self.within_quarter(right));
+                self.guarded(margin, End::Within, sine)
+            }
+            Function::Acos => {
+                // From 0 to pi.
+                let quarter = self.quarter();
+                let turned = self.sub(right, quarter);
+                let (cosine, margin) = (self.call(Function::Cos, [right]), self.within_quarter(turned));
+                self.guarded(margin, End::Within, cosine)
+            }
             Function::Sinh => {
                 let square = self.power(right, two);
                 let inner = self.add(square, one);
@@ -187,6 +212,32 @@ impl Exprs {
             }
             _ => return None,
         })
+    }
+
+    /// pi/2
+    fn quarter(&mut self) -> ExprId {
+        let (pi, two) = (self.pi(), self.integer(2));
+        self.div(pi, two)
+    }
+
+    /// `pi^2/4 - angle^2`, which bends nowhere.
+    fn within_quarter(&mut self, angle: ExprId) -> ExprId {
+        let (quarter, two) = (self.quarter(), self.integer(2));
+        let (most, square) = (self.power(quarter, two), self.power(angle, two));
+        self.sub(most, square)
+    }
+
+    /// `1 - x` in the place of `-(x - 1)`.
+    fn with_factors_inside(&mut self, id: ExprId) -> ExprId {
+        let Node::Product(list) = self.node(id).clone() else {
+            return id;
+        };
+        let [factor, sum] = *list else { return id };
+        let (Some(_), Node::Sum(terms)) = (self.as_number(factor), self.node(sum).clone()) else {
+            return id;
+        };
+        let terms: Vec<ExprId> = terms.iter().map(|term| self.mul(factor, *term)).collect();
+        self.sum(terms)
     }
 }
 
@@ -262,6 +313,39 @@ mod tests {
         );
         round_trip(|exprs, x| exprs.call(Function::Tanh, [x]), &[-1.3, 0.4]);
         round_trip(|exprs, x| exprs.call(Function::Sinh, [x]), &[-1.3, 0.4]);
+    }
+
+    #[test]
+    fn beyond_the_range_of_a_function_its_inverse_is_no_number() {
+        for (function, inside, beyond) in [
+            (Function::Sqrt, [0.0, 0.5], [-0.1, -2.0]),
+            (Function::Atan, [1.5, -1.5], [1.6, -1.6]),
+            (Function::Asin, [1.57, -1.57], [1.58, -1.58]),
+            (Function::Acos, [0.0, 3.1], [-0.1, 3.2]),
+        ] {
+            let mut exprs = Exprs::default();
+            let x = exprs.new_symbol("x", SymbolKind::Measure);
+            let y = exprs.new_symbol("y", SymbolKind::Measure);
+            let (argument, wanted) = (exprs.symbol(x), exprs.symbol(y));
+            let value = exprs.call(function, [argument]);
+            let residual = exprs.sub(wanted, value);
+            let inverse = exprs.isolate(residual, x).expect("there is a closed form");
+            let rate = exprs.differentiate(inverse, y).expect("it is differentiable");
+            for (points, is_number) in [(inside, true), (beyond, false)] {
+                for point in points {
+                    let of = |symbol| (symbol == y).then_some(point);
+                    let found = exprs.evaluate_unchecked(&[inverse, rate], &of);
+                    assert!(
+                        found.iter().all(|value| value.is_nan() != is_number),
+                        "{function:?} at {point}: {found:?}"
+                    );
+                }
+            }
+            // Of what is in the range by its form, there is nothing to guard.
+            let square = exprs.call(Function::Exp, [wanted]);
+            let replaced = exprs.substitute(&[inverse], |symbol| (symbol == y).then_some(square))[0];
+            assert_eq!(exprs.as_guarded(replaced).is_none(), function == Function::Sqrt);
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod derivative;
 pub mod doubles;
 mod exact;
 mod fold;
+mod guard;
 mod isolate;
 mod node;
 pub mod print;
@@ -26,6 +27,7 @@ pub use affine::Affine;
 pub use derivative::{Gradient, GradientRow, NoDerivative};
 pub use exact::to_f64;
 pub use fold::Evaluated;
+pub use guard::{End, Guarded};
 pub use node::{ExprId, Function, Node, Relation, Symbol, SymbolId, SymbolKind};
 pub use print::{brief, text};
 
@@ -422,6 +424,7 @@ impl Exprs {
         match self.as_number(condition) {
             Some(value) if value.is_zero() => b,
             Some(_) => a,
+            None if self.is_always_within(condition, b) => a,
             None => self.intern(Node::If(condition, a, b)),
         }
     }

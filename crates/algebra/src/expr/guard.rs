@@ -1,0 +1,133 @@
+//! Values that exist on one side of an end only: the inverse of a root is a square of what is not negative.
+//!
+//! They are written in the language: `if m >= 0 then value else sqrt(m)`, which is no number where the margin m is negative, for every
+//! evaluator and in every target; and `if m > 0 then value else log(m)` where there is no value at the end either. Nothing else in expressions is known of them, but that the rate of such a value is the rate of what it is
+//! within its range.
+
+use super::Exprs;
+use crate::expr::{ExprId, Function, Node, Relation};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::Signed;
+use std::convert::Infallible;
+
+/// Whether the end of a range is a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// There is a value at the end, as that of a root at 0.
+    Within,
+    /// There is none, as that of `atan` at pi/2.
+    Beyond,
+}
+
+/// A value that exists where a margin is not negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// What is not negative.
+    pub margin: ExprId,
+    /// Whether there is a value where the margin is 0.
+    pub end: End,
+    /// The value there.
+    pub value: ExprId,
+    /// Whether it goes on beyond the end ([`Exprs::widened`]).
+    pub is_widened: bool,
+}
+
+impl Exprs {
+    /// A value where a margin is not negative, and none elsewhere.
+    pub fn guarded(&mut self, margin: ExprId, end: End, value: ExprId) -> ExprId {
+        let zero = self.zero();
+        let (relation, function) = match end {
+            End::Within => (Relation::GreaterEqual, Function::Sqrt),
+            End::Beyond => (Relation::Greater, Function::Log),
+        };
+        let condition = self.relation(relation, margin, zero);
+        let none = self.call(function, [margin]);
+        self.if_else(condition, value, none)
+    }
+
+    /// A value that is [`Exprs::guarded`], also where its range was widened ([`Exprs::widened`]).
+    pub fn as_guarded(&self, id: ExprId) -> Option<Guarded> {
+        let Node::If(condition, value, none) = self.node(id) else {
+            return None;
+        };
+        let (Node::Relation(relation, margin, bound), Node::Call(function, list)) =
+            (self.node(*condition), self.node(*none))
+        else {
+            return None;
+        };
+        let end = match (relation, function) {
+            (Relation::GreaterEqual, Function::Sqrt) => End::Within,
+            (Relation::Greater, Function::Log) => End::Beyond,
+            _ => return None,
+        };
+        let bound = self.as_number(*bound)?;
+        let is_none = list[0] == *margin && !bound.is_positive();
+        is_none.then_some(Guarded {
+            margin: *margin,
+            end,
+            value: *value,
+            is_widened: bound.is_negative(),
+        })
+    }
+
+    /// A guarded value that goes on beyond its end, until the margin is below minus this power of ten.
+    pub fn widened(&mut self, guarded: Guarded, exponent: i32) -> ExprId {
+        let power = BigRational::from(BigInt::from(10).pow(exponent.unsigned_abs()));
+        let bound = self.number(if exponent < 0 { -power.recip() } else { -power });
+        let condition = self.relation(Relation::GreaterEqual, guarded.margin, bound);
+        let none = self.call(Function::Sqrt, [guarded.margin]);
+        self.if_else(condition, guarded.value, none)
+    }
+
+    /// The rate of a guarded value from that within its range: what multiplies it is 1 there, and no number beyond.
+    pub(super) fn guarded_rate(&mut self, id: ExprId, rate: ExprId) -> ExprId {
+        let Node::If(condition, _, none) = *self.node(id) else {
+            unreachable!("invariant: a guarded value is a choice")
+        };
+        if self.is_zero(rate) {
+            return rate;
+        }
+        let one = self.one();
+        let gate = self.if_else(condition, one, none);
+        self.mul(rate, gate)
+    }
+
+    /// Whether a choice is a guarded value whose margin is not negative by its form, as after something was put into it.
+    pub(super) fn is_always_within(&self, condition: ExprId, none: ExprId) -> bool {
+        let (Node::Relation(Relation::GreaterEqual, margin, bound), Node::Call(Function::Sqrt, list)) =
+            (self.node(condition), self.node(none))
+        else {
+            return false;
+        };
+        let is_guard = list[0] == *margin && self.as_number(*bound).is_some_and(|bound| !bound.is_positive());
+        is_guard && self.is_never_negative(*margin)
+    }
+
+    /// Whether an expression has no negative values by its form.
+    fn is_never_negative(&self, id: ExprId) -> bool {
+        let found = self.fold(&[id], |_, node, of: &dyn Fn(ExprId) -> bool| {
+            Ok::<_, Infallible>(match node {
+                Node::Number(number) => !number.is_negative(),
+                Node::Pi | Node::Relation(..) | Node::Not(_) => true,
+                Node::Symbol(_) => false,
+                Node::Sum(list) | Node::Product(list) => list.iter().all(|part| of(*part)),
+                Node::Power(base, exponent) => {
+                    let power = self.as_number(*exponent);
+                    power.is_some_and(|power| power.is_integer() && power.numer().is_even()) || of(*base)
+                }
+                Node::Call(function, list) => match function {
+                    Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt | Function::Acos => true,
+                    Function::Step | Function::Pulse | Function::Ramp => true,
+                    Function::Max => list.iter().any(|part| of(*part)),
+                    Function::Min => list.iter().all(|part| of(*part)),
+                    _ => false,
+                },
+                Node::If(_, a, b) => of(*a) && of(*b),
+            })
+        });
+        let Ok(found) = found;
+        found[0]
+    }
+}
