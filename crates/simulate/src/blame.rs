@@ -2,7 +2,7 @@
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind, Motion};
-use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, brief};
+use lgm_algebra::expr::{End, ExprId, Function, Guarded, Node, SymbolId, SymbolKind, brief};
 use lgm_source::diagnostic::six_digits;
 use rustc_hash::FxHashMap;
 
@@ -114,11 +114,35 @@ impl Motion<'_> {
             if let (Node::Symbol(_), Some(assigned)) = (system.exprs.node(id), first_fault) {
                 id = assigned;
             }
+            if let Some(guarded) = self.guarded_without_value(id) {
+                blame.is_beyond_range = true;
+                let side = match guarded.end {
+                    End::Within => "not below zero",
+                    End::Beyond => "above zero",
+                };
+                let margin = brief(&system.exprs, guarded.margin);
+                let words = format!("the law has values where `{margin}` is {side}, and none beyond");
+                return Some((words, blame));
+            }
             blame.expression = brief(&system.exprs, id);
             blame.is_log_of_state = self.is_log_of_state(id);
             return Some((self.in_words(id, &values), blame));
         }
         None
+    }
+
+    /// The guarded value that an expression without a value stands for beyond its range.
+    fn guarded_without_value(&self, id: ExprId) -> Option<Guarded> {
+        let system = self.system;
+        let assignments = system.assignments.iter().map(|assignment| assignment.value);
+        let residuals = system.loops.iter().flat_map(|entry| entry.residuals.iter().copied());
+        let roots: Vec<ExprId> = assignments.chain(residuals).chain(system.right_sides()).collect();
+        let Node::Call(Function::Sqrt | Function::Log, list) = system.exprs.node(id) else {
+            return None;
+        };
+        let parts = system.exprs.reachable(&roots);
+        let mut guarded = parts.into_iter().filter_map(|part| system.exprs.as_guarded(part));
+        guarded.find(|guarded| guarded.margin == list[0])
     }
 
     /// Whether an expression is a logarithm of what a state is part of.

@@ -91,6 +91,8 @@ pub struct Blame {
     pub states: String,
     /// Whether a logarithm of a state is at fault, as a law with an exponential becomes if it is solved for its argument.
     pub is_log_of_state: bool,
+    /// Whether a law that was solved for its argument has no value there, as no root is negative.
+    pub is_beyond_range: bool,
     /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
     pub seen: String,
     /// Where the element, or the variable itself, is declared.

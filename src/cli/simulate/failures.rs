@@ -216,12 +216,16 @@ fn parts_of_points(failure: &Failure) -> Parts {
                     "a value leaves the domain of its law"
                 )
             ),
-            match failure.blame.as_ref().is_some_and(|blame| blame.is_log_of_state) {
-                true => {
+            match failure.blame.as_deref() {
+                Some(blame) if blame.is_beyond_range => {
+                    "no root is negative, and no `atan` beyond pi/2: a law that is solved for its argument gives nothing there; look at \
+                     what drives it so far, or lay a large resistor beside it"
+                }
+                Some(blame) if blame.is_log_of_state => {
                     "a law with `exp` gives no voltage for what it blocks, as a diode in series with an inductance does: lay a large \
                      resistor beside it, as 1e9 ohm; or guard the law with `if` or `max`"
                 }
-                false => "look at what the law is given there, or guard it with `if` or `max`",
+                _ => "look at what the law is given there, or guard it with `if` or `max`",
             },
         ),
         kind => unreachable!("invariant: {kind:?} is no failure at a point"),

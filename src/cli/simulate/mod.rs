@@ -28,9 +28,8 @@ use columns::{Curve, Written};
 use inputs::InputOptions;
 use lgm_equations::bond::BondGraph;
 use lgm_equations::{FlatGraph, Options};
-use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::{ElementId, Model};
-use lgm_simulate::{Failure, FailureKind, Inputs, Report, Summary, Verifier, simulate};
+use lgm_simulate::{Failure, FailureKind, Report, Summary, Verifier, simulate};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::has_errors;
@@ -95,17 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     inputs::say_where_tables_end(&system, &tables, &plan, &mut diagnostics);
     report::print(&map, &diagnostics);
-    let kernels = Kernels::new(&system, &KernelOptions::default());
-    let parameters = kernels.parameters(&[]);
-    let inputs = Inputs::new(&system, &kernels, &parameters, tables, plan.start);
-    let ready = Ready {
-        map,
-        system,
-        kernels,
-        parameters,
-        inputs,
-        plan,
-    };
+    let ready = Ready::new(map, system, tables, plan);
     let origin = arguments.verify.then_some(Origin { model, graph, retained });
     interrupt::listen();
     match runs {

@@ -7,7 +7,7 @@ use lgm_emit::plot::svg;
 use lgm_equations::StateSystem;
 use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::Model;
-use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate};
+use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate, with_slack};
 use lgm_source::SourceMap;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use std::time::{Duration, Instant};
@@ -43,6 +43,11 @@ pub(in crate::cli) fn picture(
     let kernels = Kernels::new(system, &KernelOptions::default());
     let parameters = kernels.parameters(&[]);
     let inputs = Inputs::new(system, &kernels, &parameters, tables, plan.start);
+    let widened = with_slack(system, &parameters, &inputs, &plan);
+    let (system, kernels) = match &widened {
+        Some(widened) => (widened, Kernels::new(widened, &KernelOptions::default())),
+        None => (system, kernels),
+    };
     let mut plotter = Plotter::new(system, &plan, &curves);
     let mut sink = Drawn {
         plotter: &mut plotter,

@@ -24,6 +24,7 @@ pub use fmu::archive;
 pub use subject::Origin;
 
 use lgm_model::system::StateSystem;
+use lgm_simulate::with_default_slack;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 pub use package::{CodeFile, CodeOptions, Package, SharedLibrary};
@@ -117,7 +118,12 @@ pub fn package(
         return Err(Diagnostic::error(Code::LGM1031, message)
             .help("give the loops storage of their own, or run the model with `lgm simulate`"));
     }
-    let subject = Subject::new(system, origin);
+    let widened = match target {
+        // What is read shows ranges as they are.
+        Target::Latex | Target::Json => None,
+        _ => with_default_slack(system, &subject::default_run(system)),
+    };
+    let subject = Subject::new(widened.as_ref().unwrap_or(system), origin);
     let mut package = match target {
         Target::C => c::package(&subject, options),
         Target::Rust => rust::package(&subject),

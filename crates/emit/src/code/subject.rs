@@ -252,12 +252,7 @@ impl<'a> Subject<'a> {
 
     /// The run that the model asks for, or one of [`UNKNOWN_SPAN`].
     fn default_run(&self) -> Plan {
-        let (start, stop, _) = self.plan();
-        Plan {
-            start,
-            stop: stop.unwrap_or(start + UNKNOWN_SPAN),
-            ..Plan::default()
-        }
+        default_run(self.system)
     }
 
     /// The most working memory that any of these programs needs.
@@ -458,4 +453,14 @@ pub(crate) fn readme_values_from(first: usize, subject: &Subject<'_>, members: &
         }
     }
     values.set("quantity_table", table);
+}
+
+/// The run that a model asks for, or one of [`UNKNOWN_SPAN`].
+pub(crate) fn default_run(system: &StateSystem) -> Plan {
+    let start = system.experiment.start.unwrap_or(0.0);
+    Plan {
+        start,
+        stop: system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN),
+        ..Plan::default()
+    }
 }
