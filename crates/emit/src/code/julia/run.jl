@@ -54,6 +54,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
             near_zero = isnan(atol) ? 1e-3 * rtol .* ifelse.(scales .< 0, .-scales, max.(seen, scales)) : fill(atol, length(x))
             solution = solve(problem, algorithm; reltol = rtol, abstol = near_zero, dtmax = longest, callback = callback,
                 maxiters = 10^7)
+            solution.t[end] < reached[] && throw(@name@.Fault("the run ends at $(solution.t[end]) s"))
             while row <= points && times[row] < reached[]
                 states[:, row] .= solution(times[row])
                 row += 1
