@@ -51,6 +51,7 @@ mod ill_posed;
 mod imports;
 mod jumps;
 mod kernels;
+mod law_ranges;
 mod laws_in_pieces;
 mod lg2ss;
 mod linearize;
