@@ -234,6 +234,42 @@ fn edges_that_rows_miss_by_rounding_are_no_faults() {
     }
 }
 
+/// A mesh that nothing drives: all that a run has of its current is rounding of zero.
+const UNDRIVEN: &str = "element Core(ps, I0, La) : electrical { int(across) = ps*tanh(through/I0) + La*through; }
+model M {
+  node n0, n1, n2, n3 : electrical;
+  input u = 11.5*sin(100*time);
+  js : CurrentSource(1.84*u/10) gnd -> n0;  rj : Resistor(3.04) n3 -> gnd;
+  e1 : Resistor(0.255) n0 -> gnd;
+  e2 : Resistor(12.9) n1 -> n0;
+  e3 : Inductor(0.00111) n2 -> n1;
+  e4 : Core(0.0806, 0.0045, 0.000624) n3 -> n1;
+  e5 : Core(0.0356, 0.00524, 0.0051) n2 -> n1;
+  e6 : Core(0.0604, 0.0365, 0.00054) n3 -> gnd;
+  e7 : Capacitor(8.03e-05) n1 -> n2;
+  e8 : Inductor(0.00637) n0 -> n1;
+  output y0 = through(e3);
+  output y1 = through(e4);
+  output y2 = through(e5);
+  output y3 = through(e6);
+  output y4 = across(e7);
+  output y5 = through(e8);
+}";
+
+#[test]
+fn rounding_of_what_stays_zero_is_no_fault() {
+    let whole = whole(UNDRIVEN);
+    let plan = Plan {
+        stop: 0.1,
+        points: 101,
+        rtol: 1e-8,
+        ..Plan::default()
+    };
+    let (report, _) = found(&whole, &plan, NOTHING);
+    assert!(report.faults.is_empty(), "{:#?}", report.faults);
+    assert_eq!(report.gaps(), None);
+}
+
 /// Each change of the rows, with a word of what must be said of it.
 #[test]
 fn changed_rows_are_found_out() {

@@ -36,6 +36,10 @@ const ROUNDS: usize = 2;
 const SOLVED: f64 = 1e-13;
 const NOISE: f64 = 1e-4;
 
+/// A state that is smaller than this share of the largest one, in whatever units, is rounding of what stays zero: 1e-64 A of a current
+/// that nothing drives has no digit that could be right.
+const VANISHING: f64 = 1e-30;
+
 /// What the second integrator has found of an interval.
 struct Found {
     /// The states at its end.
@@ -78,7 +82,8 @@ impl Verifier<'_> {
         self.set_small(was, seen);
         let finest = (FINER * self.plan.rtol).max(FINEST);
         let atol = self.plan.atol.unwrap_or(0.0);
-        let sizes = self.sizes.iter().map(|size| size.max(f64::MIN_POSITIVE / FINEST));
+        let sizes = not_vanishing(&self.sizes).into_iter();
+        let sizes = sizes.map(|size| size.max(f64::MIN_POSITIVE / FINEST));
         let tolerance: Vec<f64> = sizes.map(|size| finest * size + FINER * atol).collect();
         let care = Care {
             tolerance: &tolerance,
@@ -109,7 +114,8 @@ impl Verifier<'_> {
                 energy = None;
             }
         });
-        let allowed: Vec<f64> = self.sizes.iter().map(|size| self.plan.rtol * size + atol).collect();
+        let sizes = not_vanishing(&self.sizes).into_iter();
+        let allowed: Vec<f64> = sizes.map(|size| self.plan.rtol * size + atol).collect();
         let found = crossed.and_then(|crossed| way.compare(crossed, (&last.states, &row.states), care, &allowed));
         self.work += budget - integrator.left;
         self.ports += looks * (10 + self.graph.ports()) * u64::from(is_balanced);
@@ -211,6 +217,12 @@ impl Way<'_, '_> {
             false => Err(Given::Out),
         }
     }
+}
+
+/// The sizes of states, none of them smaller than what is rounding beside the largest.
+pub(super) fn not_vanishing(sizes: &[f64]) -> Vec<f64> {
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    sizes.iter().map(|size| size.max(VANISHING * largest)).collect()
 }
 
 /// Whether two lists of states differ by no more than is allowed of each.

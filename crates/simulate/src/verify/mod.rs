@@ -136,7 +136,8 @@ impl<'a> Verifier<'a> {
             }
             None => Ok(()),
         };
-        self.worst.settle(&mut self.report, self.plan, &self.sizes, steps);
+        let sizes = interval::not_vanishing(&self.sizes);
+        self.worst.settle(&mut self.report, self.plan, &sizes, steps);
         self.report.settle_energy(self.plan);
         (self.report, last)
     }
