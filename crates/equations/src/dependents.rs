@@ -44,75 +44,61 @@ pub(crate) fn report<F: Present>(
             followers.entry(*column).or_default().push(d);
         }
     }
+    // An element of several ports is reported once, over all that its ports follow.
     let mut reports: Vec<DependentStorage> = Vec::new();
+    let mut columns: Vec<Vec<u32>> = Vec::new();
     let mut done: FxHashMap<u32, usize> = FxHashMap::default();
+    for (d, row) in couplings.iter().enumerate() {
+        let element = model.ports[dependent[d].index()].element;
+        let position = *done.entry(element.0).or_insert_with(|| {
+            reports.push(DependentStorage {
+                element: model.element_name(element).into(),
+                on: Vec::new(),
+                equivalent: String::new(),
+                unit: None,
+            });
+            columns.push(Vec::new());
+            reports.len() - 1
+        });
+        let (report, equivalent_over) = (&mut reports[position], &mut columns[position]);
+        for (column, _) in row.iter().filter(|entry| (entry.0 as usize) < known.storage) {
+            let port = independent[*column as usize];
+            let name: Arc<str> = model.element_name(model.ports[port.index()].element).into();
+            if !report.on.contains(&name) {
+                report.on.push(name);
+            }
+            if !is_tied(d) && !equivalent_over.contains(column) {
+                equivalent_over.push(*column);
+            }
+        }
+    }
     // Many may hang on one: its equivalent is the same for all of them.
     let mut written: FxHashMap<(u32, u32), Option<String>> = FxHashMap::default();
-    'reports: for (d, row) in couplings.iter().enumerate() {
-        let element = model.ports[dependent[d].index()].element;
-        let on: Vec<u32> = row
-            .iter()
-            .map(|entry| entry.0)
-            .filter(|column| (*column as usize) < known.storage)
-            .collect();
-        let names = |columns: &[u32]| {
-            let mut list: Vec<Arc<str>> = Vec::new();
-            for column in columns {
-                let port = independent[*column as usize];
-                let name: Arc<str> = model.element_name(model.ports[port.index()].element).into();
-                if !list.contains(&name) {
-                    list.push(name);
-                }
-            }
-            list
-        };
-        let position = match done.get(&element.0) {
-            Some(position) => *position,
-            None => {
-                done.insert(element.0, reports.len());
-                reports.push(DependentStorage {
-                    element: model.element_name(element).into(),
-                    on: Vec::new(),
-                    equivalent: String::new(),
-                    unit: None,
-                });
-                reports.len() - 1
-            }
-        };
-        let mut all = reports[position].on.clone();
-        all.extend(
-            names(&on)
-                .into_iter()
-                .filter(|name| !reports[position].on.contains(name)),
-        );
-        reports[position].on = all;
-        if on.is_empty() || on.len() > WRITTEN || is_tied(d) {
+    let mut entry = |i: u32, j: u32| {
+        let entry = written.entry((i, j)).or_insert_with(|| {
+            let entry = equivalent(model, field, independent, dependent, couplings, &followers, i, j);
+            let id = field.present(exprs, &entry);
+            (!exprs.is_written_beyond(id, LONGEST_WRITTEN)).then(|| lgm_algebra::expr::text(exprs, id))
+        });
+        entry.clone()
+    };
+    for (report, on) in reports.iter_mut().zip(&columns) {
+        if on.is_empty() || on.len() > WRITTEN {
             continue;
         }
-        let mut rows = Vec::with_capacity(on.len());
-        for i in &on {
-            let mut row = Vec::with_capacity(on.len());
-            for j in &on {
-                let text = written.entry((*i, *j)).or_insert_with(|| {
-                    let entry = equivalent(model, field, independent, dependent, couplings, &followers, *i, *j);
-                    let id = field.present(exprs, &entry);
-                    (!exprs.is_written_beyond(id, LONGEST_WRITTEN)).then(|| lgm_algebra::expr::text(exprs, id))
-                });
-                match text {
-                    Some(text) => row.push(text.clone()),
-                    None => continue 'reports,
-                }
-            }
-            rows.push(row);
-        }
+        let rows = on.iter().map(|i| on.iter().map(|j| entry(*i, *j)).collect());
+        let Some(rows) = rows.collect::<Option<Vec<Vec<String>>>>() else {
+            continue;
+        };
         let mut units = on.iter().map(|column| unit(model, independent[*column as usize]));
         let first = units.next().flatten();
-        reports[position].unit = first.filter(|first| units.all(|other| other.as_ref() == Some(first)));
-        reports[position].equivalent = if on.len() == 1 {
-            rows[0][0].clone()
-        } else {
-            let rows: Vec<String> = rows.iter().map(|row| format!("[{}]", row.join(", "))).collect();
-            format!("[{}]", rows.join(", "))
+        report.unit = first.filter(|first| units.all(|other| other.as_ref() == Some(first)));
+        report.equivalent = match &rows[..] {
+            [row] => row.concat(),
+            rows => {
+                let rows: Vec<String> = rows.iter().map(|row| format!("[{}]", row.join(", "))).collect();
+                format!("[{}]", rows.join(", "))
+            }
         };
     }
     reports

@@ -166,3 +166,27 @@ fn another_model_of_the_text_can_be_asked_about() {
     assert_eq!(name(&found.of_model("A").expect("another one")).as_deref(), Some("m.v"));
     assert!(found.of_model("B").is_none());
 }
+
+#[test]
+fn storage_of_vector_nodes_has_hints_of_all_entries() {
+    let text = "model V {\n  node q[2] vector : translational;\n  m : Mass([[1, 0], [0, 2]]) q -> gnd;\n  \
+                s : Spring([[3, 0], [0, 4]]) q -> gnd;\n  n : Mass([[5, 1], [1, 6]]) q -> gnd;\n  state y = int(across(m));\n}\n";
+    let found = Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default());
+    let hints = found.hints();
+    let words: Vec<&str> = hints.iter().map(|hint| &*hint.text).collect();
+    assert_eq!(
+        words,
+        [
+            "states m.v[1], m.v[2]",
+            "states s.F[1], s.F[2]",
+            "follows m",
+            "states y[1], y[2]"
+        ]
+    );
+    // What both masses are together, over all entries.
+    assert!(
+        hints[2].tooltip.contains("Equivalent: `[[6, 1], [1, 8]]` kg"),
+        "{}",
+        hints[2].tooltip
+    );
+}
