@@ -96,3 +96,15 @@ fn entries_of_states_that_are_vectors_can_be_plotted() {
     let wrong = text.replace("m.v[1]", "m.v[3]");
     assert!(!snapshot(&wrong).problems().is_empty());
 }
+
+#[test]
+fn the_unit_of_a_declaration_is_in_its_own_words() {
+    let text =
+        "model M {\n  node w : rotational;\n  j : Inertia(1) w -> gnd;\n  k : TorsionSpring(3 [kg]) w -> gnd;\n}\n";
+    let problems = snapshot(text).problems();
+    let words = "`k` is given in [kg], but is declared in [N.m/rad]";
+    assert!(
+        problems.iter().any(|problem| problem.message.starts_with(words)),
+        "{problems:?}"
+    );
+}

@@ -74,7 +74,9 @@ impl<'a> Evaluator<'a> {
                     Some(item) => (item.span, Some(item)),
                     None => (span, expr),
                 };
-                let (given, wanted) = (self.unit_words(expr, entry.dim), self.dims.text(dim));
+                // In the words of the declaration: a torque is in `[N.m]`, though `[J]` is the same.
+                let wanted = self.sources.slice(written.span).to_string();
+                let given = self.unit_words(expr, entry.dim);
                 let diagnostic = Diagnostic::error(
                     Code::LGM0201,
                     format!(
@@ -90,7 +92,6 @@ impl<'a> Evaluator<'a> {
                 let diagnostic = match expr.map(|expr| &expr.kind) {
                     // A unit written behind a number is a slip; a computed value of another dimension is a thought.
                     Some(ExprKind::Number(_, Some(unit))) => {
-                        let wanted = self.sources.slice(written.span).to_string();
                         diagnostic.fix(format!("write `{wanted}`"), unit.span, wanted.clone())
                     }
                     _ => diagnostic,
