@@ -55,6 +55,23 @@ fn links(text: &str) -> Vec<String> {
     ends.map(|(target, _)| target.to_string()).collect()
 }
 
+/// `docs/trust.md` names the test of each mend: `module::test`.
+#[test]
+fn tests_that_pages_name_exist() {
+    let text = fs::read_to_string(root().join("docs/trust.md")).unwrap();
+    let code = text.split('`').skip(1).step_by(2);
+    let named: Vec<&str> = code.filter(|code| code.contains("::") && !code.contains(' ')).collect();
+    assert!(named.len() > 25, "{named:?}");
+    let exists = |name: &str| {
+        let (module, test) = name.rsplit_once("::").unwrap();
+        let file = root().join("tests").join(format!("{}.rs", module.replace("::", "/")));
+        let source = fs::read_to_string(file).unwrap_or_default();
+        source.contains(&format!("#[test]\nfn {test}()"))
+    };
+    let lost: Vec<&str> = named.into_iter().filter(|name| !exists(name)).collect();
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
 #[test]
 fn links_lead_to_files() {
     let mut lost = String::new();
