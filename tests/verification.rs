@@ -178,6 +178,25 @@ enum Change {
     Millionth(usize),
 }
 
+/// A law that has no value where its source puts it: the equations that hold are not all there are.
+#[test]
+fn equations_without_a_value_are_named() {
+    let root = "element Root(k) : electrical { across = k*sqrt(through); }
+model M {
+  node a, b : electrical;
+  source : CurrentSource(-1) gnd -> a;
+  root : Root(2) a -> gnd;
+  other : VoltageSource(3) b -> gnd;
+  R : Resistor(1) b -> gnd;
+  output v = across(root);
+}";
+    let found = said(root, |_| ());
+    assert_eq!(codes(&found), ["LGM0713", "LGM0712"], "{found:?}");
+    assert!(found[0].labels[0].message.contains("the law of `root`"), "{found:?}");
+    let found = said(&root.replace("(-1)", "(1)"), |_| ());
+    assert_eq!(codes(&found), ["LGM0712"], "{found:?}");
+}
+
 /// A crank at constant speed with a rod that stretches. The equation of position holds the time, and what the heavy pin and the
 /// stretching rod need the rates of are inputs that follow from time: positions and velocities agree only if both go by one clock.
 const STRETCHING: &str = "model Crank {

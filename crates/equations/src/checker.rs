@@ -109,6 +109,14 @@ impl<'a> Checker<'a> {
         let sum = terms.iter().fold(Ball::exact(0.0), |sum, term| sum + *term);
         // The point lies outside of the domain of a law, or a rate is not known.
         if sum.value.is_nan() {
+            if self.has_no_rates(equation) {
+                self.found.push(Judged {
+                    equation,
+                    verdict: Verdict::NoValue,
+                    residual: 0.0,
+                    rounding: 0.0,
+                });
+            }
             return;
         }
         let sizes = terms.iter().map(|term| term.value.abs());
@@ -137,6 +145,16 @@ impl<'a> Checker<'a> {
             residual,
             rounding,
         });
+    }
+
+    /// Whether an equation is one between values, which are known wherever they exist; rates may be unknown.
+    fn has_no_rates(&self, equation: Equation) -> bool {
+        let model = self.flat.model;
+        match equation {
+            Equation::Law(id) => !matches!(model.elements[id.index()].law, Law::Storage { .. }),
+            Equation::Output(at) => !holds_integral(model, model.outputs[at as usize].value),
+            Equation::Structure(_) | Equation::Integral(_) | Equation::Power => false,
+        }
     }
 
     fn port(&self, port: PortId, variable: Variable) -> Option<Rated> {

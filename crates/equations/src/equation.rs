@@ -26,6 +26,8 @@ pub(crate) enum Verdict {
     Holds,
     /// Rounding may have made the residual, or hidden one.
     Open,
+    /// A law or an output has no value there.
+    NoValue,
     Fails,
 }
 

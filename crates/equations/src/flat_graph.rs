@@ -232,6 +232,8 @@ impl<'a> FlatGraph<'a> {
                     seen.worst = seen.worst.max(one.residual);
                 }
                 Verdict::Open => seen.open += 1,
+                // A run stops where rates have no value; what only outputs show has none in its rows either.
+                Verdict::NoValue => {}
                 Verdict::Fails => {
                     let (what, span) = flat.words(one.equation);
                     let residual = one.residual;

@@ -4,7 +4,7 @@ use crate::equation::{Equation, Flat, Judged, Verdict};
 use lgm_model::Model;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What verification found.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +21,15 @@ pub struct Verification {
     pub power: f64,
     /// Equations that rounding leaves no digits of at some point, and at no point enough to be judged.
     pub unreadable: Vec<String>,
+    /// Equations that have no value at any point that was tried.
+    pub without_value: Vec<String>,
     /// One error for each kind of failure.
     pub diagnostics: Vec<Diagnostic>,
     /// At how many points each equation was judged, where it was not at all of them.
     judged: FxHashMap<Equation, u32>,
+    /// The equations that had a value at some point, and those that had none at some point.
+    with_value: FxHashSet<Equation>,
+    at_times_without: FxHashSet<Equation>,
 }
 
 /// Failures that are reported.
@@ -34,9 +39,15 @@ impl Verification {
     /// Takes what was found at one point.
     pub(super) fn take(&mut self, flat: &Flat<'_>, found: &[Judged]) {
         let is_power = |one: &&Judged| one.equation == Equation::Power;
-        self.equations = self.equations.max(found.len() - found.iter().filter(is_power).count());
+        let is_counted = |one: &&Judged| !is_power(one) && one.verdict != Verdict::NoValue;
+        self.equations = self.equations.max(found.iter().filter(is_counted).count());
         for one in found {
+            let _ = match one.verdict {
+                Verdict::NoValue => self.at_times_without.insert(one.equation),
+                _ => self.with_value.insert(one.equation),
+            };
             match one.verdict {
+                Verdict::NoValue => continue,
                 Verdict::Open => {
                     self.judged.entry(one.equation).or_insert(0);
                     continue;
@@ -66,6 +77,9 @@ impl Verification {
             .collect();
         open.sort();
         self.unreadable = open.into_iter().map(|equation| flat.words(equation).0).collect();
+        let mut nowhere: Vec<Equation> = self.at_times_without.difference(&self.with_value).copied().collect();
+        nowhere.sort();
+        self.without_value = nowhere.into_iter().map(|equation| flat.words(equation).0).collect();
     }
 
     /// What to tell the user: the failures, or what was checked.
@@ -116,27 +130,41 @@ impl Verification {
 
     /// What could not be verified.
     fn remarks(&self, model: &Model) -> Vec<Diagnostic> {
-        if self.unreadable.is_empty() {
-            return Vec::new();
+        let mut remarks = Vec::new();
+        if !self.unreadable.is_empty() {
+            let message = format!(
+                "rounding leaves too few digits to verify all equations of `{}`",
+                model.name
+            );
+            let remark = Diagnostic::warning(Code::LGM0714, message)
+                .label(model.span, format!("not verified: {}", some_of(&self.unreadable)))
+                .note("they divide by what nearly vanishes, or take the difference of nearly equal terms")
+                .help("bring parameters nearer to each other, or give states a `start` away from the singular point");
+            remarks.push(remark);
         }
-        let more = self.unreadable.len().saturating_sub(SHOWN);
-        let mut names = self.unreadable[..self.unreadable.len() - more].join(", ");
-        if more > 0 {
-            names.push_str(&format!(" and {more} more"));
+        if !self.without_value.is_empty() {
+            let message = format!("some equations of `{}` were not verified", model.name);
+            let remark = Diagnostic::warning(Code::LGM0713, message)
+                .label(
+                    model.span,
+                    format!("no value at any point: {}", some_of(&self.without_value)),
+                )
+                .note("a law has no value at any of the points that were tried, as the root of a negative number")
+                .help("give states a `start` at which all laws have values; other points lie around it");
+            remarks.push(remark);
         }
-        vec![
-            Diagnostic::warning(
-                Code::LGM0714,
-                format!(
-                    "rounding leaves too few digits to verify all equations of `{}`",
-                    model.name
-                ),
-            )
-            .label(model.span, format!("not verified: {names}"))
-            .note("they divide by what nearly vanishes, or take the difference of nearly equal terms")
-            .help("bring parameters nearer to each other, or give states a `start` away from the singular point"),
-        ]
+        remarks
     }
+}
+
+/// The first names of a list, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    let more = names.len().saturating_sub(SHOWN);
+    let mut shown = names[..names.len() - more].join(", ");
+    if more > 0 {
+        shown.push_str(&format!(" and {more} more"));
+    }
+    shown
 }
 
 /// One equation that does not hold.

@@ -3,7 +3,7 @@
 use super::energy::Energy;
 use super::integrate::{Care, Crossed, Made, Visit};
 use super::rates::{Given, Integrator};
-use super::report::ALLOWED;
+use super::report::{ALLOWED, not_vanishing};
 use super::{Row, Verifier, row_unknowns};
 use lgm_equations::Seen;
 
@@ -35,10 +35,6 @@ const ROUNDS: usize = 2;
 /// The unknowns of loops are solved for to this share of their size, and none is smaller than this share of the largest.
 const SOLVED: f64 = 1e-13;
 const NOISE: f64 = 1e-4;
-
-/// A state that is smaller than this share of the largest one, in whatever units, is rounding of what stays zero: 1e-64 A of a current
-/// that nothing drives has no digit that could be right.
-const VANISHING: f64 = 1e-30;
 
 /// What the second integrator has found of an interval.
 struct Found {
@@ -217,12 +213,6 @@ impl Way<'_, '_> {
             false => Err(Given::Out),
         }
     }
-}
-
-/// The sizes of states, none of them smaller than what is rounding beside the largest.
-pub(super) fn not_vanishing(sizes: &[f64]) -> Vec<f64> {
-    let largest = sizes.iter().copied().fold(0.0, f64::max);
-    sizes.iter().map(|size| size.max(VANISHING * largest)).collect()
 }
 
 /// Whether two lists of states differ by no more than is allowed of each.

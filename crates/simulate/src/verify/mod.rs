@@ -136,8 +136,7 @@ impl<'a> Verifier<'a> {
             }
             None => Ok(()),
         };
-        let sizes = interval::not_vanishing(&self.sizes);
-        self.worst.settle(&mut self.report, self.plan, &sizes, steps);
+        self.worst.settle(&mut self.report, self.plan, &self.sizes, steps);
         self.report.settle_energy(self.plan);
         (self.report, last)
     }

@@ -260,6 +260,7 @@ impl Worst {
     /// Compares with the sizes that the states have reached.
     pub(super) fn settle(&self, report: &mut Report, plan: &Plan, sizes: &[f64], steps: u64) {
         let in_interval = (1.0 + steps as f64 / report.intervals.max(1) as f64).min(MOST_STEPS);
+        let sizes = not_vanishing(sizes);
         for (at, found) in self.found.iter().enumerate() {
             if sizes[at] == 0.0 {
                 continue;
@@ -278,6 +279,16 @@ impl Worst {
             }
         }
     }
+}
+
+/// A state that is smaller than this share of the largest one, in whatever units, is rounding of what stays zero: 1e-64 A of a current
+/// that nothing drives has no digit that could be right.
+const VANISHING: f64 = 1e-30;
+
+/// The sizes of states, none of them smaller than what is rounding beside the largest.
+pub(super) fn not_vanishing(sizes: &[f64]) -> Vec<f64> {
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    sizes.iter().map(|size| size.max(VANISHING * largest)).collect()
 }
 
 /// So many tolerances a row may be off, for each step of the run in an interval.
