@@ -207,13 +207,18 @@ model M {
 
 #[test]
 fn nonlinear_storage_is_retained_or_refused_as_linear_storage_is() {
+    // The charge of the varactor saturates beside that of the capacitor: their total is the state that the capacitor keeps.
     let (system, _) = compile(NONLINEAR, &["c"]);
-    assert!(states(&system).contains(&"c.v"), "{:?}", states(&system));
+    assert!(states(&system).contains(&"c.total_int_i"), "{:?}", states(&system));
     // The law gives the voltage from the charge: this way round nothing has to be solved for.
     for retained in [&["v"][..], &[]] {
         let (system, _) = compile(NONLINEAR, retained);
         assert!(states(&system).contains(&"v.int_i"), "{:?}", states(&system));
-        assert!(!states(&system).contains(&"c.v"), "{:?}", states(&system));
+        assert!(
+            !states(&system).iter().any(|name| name.starts_with("c.")),
+            "{:?}",
+            states(&system)
+        );
     }
     says(
         &refused(NONLINEAR, &["v", "c"]),
@@ -250,12 +255,14 @@ model M {{
         )
     };
     let sharp = "int(across) = 0.03*tanh(through/0.01) + 0.001*through;";
-    let (system, told) = compile(&core(sharp, ""), &[]);
-    assert_eq!(states(&system), ["leakage.total_int_v"]);
-    assert!(!told.contains("LGM0449"), "{told}");
+    // How narrow a knee is beside the swing of a run is known to nobody beforehand, so that slight ones count too.
+    for law in [sharp, "int(across) = 0.03*tanh(through/5) + 0.001*through;"] {
+        let (system, told) = compile(&core(law, ""), &[]);
+        assert_eq!(states(&system), ["leakage.total_int_v"]);
+        assert!(!told.contains("LGM0449"), "{told}");
+    }
     for (law, retained) in [
         (sharp, &["core"][..]),
-        ("int(across) = 0.03*tanh(through/5) + 0.001*through;", &[]),
         ("int(across) = 0.01*through + 0.1*through^3;", &[]),
         ("through = int(across)/0.2 + (int(across)/0.01)^5;", &[]),
     ] {

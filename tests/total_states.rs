@@ -313,6 +313,35 @@ model Winding {
     assert_close("shared", &rows(&file, &[]), &expected, 1e-9);
 }
 
+/// Starts at zero of what is zero but for the rounding of its terms are no contradiction: the flux of a magnetised core, and a current
+/// that an inverse law gives.
+#[test]
+fn starts_at_zero_are_met_to_rounding() {
+    let model = |magnet: &str, knee: f64, of_core: &str, of_coil: &str| {
+        format!(
+            "element Core(flux, knee, air) : electrical {{ int(across) = flux*tanh((through{magnet})/knee) + air*through; }}
+model Winding {{
+  node a, b, c : electrical;
+  source : VoltageSource(sin(time)) a -> gnd;
+  copper : Resistor(1) a -> b;
+  coil : Inductor(1e-3) b -> c{of_coil};
+  core : Core(0.03, {knee}, 1e-3) c -> gnd{of_core};
+  output i = through(coil);
+  experiment {{ stop = 0.01; points = 3; }}
+}}
+"
+        )
+    };
+    let (_scratch, file) = written(&model(" - 0.03", 0.01, ", start = 0", ""));
+    let first = &rows(&file, &[]).values[0];
+    // Where the flux is zero: 30 mA less what the air holds.
+    let expected = zero(|i| 0.03 * ((i - 0.03) / 0.01).tanh() + 1e-3 * i);
+    assert!((first[1] - expected).abs() < 1e-12, "{first:?}");
+    let (_scratch, file) = written(&model("", 5.0, "", ", start = 0"));
+    let first = &rows(&file, &["--retain", "core"]).values[0];
+    assert!(first[1].abs() < 1e-12, "{first:?}");
+}
+
 /// The total at the start follows from parameters, in emitted code too, and holds what a law has at rest.
 #[test]
 fn totals_start_over_the_parameters() {
@@ -360,4 +389,78 @@ model Winding {
         .map(|symbol| &*system.exprs.symbol_info(*symbol).name)
         .collect();
     assert!(names.contains(&"flux") && names.contains(&"first"), "{names:?}");
+}
+
+/// A charge that steps of a source carry across a knee, in one step that no method takes: the charge of both capacitors is the same,
+/// and so is the total.
+#[test]
+fn steps_of_a_source_cross_knees_of_any_width() {
+    for (knee, second) in [(0.1, -8.0), (0.5, -6.3)] {
+        let (_scratch, file) = written(&format!(
+            "element Var(q0, v0, C) : electrical {{ int(through) = q0*max(-1, min(1, across/v0)) + C*across; }}
+model Winding {{
+  input u = 5*step(1) + {second}*step(2);
+  node a, b : electrical;
+  source : VoltageSource(u) a -> gnd;
+  c1 : Capacitor(0.002) a -> b;
+  q : Var(0.002, {knee}, 0.0001) b -> gnd;
+  output v = across(q);
+  experiment {{ stop = 3; points = 4; }}
+}}
+"
+        ));
+        let voltage = |u: f64| {
+            [zero(|v| {
+                0.002 * (v / knee).clamp(-1.0, 1.0) + 0.0001 * v - 0.002 * (u - v)
+            })]
+        };
+        let expected = [0.0, 5.0, 5.0 + second, 5.0 + second].map(voltage);
+        assert_close("steps", &rows(&file, &[]), &expected, 1e-9);
+    }
+}
+
+/// Slopes that differ 48 times, and a knee of a thousandth of the swing; and parameters that make a knee of what is none.
+#[test]
+fn knees_that_are_not_sharp_are_narrow() {
+    let text = "element Core(flux, knee, air) : electrical { int(across) = flux*tanh(through/knee) + air*through; }
+model Winding {
+  param k = 47;
+  input u = 10*sin(6*time);
+  node a, b, c : electrical;
+  source : VoltageSource(u) a -> gnd;
+  copper : Resistor(1) a -> b;
+  coil : Inductor(1) b -> c;
+  core : Core(0.01*k, 0.01, 0.01) c -> gnd;
+  output i = through(coil);
+  experiment { stop = 3; points = 31; }
+}
+";
+    let (_scratch, file) = written(text);
+    let expected = |k: f64| {
+        let current = |[total]: [f64; 1]| [zero(|i| 1.01 * i + 0.01 * k * (i / 0.01).tanh() - total)];
+        reference(3.0, 31, [0.0], current, |time, [i]| [10.0 * (6.0 * time).sin() - i])
+    };
+    assert_close("narrow", &rows(&file, &["--rtol", "1e-8"]), &expected(47.0), 1e-4);
+    let name = file.display().to_string();
+    let words = [
+        "simulate",
+        &name,
+        "--sweep",
+        "k=0.5:500.5:2",
+        "--rtol",
+        "1e-8",
+        "--points",
+        "2",
+    ];
+    let text = succeed(&words.map(String::from));
+    let ends: Vec<f64> = text
+        .lines()
+        .filter(|line| line.split(',').nth(2) == Some("3"))
+        .map(|line| line.split(',').nth(3).unwrap().parse().unwrap())
+        .collect();
+    for (end, k) in ends.iter().zip([0.5, 500.5]) {
+        let [right] = *expected(k).last().unwrap();
+        assert!((end - right).abs() < 1e-4, "k = {k}: {end} is not {right}");
+    }
+    assert_eq!(ends.len(), 2, "{text}");
 }

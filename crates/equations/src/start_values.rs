@@ -25,6 +25,9 @@ use std::collections::BTreeSet;
 /// Relative agreement of starts that depend on each other.
 const AGREEMENT: f64 = 1e-9;
 
+/// What is smaller than this is rounding of zero in any unit.
+const NOTHING: f64 = 1e-30;
+
 /// A relation of more letters than this is not shown.
 const SHOWN: usize = 120;
 
@@ -318,11 +321,9 @@ impl StartSolver<'_> {
             };
             let (given, follows) = (values[0].0, values[1].0);
             // What is a sum of large terms is known to their rounding.
-            let size = self
-                .size_of(constraint.follows, point)
-                .max(follows.abs())
-                .max(given.abs());
-            let agree = (follows - given).abs() <= AGREEMENT * size;
+            let terms = self.size_of(constraint.follows, point);
+            let size = terms.max(follows.abs()).max(given.abs());
+            let agree = (follows - given).abs() <= AGREEMENT * size.max(NOTHING);
             // A state whose start has no value was told of elsewhere.
             if agree || !follows.is_finite() || !given.is_finite() {
                 continue;
@@ -361,15 +362,21 @@ impl StartSolver<'_> {
         }
     }
 
-    /// The size of the largest term of a sum.
+    /// The size of the largest term of what sums and products are made of.
     fn size_of(&self, id: ExprId, point: &Point) -> f64 {
-        let terms = match self.system.exprs.node(id) {
-            Node::Sum(terms) => terms.to_vec(),
-            _ => vec![id],
-        };
-        let values = duals(&self.system.exprs, &terms, point).unwrap_or_default();
-        let sizes = values.iter().map(|value| value.0.abs()).filter(|size| size.is_finite());
-        sizes.fold(0.0, f64::max)
+        let exprs = &self.system.exprs;
+        let parts = exprs.reachable(&[id]);
+        let values = duals(exprs, &parts, point).unwrap_or_default();
+        let mut sizes: FxHashMap<ExprId, f64> = FxHashMap::default();
+        for (part, value) in parts.iter().zip(values) {
+            let size = match exprs.node(*part) {
+                Node::Sum(terms) => terms.iter().map(|term| sizes[term]).fold(0.0, f64::max),
+                Node::Product(factors) => factors.iter().map(|factor| sizes[factor]).product(),
+                _ => value.0.abs(),
+            };
+            sizes.insert(*part, if size.is_finite() { size } else { 0.0 });
+        }
+        sizes.get(&id).copied().unwrap_or(0.0)
     }
 
     fn not_determined(&self, search: &StartSearch, undetermined: &[usize]) -> Diagnostic {

@@ -151,6 +151,7 @@ fn equations(
     options.go_on()?;
     diagnostics.append(&mut frame_notes);
     let needles = definitions.needles.iter().map(|place| &prepared.knees[*place]);
+    let needles = needles.filter(|knee| knee.is_sharp());
     diagnostics.extend(needles.map(|knee| knees::warning(&prepared.model, knee)));
     let totals = definitions.starts.clone();
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
