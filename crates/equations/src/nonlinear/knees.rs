@@ -66,10 +66,8 @@ pub(super) fn knees(model: &Model, causality: &Causality) -> Vec<Knee> {
                 let below = value_at(exprs, by_stored, along, value, parameters)?;
                 Some((above / below).abs()).filter(|slope| slope.is_finite())
             };
-            knee(
-                &grid().map(|value| slope(value).unwrap_or(0.0)).collect::<Vec<_>>(),
-                beside,
-            )
+            // Beyond the range of a law there is no slope.
+            knee(&grid().filter_map(slope).collect::<Vec<_>>(), beside)
         });
         if let Some(factor) = sharpness.reduce(f64::max) {
             found.push(Knee { port, factor });
