@@ -1,8 +1,8 @@
 //! Values that exist on one side of an end only: the inverse of a root is a square of what is not negative.
 //!
 //! They are written in the language: `if m >= 0 then value else sqrt(m)`, which is no number where the margin m is negative, for every
-//! evaluator and in every target; and `if m > 0 then value else log(m)` where there is no value at the end either. Nothing else in expressions is known of them, but that the rate of such a value is the rate of what it is
-//! within its range.
+//! evaluator and in every target; and `if m > 0 then value else log(m)` where there is no value at the end either. Nothing else in
+//! expressions is known of them, but that the rate of such a value is the rate of what it is within its range.
 
 use super::Exprs;
 use crate::expr::{ExprId, Function, Node, Relation};
