@@ -65,6 +65,9 @@ fn edited(text: &mut String, numbers: &mut Numbers) -> Value {
     change
 }
 
+/// Messages before the diagnostics are compared.
+const MESSAGES: usize = 90;
+
 #[test]
 fn random_edits_end_where_a_fresh_text_does() {
     let folder = tempfile::tempdir().unwrap();
@@ -74,19 +77,23 @@ fn random_edits_end_where_a_fresh_text_does() {
     let mut client = Client::start("utf-32", Some(folder.path()));
     let uri = uri(&path);
     client.open(&uri, &fresh);
-    let (mut version, mut codes) = (1, 0);
+    let (mut version, mut codes, mut edits) = (1, 0, 0);
     for _ in 0..12 {
         let mut text = fresh.clone();
         version += 1;
         client.change(&uri, version, json!([{ "text": text }]));
         for _ in 0..5 {
-            // Several changes in a message, several messages before an answer.
-            for _ in 0..3 {
+            // Several changes in a message, many messages before an answer: 10,000 changes in all.
+            for message in 0..MESSAGES {
                 version += 1;
                 let changes: Vec<Value> = (0..=numbers.below(3))
                     .map(|_| edited(&mut text, &mut numbers))
                     .collect();
+                edits += changes.len();
                 client.change(&uri, version, json!(changes));
+                if message % 25 > 0 {
+                    continue;
+                }
                 let at = json!({ "textDocument": { "uri": uri }, "position": position(&text, place(&text, &mut numbers)), "options": { "tabSize": 2, "insertSpaces": true } });
                 for method in [
                     "textDocument/hover",
@@ -107,4 +114,5 @@ fn random_edits_end_where_a_fresh_text_does() {
     client.ask("workspace/symbol", json!({ "query": "" })).unwrap();
     assert_eq!(client.faults(), Vec::<&Value>::new());
     client.end();
+    assert!(edits > 10_000, "{edits}");
 }
