@@ -241,18 +241,13 @@ impl<'a> Subject<'a> {
     /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
     pub(crate) fn scales(&self) -> &[f64] {
         self.scales
-            .get_or_init(|| state_scales(self.system, &self.kernels, &self.default_run()))
+            .get_or_init(|| state_scales(self.system, &self.kernels, &default_run(self.system)))
     }
 
     /// The sizes of the states that a short run with the same parameters over the same time shows; 0 where it shows none.
     pub(crate) fn trial_sizes(&self) -> &[f64] {
         self.trial
-            .get_or_init(|| trial_sizes(self.system, &self.kernels, &self.default_run()))
-    }
-
-    /// The run that the model asks for, or one of [`UNKNOWN_SPAN`].
-    fn default_run(&self) -> Plan {
-        default_run(self.system)
+            .get_or_init(|| trial_sizes(self.system, &self.kernels, &default_run(self.system)))
     }
 
     /// The most working memory that any of these programs needs.
