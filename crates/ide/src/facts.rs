@@ -3,10 +3,12 @@
 use crate::Snapshot;
 use crate::storage::Stored;
 use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
+use lgm_algebra::units::{Unit, UnitPower, unit_of};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::system::{DependentStorage, StateSystem};
 use lgm_model::{Model, Parameter, SiUnit, Signal};
 use lgm_source::diagnostic::six_digits;
+use lgm_syntax::ast::UnitExpr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
@@ -140,6 +142,16 @@ pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Op
         }
         _ => parameter(snapshot, definition).and_then(value_of),
     }
+}
+
+/// What a written unit means; none if it is no unit.
+pub(crate) fn meaning(unit: &UnitExpr) -> Option<Unit> {
+    let factors = unit.factors.iter().map(|factor| UnitPower {
+        name: &factor.name.text,
+        exponent: factor.exponent,
+        span: factor.name.span,
+    });
+    unit_of(factors).ok()
 }
 
 /// The most values that are listed of one declaration.

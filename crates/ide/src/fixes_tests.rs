@@ -1,19 +1,6 @@
 //! Changes that mend a fault or take out what has no use, made and compiled.
 
-use crate::{Action, Snapshot};
-use lgm_source::cancellation::Cancellation;
-use lgm_source::{NoFiles, Span};
-
-fn snapshot(text: &str) -> Snapshot {
-    Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
-}
-
-/// What is offered behind some words.
-fn offered(text: &str, words: &str) -> Vec<Action> {
-    let found = snapshot(text);
-    let at = text.find(words).expect("the words") + words.len();
-    found.actions(Span::new(found.root(), at, at))
-}
+use crate::changes_tests::{offered, snapshot, with_change};
 
 fn titles(text: &str, words: &str) -> Vec<String> {
     offered(text, words).into_iter().map(|action| action.title).collect()
@@ -22,17 +9,7 @@ fn titles(text: &str, words: &str) -> Vec<String> {
 /// The text with a change; it has no faults.
 #[track_caller]
 fn made(text: &str, words: &str, title: &str) -> String {
-    let actions = offered(text, words);
-    let action = actions.iter().find(|action| action.title == title && action.is_fix);
-    let mut edits = action
-        .unwrap_or_else(|| panic!("no {title} in {:?}", titles(text, words)))
-        .edits
-        .clone();
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
-    let mut text = text.to_string();
-    for edit in edits {
-        text.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
-    }
+    let text = with_change(text, words, |action| action.title == title && action.is_fix);
     let left = snapshot(&text).problems();
     assert!(left.iter().all(|problem| problem.is_hint), "{text}: {left:?}");
     text

@@ -8,6 +8,8 @@
 
 mod actions;
 mod answers;
+#[cfg(test)]
+mod changes_tests;
 mod completion;
 mod facts;
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use super::place::Before;
 use super::scope::formals;
+use crate::facts::meaning;
 use crate::{Completion, NameKind, Snapshot};
-use lgm_algebra::units::{Dimension, UnitPower, unit_of};
+use lgm_algebra::units::Dimension;
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
 use lgm_source::Span;
-use lgm_syntax::ast::{Item, StatementKind};
+use lgm_syntax::ast::ExprKind;
 use lgm_syntax::token::Token;
 
 /// A unit that is expected, as it is written, and its dimension.
@@ -126,20 +127,10 @@ fn within(words: &str) -> &str {
 
 /// The dimension of a unit as it is written, `N.s/m`; none if it is no unit.
 fn dimension(words: &str) -> Option<Dimension> {
-    let text = format!("model M {{ param p [{words}] = 1; }}");
-    let (ast, faults) = lgm_syntax::parse(lgm_source::SourceId(0), &text);
-    let [Item::Model(model)] = &ast.items[..] else {
-        return None;
-    };
-    let [statement] = &model.body[..] else { return None };
-    let StatementKind::Param(assigned) = &statement.kind else {
-        return None;
-    };
-    let factors = assigned.unit.as_ref().filter(|_| faults.is_empty())?.factors.iter();
-    let powers = factors.map(|factor| UnitPower {
-        name: &factor.name.text,
-        exponent: factor.exponent,
-        span: factor.name.span,
-    });
-    Some(unit_of(powers).ok()?.dimension)
+    // A unit binds to a literal, so one is put in front of it.
+    let (expr, faults) = lgm_syntax::parse_expression(lgm_source::SourceId(0), &format!("1 [{words}]"));
+    match expr.kind {
+        ExprKind::Number(_, Some(unit)) if faults.is_empty() => Some(meaning(&unit)?.dimension),
+        _ => None,
+    }
 }

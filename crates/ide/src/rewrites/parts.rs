@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 use crate::completion::{domain_of, kinds};
-use lgm_algebra::units::{UnitPower, unit_of};
+use crate::facts::meaning;
 use lgm_elaborate::analysis::Definition;
 use lgm_syntax::ast::{Domain, Element, Equation, Expr, ExprKind, Item, UnitExpr};
 use num_rational::BigRational;
@@ -185,12 +185,7 @@ impl Words<'_> {
 
 /// A unit in its brackets, as it is written if numbers in it are those of SI, and otherwise that of SI.
 fn in_si(snapshot: &Snapshot, unit: &UnitExpr) -> Option<String> {
-    let factors = unit.factors.iter().map(|factor| UnitPower {
-        name: &factor.name.text,
-        exponent: factor.exponent,
-        span: factor.name.span,
-    });
-    let found = unit_of(factors).ok()?;
+    let found = meaning(unit)?;
     let one = BigRational::from_integer(1.into());
     Some(match found.to_si(&one) == one {
         true => snapshot.map().slice(unit.span).to_string(),

@@ -1,37 +1,14 @@
 //! Each change is made, and the text with it compiled.
 
+use crate::changes_tests::{offered, snapshot, with_change};
 use crate::trial::is_sound;
-use crate::{Action, Snapshot};
 use lgm_equations::analysis::poles;
-use lgm_source::cancellation::Cancellation;
-use lgm_source::{NoFiles, Span};
-
-fn snapshot(text: &str) -> Snapshot {
-    Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
-}
-
-/// What is offered behind some words.
-fn offered(text: &str, words: &str) -> Vec<Action> {
-    let found = snapshot(text);
-    let at = text.find(words).expect("the words") + words.len();
-    found.actions(Span::new(found.root(), at, at))
-}
+use lgm_source::Span;
 
 /// The text with the change whose title begins so.
 #[track_caller]
 fn made(text: &str, words: &str, title: &str) -> String {
-    let actions = offered(text, words);
-    let titles: Vec<&str> = actions.iter().map(|action| action.title.as_str()).collect();
-    let action = actions.iter().find(|action| action.title.starts_with(title));
-    let mut edits = action
-        .unwrap_or_else(|| panic!("no {title} in {titles:?}"))
-        .edits
-        .clone();
-    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
-    let mut text = text.to_string();
-    for edit in edits {
-        text.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
-    }
+    let text = with_change(text, words, |action| action.title.starts_with(title));
     assert!(is_sound(&snapshot(&text)), "{text}");
     text
 }
