@@ -3,13 +3,14 @@
 use super::inputs::InputOptions;
 use super::plan::{PlanArguments, length_by_modes};
 use super::plots::{self, Plotter};
+use super::ready::compiled;
 use lgm_emit::plot::svg;
 use lgm_equations::StateSystem;
-use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::Model;
-use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate, with_slack};
+use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate};
 use lgm_source::SourceMap;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// An editor waits this long for a run; the answers to other questions wait as long.
@@ -40,14 +41,8 @@ pub(in crate::cli) fn picture(
     if let Some(fault) = diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
         return Err(in_words(fault));
     }
-    let kernels = Kernels::new(system, &KernelOptions::default());
-    let parameters = kernels.parameters(&[]);
-    let inputs = Inputs::new(system, &kernels, &parameters, tables, plan.start);
-    let widened = with_slack(system, &parameters, &inputs, &plan);
-    let (system, kernels) = match &widened {
-        Some(widened) => (widened, Kernels::new(widened, &KernelOptions::default())),
-        None => (system, kernels),
-    };
+    let (system, kernels, parameters, inputs) = compiled(Cow::Borrowed(system), tables, &plan);
+    let system = &*system;
     let mut plotter = Plotter::new(system, &plan, &curves);
     let mut sink = Drawn {
         plotter: &mut plotter,

@@ -4,6 +4,7 @@ use lgm_equations::StateSystem;
 use lgm_kernels::{KernelOptions, Kernels};
 use lgm_simulate::{Failure, FailureKind, Inputs, Plan, Stop, Table, with_slack};
 use lgm_source::SourceMap;
+use std::borrow::Cow;
 
 /// A model that is ready to run.
 pub(super) struct Ready {
@@ -16,26 +17,35 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Compiles a system, whose ranges end as far out as the plan allows.
+    /// Compiles a system.
     pub(super) fn new(map: SourceMap, system: StateSystem, tables: Vec<Option<Table>>, plan: Plan) -> Ready {
-        let kernels = Kernels::new(&system, &KernelOptions::default());
-        let parameters = kernels.parameters(&[]);
-        let inputs = Inputs::new(&system, &kernels, &parameters, tables, plan.start);
-        let (system, kernels) = match with_slack(&system, &parameters, &inputs, &plan) {
-            Some(widened) => {
-                let kernels = Kernels::new(&widened, &KernelOptions::default());
-                (widened, kernels)
-            }
-            None => (system, kernels),
-        };
+        let (system, kernels, parameters, inputs) = compiled(Cow::Owned(system), tables, &plan);
         Ready {
             map,
-            system,
+            system: system.into_owned(),
             kernels,
             parameters,
             inputs,
             plan,
         }
+    }
+}
+
+/// A system whose ranges end as far out as a plan allows, with its kernels, parameters and inputs.
+pub(super) fn compiled<'s>(
+    system: Cow<'s, StateSystem>,
+    tables: Vec<Option<Table>>,
+    plan: &Plan,
+) -> (Cow<'s, StateSystem>, Kernels, Vec<f64>, Inputs) {
+    let kernels = Kernels::new(&system, &KernelOptions::default());
+    let parameters = kernels.parameters(&[]);
+    let inputs = Inputs::new(&system, &kernels, &parameters, tables, plan.start);
+    match with_slack(&system, &parameters, &inputs, plan) {
+        Some(widened) => {
+            let kernels = Kernels::new(&widened, &KernelOptions::default());
+            (Cow::Owned(widened), kernels, parameters, inputs)
+        }
+        None => (system, kernels, parameters, inputs),
     }
 }
 
