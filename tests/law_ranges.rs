@@ -6,6 +6,7 @@ use crate::support;
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 use support::command::{ends_with, err, lgm, out};
 use support::emitted::{Rows, cargo, compile, emit, must, python};
@@ -190,18 +191,19 @@ fn failed(what: &str, output: &Output) -> (String, String) {
     (rows, said)
 }
 
+/// A model in a file, with the run that it asks for.
+fn write_run(file: &Path, text: &str, stop: f64, points: usize) {
+    let text = text.trim_end_matches('}');
+    let run = format!("{text}  experiment {{ stop = {stop} [s]; points = {points}; }}\n}}");
+    fs::write(file, run).unwrap();
+}
+
 #[test]
 fn emitted_c_and_rust_stop_there_too() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("m.lgm");
     for ending in [charged(), slowed(), endings().remove(2)] {
-        let text = ending.text.trim_end_matches('}');
-        let stop = 2.0 * ending.end;
-        fs::write(
-            &file,
-            format!("{text}  experiment {{ stop = {stop} [s]; points = 201; }}\n}}"),
-        )
-        .unwrap();
+        write_run(&file, &ending.text, 2.0 * ending.end, 201);
         let folder = scratch.path().join("c");
         emit(&file, "c", &folder, &["--force"]);
         let found = Command::new(compile(&folder, &[])).output().unwrap();
@@ -230,13 +232,7 @@ fn emitted_python_and_matlab_stop_there_too() {
     let file = scratch.path().join("m.lgm");
     let (python, octave) = (python("numpy, scipy"), emit_matlab::octave());
     for ending in [charged(), slowed()] {
-        let text = ending.text.trim_end_matches('}');
-        let stop = 2.0 * ending.end;
-        fs::write(
-            &file,
-            format!("{text}  experiment {{ stop = {stop} [s]; points = 201; }}\n}}"),
-        )
-        .unwrap();
+        write_run(&file, &ending.text, 2.0 * ending.end, 201);
         if let Some(python) = &python {
             let folder = scratch.path().join("python");
             emit(&file, "python", &folder, &["--force"]);
@@ -261,12 +257,7 @@ fn emitted_programs_pass_the_end_that_is_only_touched() {
     let file = scratch.path().join("m.lgm");
     let python = python("numpy, scipy");
     for (_, text) in touching() {
-        let text = text.trim_end_matches('}');
-        fs::write(
-            &file,
-            format!("{text}  experiment {{ stop = 20 [s]; points = 41; }}\n}}"),
-        )
-        .unwrap();
+        write_run(&file, &text, 20.0, 41);
         let folder = scratch.path().join("c");
         emit(&file, "c", &folder, &["--force"]);
         must(&mut Command::new(compile(&folder, &[])));
