@@ -1,12 +1,14 @@
 //! Loops whose branch ends, and laws in pieces: what a run makes of them beside closed forms, and beside SciPy's solution of the same
 //! circuits by complementarity (each diode either on or off) or by their closed-form networks.
 
+use crate::emit_fmu::driven::SANITIZED;
 use crate::support::command;
-use crate::support::emitted::STICKING;
+use crate::support::emitted::{self, STICKING, compile, emit, must};
 
 use command::{ends_with, err, lgm, out};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 const METHODS: [&str; 5] = ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"];
@@ -394,10 +396,10 @@ model Neg {{
     )
 }
 
-/// The charge is the state, whatever comes first in the text: the linear capacitor follows from it without an equation to solve.
+/// The total of both charges is the state, whatever comes first in the text, and determines the charge behind the folds alone.
 /// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
 #[test]
-fn storage_with_folds_has_the_state() {
+fn storage_with_folds_takes_a_total() {
     let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));
     for method in METHODS {
         let rows = run(folder.path(), &["--method", method, "--verify"]);
@@ -422,6 +424,42 @@ fn storage_with_folds_has_the_state() {
             near(method, rows.column("v")[1], voltage(low), 1e-6);
         }
     }
+}
+
+/// Beside a large capacitor the total has folds too: at one of them the charge leaps to where the total is the same. It was the state
+/// before, with a rate that has a pole there, and runs went through it to 1e38 V. What is expected was found by SciPy: solve_ivp at
+/// 1e-11 up to the fold, and on from the other branch.
+#[test]
+fn charge_leaps_where_the_total_folds() {
+    let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "3"));
+    for method in METHODS {
+        let rows = run(folder.path(), &["--method", method, "--verify"]);
+        for (at, expected) in [(2, 3.146_705_22), (3, 6.297_700_21), (4, 5.343_902_58)] {
+            near(method, rows.column("v")[at], expected, 1e-5);
+        }
+    }
+    let package = folder.path().join("c");
+    emit(&folder.path().join("m.lgm"), "c", &package, &[]);
+    let rows = emitted::Rows::read(&must(&mut Command::new(compile(&package, &SANITIZED))));
+    let at = rows.names.iter().position(|name| name == "v").unwrap();
+    near("C", rows.values[4][at], 5.343_902_58, 1e-5);
+}
+
+/// Where the voltage of two such capacitors is the same, no total determines both charges: one of them is the state, as it is written.
+#[test]
+fn storage_with_folds_keeps_its_state_where_there_is_no_total() {
+    let text = folded("0", "1").replace(
+        "  c1 : Capacitor(1) a -> n;",
+        "  c1 : Resistor(1) a -> n;\n  c3 : S() n -> gnd;",
+    );
+    let folder = written(&text);
+    let run = lgm(folder.path(), &["equations", "m.lgm"]);
+    ends_with(&run, 0);
+    assert!(
+        out(&run).contains("  c2.int_i C  integral of through of c2, starts at 0"),
+        "{}",
+        out(&run)
+    );
 }
 
 /// If the user retains the linear capacitor, the charge of the other is one of three solutions at a voltage, but the only one of a total:

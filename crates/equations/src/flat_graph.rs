@@ -262,9 +262,13 @@ impl<'a> FlatGraph<'a> {
         self.model.ports.len() as u64
     }
 
-    /// Powers at an instant; none where a port is not determined.
-    pub fn powers(&mut self, instant: &Instant, unknowns: &[f64]) -> Option<Powers> {
-        let at = self.point(instant, unknowns)?.at;
+    /// Powers at an instant; none where a port is not determined. The unknowns of loops are looked for from those given, which are
+    /// those at this instant from then on.
+    pub fn powers(&mut self, instant: &Instant, unknowns: &mut Vec<f64>) -> Option<Powers> {
+        let Point {
+            at, unknowns: found, ..
+        } = self.point(instant, unknowns)?;
+        *unknowns = found;
         let mut sum = Powers::default();
         for (index, port) in self.model.ports.iter().enumerate() {
             let element = &self.model.elements[port.element.index()];

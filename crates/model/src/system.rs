@@ -338,7 +338,8 @@ pub struct AlgebraicLoop {
     pub guesses: Vec<f64>,
     /// For each residual, the element whose law it is and where that stands; none where it is no single element's.
     pub owners: Vec<Option<(Arc<str>, Span)>>,
-    /// Of each unknown, whether the equations hold its rate: storage is behind it, and it does not jump. Empty where that is not known.
+    /// Of each unknown, whether the rate of a state depends on its rate: storage is behind it, and it does not jump. Empty where that is
+    /// not known.
     pub rated: Vec<bool>,
 }
 

@@ -196,12 +196,22 @@ impl Run<'_> {
         self.leave(&end, &anchor, after, solver).map(Some)
     }
 
+    /// A row at the end of a branch, before the solution leaps; none where rounding leaves nothing of the branch there.
+    fn row_before(&mut self, before: &Position) -> Result<(), Failure> {
+        self.motion.guess_unknowns(&before.unknowns);
+        let is_solved = self.motion.solve_loops(before.time, &before.states);
+        match is_solved && !self.motion.is_elsewhere(&self.motion.solution(), &before.unknowns) {
+            true => self.write_row(before.time, &before.states),
+            false => Ok(()),
+        }
+    }
+
     /// Goes on from the end of a branch with another solution, or says that there is none.
     fn leave(&mut self, end: &End, anchor: &Position, after: Vec<f64>, solver: &dyn Solver) -> Result<Piece, Failure> {
         let steps = self.done.steps + solver.counts().steps;
         match self.motion.land(end, anchor, &after) {
             Some(found) => {
-                if let Some(unknown) = self.motion.stored_jump(&end.unknowns, &found) {
+                if let Some(unknown) = self.motion.stored_jump(&end.before.unknowns, &found) {
                     return Err(Failure {
                         time: end.after,
                         kind: FailureKind::StorageWouldJump,
@@ -209,12 +219,15 @@ impl Run<'_> {
                         steps,
                     });
                 }
+                if self.plan.events {
+                    self.row_before(&end.before)?;
+                }
                 self.motion.guess_unknowns(&found);
                 self.motion.keep_unknowns(&found);
                 self.event(end.after, after, steps)
             }
             None => {
-                self.motion.guess_unknowns(&end.unknowns);
+                self.motion.guess_unknowns(&end.before.unknowns);
                 self.motion.solve_loops(end.after, &after);
                 let error = SolverFault::TooSmall;
                 Err(match self.motion.fault() {

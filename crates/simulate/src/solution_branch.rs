@@ -28,8 +28,8 @@ pub(super) struct Branch {
 /// Where a branch ends.
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    /// The unknowns at the last instant that was reached on it.
-    pub(super) unknowns: Vec<f64>,
+    /// The last position that was reached on it.
+    pub(super) before: Position,
     /// The first instant that it does not reach.
     pub(super) after: f64,
 }
@@ -135,7 +135,13 @@ impl Branch {
                     (low, unknowns, high) = (high, reached, next);
                 }
                 None if high - low <= shortest || middle <= low || middle >= high => {
-                    return Ok(Some(End { unknowns, after: high }));
+                    let mut before = Position {
+                        time: low,
+                        states: vec![0.0; motion.states],
+                        unknowns,
+                    };
+                    way(low, &mut before.states)?;
+                    return Ok(Some(End { before, after: high }));
                 }
                 None => high = middle,
             }
@@ -171,7 +177,7 @@ impl Motion<'_> {
         // Rounding makes the end a solution for a little longer.
         let near = |guess: &[f64]| {
             let found = self.unknowns_near(guess, end.after, after)?;
-            self.is_elsewhere(&found, &end.unknowns).then_some(found)
+            self.is_elsewhere(&found, &end.before.unknowns).then_some(found)
         };
         let slopes = self.loop_matrix(anchor).lu();
         let drift = |at: &[f64]| -> Option<DVector<f64>> {
@@ -180,13 +186,19 @@ impl Motion<'_> {
             let drift = slopes.solve(&DVector::from_vec(residuals))?;
             drift.iter().all(|value| value.is_finite()).then_some(drift)
         };
-        let mut at = DVector::from_column_slice(&end.unknowns);
+        let mut at = DVector::from_column_slice(&end.before.unknowns);
         let mut share = 1.0;
         for _ in 0..MOVES {
             let Some(direction) = drift(at.as_slice()).filter(|drift| drift.amax() > 0.0) else {
                 break;
             };
-            let size = MOVE * (at.amax() + end.unknowns.iter().fold(1e-9, |most: f64, value| most.max(value.abs())));
+            let size = MOVE
+                * (at.amax()
+                    + end
+                        .before
+                        .unknowns
+                        .iter()
+                        .fold(1e-9, |most: f64, value| most.max(value.abs())));
             let longest = share * (size / direction.amax()).min(1.0f64.max(share));
             let trial = &at - &direction * longest;
             match drift(trial.as_slice()) {
@@ -208,7 +220,7 @@ impl Motion<'_> {
             }
         }
         let other = || self.solution_elsewhere(end.after, after);
-        near(&end.unknowns).or_else(|| other().filter(|found| self.is_elsewhere(found, &end.unknowns)))
+        near(&end.before.unknowns).or_else(|| other().filter(|found| self.is_elsewhere(found, &end.before.unknowns)))
     }
 
     /// The first unknown that differs between two solutions although the equations hold its rate: what jumps there is storage.

@@ -29,6 +29,8 @@ pub struct Request {
     /// Storage ports whose law has the same co-energy at several values of what is stored: they come before other storage that
     /// nobody retains.
     pub folded: Vec<PortId>,
+    /// Storage ports of that kind that are to follow from linear storage, so that the total of both can be the state.
+    pub in_totals: Vec<PortId>,
 }
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
@@ -279,6 +281,8 @@ enum Determines {
     CoEnergy,
     /// Both follow from each other, as in every linear law.
     Either,
+    /// The co-energy follows from what is stored, and what is stored from the total of what linear storage holds with it.
+    CoEnergyInTotal,
     /// What is stored follows from the co-energy.
     Energy,
 }
@@ -292,6 +296,7 @@ impl Determines {
         };
         match closed {
             _ if request.folded.contains(&port) => Determines::CoEnergyAlone,
+            _ if request.in_totals.contains(&port) => Determines::CoEnergyInTotal,
             Closed::Not => Determines::Energy,
             Closed::Inverse => Determines::Either,
             Closed::Direct => Determines::CoEnergy,

@@ -80,7 +80,7 @@ pub(super) struct Definitions {
     pub(super) roots: Vec<ExprId>,
     pub(super) states: usize,
     pub(super) outputs: usize,
-    /// Symbols whose rates the laws ask for.
+    /// Symbols whose rates the rates of states depend on.
     pub(super) rated: FxHashSet<SymbolId>,
     /// What the totals among the states follow from at the start; the values are the last roots.
     pub(super) starts: Vec<Option<StartConstraint>>,
@@ -183,11 +183,8 @@ impl Definitions {
         (largest, exprs.reachable(&all).len())
     }
 
-    /// Which of some variables the rates of the states depend on, by their places.
-    fn needles_among(&self, exprs: &Exprs, variables: &[Option<ExprId>]) -> Vec<usize> {
-        if variables.is_empty() {
-            return Vec::new();
-        }
+    /// The symbols that the rates of the states depend on.
+    fn behind_states(&self, exprs: &Exprs) -> FxHashSet<SymbolId> {
         let mut waiting = exprs.symbols_of(&self.roots[..self.states]);
         let mut seen: FxHashSet<SymbolId> = waiting.iter().copied().collect();
         while let Some(symbol) = waiting.pop() {
@@ -198,13 +195,7 @@ impl Definitions {
             let behind = exprs.symbols_of(&[value]).into_iter();
             waiting.extend(behind.filter(|symbol| seen.insert(*symbol)));
         }
-        let is_seen =
-            |variable: &ExprId| matches!(exprs.node(*variable), Node::Symbol(symbol) if seen.contains(symbol));
-        let variables = variables.iter().enumerate();
-        variables
-            .filter(|(_, variable)| variable.as_ref().is_none_or(is_seen))
-            .map(|(place, _)| place)
-            .collect()
+        seen
     }
 
     /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
@@ -273,7 +264,8 @@ impl Definitions {
         };
         let found = builder.define(prepared, system, &momenta, &is_energy, conjugates, others);
         let given: Vec<ExprId> = builder.sources;
-        let (exprs, map, rated, reduced) = (builder.exprs, builder.definitions, builder.rated, builder.reduced);
+        let (exprs, map, reduced) = (builder.exprs, builder.definitions, builder.reduced);
+        let (mut rated, rates) = (builder.rated, builder.rates);
         let totals = builder.totals;
         system.exprs = exprs;
         let roots = found?;
@@ -287,12 +279,22 @@ impl Definitions {
             roots,
             states: system.states.len(),
             outputs: model.outputs.len(),
-            rated,
+            rated: FxHashSet::default(),
             needles: Vec::new(),
         };
-        let place = |knee: &Knee| reduced.sources.iter().position(|port| *port == knee.port);
-        let sharp = prepared.knees.iter().map(|knee| place(knee).map(|place| given[place]));
-        definitions.needles = definitions.needles_among(&system.exprs, &sharp.collect::<Vec<_>>());
+        if rated.is_empty() && prepared.knees.is_empty() {
+            return Ok((definitions, links));
+        }
+        let behind = definitions.behind_states(&system.exprs);
+        let exprs = &system.exprs;
+        let is_behind = |id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if behind.contains(symbol));
+        // What leaps moves a state only if the rate of one depends on its rate: where totals are the states, it moves none.
+        rated.retain(|symbol| rates.get(symbol).is_some_and(|rate| is_behind(*rate)));
+        definitions.rated = rated;
+        let value = |knee: &Knee| Some(given[reduced.sources.iter().position(|port| *port == knee.port)?]);
+        let knees = prepared.knees.iter().enumerate();
+        let needles = knees.filter(|(_, knee)| value(knee).is_none_or(is_behind));
+        definitions.needles = needles.map(|entry| entry.0).collect();
         Ok((definitions, links))
     }
 }

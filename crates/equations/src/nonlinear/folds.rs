@@ -1,8 +1,9 @@
 //! Storage whose law has folds: the same voltage or force at several values of what is stored.
 //!
 //! If such storage depends on other storage, its charge or displacement is the solution of an equation that has several of them, and
-//! two of them meet at a fold: from there on, a run could only go on with another one, and charge would come from nowhere. The other
-//! way round there is nothing to solve. So it comes first where storage depends on each other.
+//! two of them meet at a fold: from there on, a run could only go on with another one, and charge would come from nowhere. So the
+//! total of both is the state: where its solutions meet, what is stored leaps, and the total stays. Where there is no such total, the
+//! storage with folds comes first: the other way round there is nothing to solve.
 
 use crate::causality::Causality;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
@@ -70,6 +71,25 @@ pub(super) fn dependent_storage<'a>(
             stored,
         })
     })
+}
+
+/// The ports of nonlinear storage that have a state, and whose law gives the co-energy alone in a closed form.
+pub(super) fn states_of_explicit_laws(model: &Model, causality: &Causality) -> Vec<PortId> {
+    let is_one = |port: &PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let Law::Nonlinear(law) = &element.law else {
+            return false;
+        };
+        let at = (port.0 - element.ports.start) as usize;
+        law.storage[at].is_some_and(|(co_energy, _)| {
+            let closed = match co_energy {
+                Variable::Effort => law.explicit[at].0,
+                Variable::Flow => law.explicit[at].1,
+            };
+            causality.solved[port.index()] == Some(co_energy.conjugate()) && matches!(closed, Closed::Direct)
+        })
+    };
+    causality.nonlinear.iter().copied().filter(is_one).collect()
 }
 
 /// The values of the parameters.

@@ -28,6 +28,8 @@ pub(super) struct Knee {
     pub(super) port: PortId,
     /// How much faster what it stores changes there than far from there, beside the linear storage that it shares a rate with.
     factor: f64,
+    /// Whether the law has the same voltage or current at several values of what is stored.
+    pub(super) has_folds: bool,
 }
 
 impl Knee {
@@ -36,8 +38,9 @@ impl Knee {
     }
 }
 
-/// The knees in laws of storage without a state, at the values of the parameters.
-pub(super) fn knees(model: &Model, causality: &Causality) -> Vec<Knee> {
+/// The knees in laws of storage without a state, at the values of the parameters. A law with folds, as that of the ports `folded`, has
+/// one at each of them.
+pub(super) fn knees(model: &Model, causality: &Causality, folded: &[PortId]) -> Vec<Knee> {
     // What all of them need, made for the first one.
     let mut shared: Option<(Exprs, FxHashMap<SymbolId, f64>, Smallest)> = None;
     let mut found = Vec::new();
@@ -69,8 +72,14 @@ pub(super) fn knees(model: &Model, causality: &Causality) -> Vec<Knee> {
             // Beyond the range of a law there is no slope.
             knee(&grid().filter_map(slope).collect::<Vec<_>>(), beside)
         });
-        if let Some(factor) = sharpness.reduce(f64::max) {
-            found.push(Knee { port, factor });
+        let has_folds = folded.contains(&port);
+        let at_fold = has_folds.then_some(1.0 / ROUNDING);
+        if let Some(factor) = sharpness.chain(at_fold).reduce(f64::max) {
+            found.push(Knee {
+                port,
+                factor,
+                has_folds,
+            });
         }
     }
     found
@@ -116,7 +125,7 @@ fn smallest_linear(model: &Model, causality: &Causality, parameters: &FxHashMap<
 
 /// A warning of a knee that the rates of states pass through.
 pub(super) fn warning(model: &Model, knee: &Knee) -> Diagnostic {
-    let Knee { port, factor } = *knee;
+    let Knee { port, factor, .. } = *knee;
     let element = model.ports[port.index()].element;
     let name = model.element_name(element);
     let message = format!(

@@ -134,7 +134,7 @@ struct Resolver<'a> {
     blocks: Vec<Block>,
     /// The rates of the states.
     rates: FxHashSet<SymbolId>,
-    /// Symbols whose rates the laws ask for.
+    /// Symbols whose rates the rates of states depend on.
     rated: FxHashSet<SymbolId>,
     /// The values of the parameters.
     given: ExactValues,

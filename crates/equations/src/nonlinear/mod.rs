@@ -10,6 +10,7 @@
 //!   measured variables (a modulus that depends on them);
 //! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
 //!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
+//! - the variable of a storage that others share with saturating storage follows from their total, which is the state ([`momenta`]).
 //!
 //! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
 //! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`] writes
@@ -44,12 +45,13 @@ use super::refusal::Failure;
 use super::states::StateRequest;
 use crate::shared::SharedArena;
 use definitions::Definitions;
+use knees::Knee;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
-use prepare::Prepared;
+use prepare::{Folds, Prepared};
 use shorten::{LARGE, Shortening};
 
 pub(super) use linearity::applies;
@@ -63,12 +65,16 @@ struct Built {
     columns: Vec<ExprId>,
     /// Which storage the states are of.
     links: Links,
+    /// Whether the rate of a state depends on the rate of storage whose law has folds.
+    passes_folds: bool,
 }
 
 /// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
 struct Unbuilt {
     failure: Failure,
     model: Model,
+    /// Whether storage without a state has a law with folds.
+    has_folds: bool,
 }
 
 /// Formulates the equations of a nonlinear model.
@@ -81,7 +87,7 @@ pub(super) fn formulate(
 ) -> Option<StateSystem> {
     match build(model, options, retain, None, diagnostics) {
         Ok(built) => {
-            let built = built?;
+            let (_, built) = built?;
             *links = built.links;
             Some(built.system)
         }
@@ -100,7 +106,15 @@ pub(super) fn port_causality(
     retain: &[ElementId],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Option<Variable>> {
-    prepare::prepare(model, retain, diagnostics).causality.solved
+    let prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
+    if !prepared.knees.iter().any(|knee| knee.has_folds) {
+        return prepared.causality.solved;
+    }
+    // Whether they have totals is known with the equations alone.
+    match build(model, &Options::default(), retain, Some(&|_| Vec::new()), diagnostics) {
+        Ok(Some((prepared, _))) => prepared.causality.solved,
+        Ok(None) | Err(_) => prepared.causality.solved,
+    }
 }
 
 /// Which columns of the junction structure are wanted of a prepared model.
@@ -114,16 +128,43 @@ fn build(
     retain: &[ElementId],
     checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<Built>, Box<Unbuilt>> {
-    let prepared = prepare::prepare(model, retain, diagnostics);
+) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
+    let mut found = Vec::new();
+    let with_totals = build_with(model, options, retain, checked, Folds::InTotals, &mut found);
+    let passes_folds = match &with_totals {
+        Ok(built) => built.as_ref().is_some_and(|(_, built)| built.passes_folds),
+        Err(unbuilt) => unbuilt.has_folds,
+    };
+    let built = match passes_folds {
+        true => {
+            found.clear();
+            build_with(model, options, retain, checked, Folds::AsStates, &mut found)
+        }
+        false => with_totals,
+    };
+    diagnostics.append(&mut found);
+    built
+}
+
+/// Builds the equations with one choice of what determines the charge of storage whose law has folds.
+fn build_with(
+    model: &Model,
+    options: &Options,
+    retain: &[ElementId],
+    checked: Option<ColumnsOf<'_>>,
+    folds: Folds,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
+    let prepared = prepare::prepare(model, retain, folds, diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }
     let columns = checked.map(|columns| columns(&prepared));
     match equations(&prepared, options, columns, diagnostics) {
-        Ok(built) => Ok(Some(built)),
+        Ok(built) => Ok(Some((prepared, built))),
         Err(failure) => Err(Box::new(Unbuilt {
             failure,
+            has_folds: !prepared.folded.is_empty(),
             model: prepared.model,
         })),
     }
@@ -150,8 +191,13 @@ fn equations(
     } = defined(prepared, options, &columns, &mut frame_notes)?;
     options.go_on()?;
     diagnostics.append(&mut frame_notes);
-    let needles = definitions.needles.iter().map(|place| &prepared.knees[*place]);
-    let needles = needles.filter(|knee| knee.is_sharp());
+    let needles: Vec<&Knee> = definitions
+        .needles
+        .iter()
+        .map(|place| &prepared.knees[*place])
+        .collect();
+    let passes_folds = needles.iter().any(|knee| knee.has_folds);
+    let needles = needles.into_iter().filter(|knee| knee.is_sharp());
     diagnostics.extend(needles.map(|knee| knees::warning(&prepared.model, knee)));
     let totals = definitions.starts.clone();
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
@@ -169,7 +215,12 @@ fn equations(
     let of_totals = of_totals.filter_map(|(start, follows)| Some(StartConstraint { follows, ..start? }));
     system.start_constraints.extend(of_totals);
     links.dependent = started.iter().map(|entry| entry.0).collect();
-    Ok(Built { system, columns, links })
+    Ok(Built {
+        system,
+        columns,
+        links,
+        passes_folds,
+    })
 }
 
 /// Definitions, with the system that holds their symbols.

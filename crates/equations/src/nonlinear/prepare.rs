@@ -9,7 +9,7 @@
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
-use crate::nonlinear::folds::folded;
+use crate::nonlinear::folds::{folded, states_of_explicit_laws};
 use crate::nonlinear::knees::{self, Knee};
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
@@ -32,11 +32,27 @@ pub(super) struct Prepared {
     pub(super) released: Vec<Integral>,
     /// Symbols in moduli that are rates, each with what it is the rate of.
     pub(super) rates: Vec<(SymbolId, ExprId)>,
+    /// Storage ports without a state whose laws have folds.
+    pub(super) folded: Vec<PortId>,
     /// Knees of storage without a state.
     pub(super) knees: Vec<Knee>,
 }
 
-pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
+/// What determines the charge of storage whose law has folds, where linear storage shares its voltage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Folds {
+    /// The total of both, which is the state. The charge may leap where the law says so, and the total stays.
+    InTotals,
+    /// The charge itself is the state.
+    AsStates,
+}
+
+pub(super) fn prepare(
+    model: &Model,
+    retain: &[ElementId],
+    folds: Folds,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Prepared {
     let (model, rates) = &without_calls(model);
     let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
     let mut places: Vec<Place> = Vec::new();
@@ -59,7 +75,7 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
         let (trial, ports) = with_velocities(model, &places);
         let mut last = ranks.clone();
         last.extend(ports.iter().map(|port| (*port, 1)));
-        let (found, faults) = assign(trial, retain, last);
+        let (found, faults) = assign(trial, retain, folds, last);
         if !has_errors(&faults) {
             let dependent: FxHashSet<PortId> = found.causality.dependent.iter().copied().collect();
             let mut keep = ports.iter().map(|port| dependent.contains(port));
@@ -68,12 +84,12 @@ pub(super) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     }
     let (model, ports) = with_velocities(model, &places);
     ranks.extend(ports.iter().map(|port| (*port, -1)));
-    let (mut prepared, faults) = assign(model, retain, ranks);
+    let (mut prepared, faults) = assign(model, retain, folds, ranks);
     prepared.rates.clone_from(rates);
     let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
     if is_sound {
-        prepared.knees = knees::knees(&prepared.model, &prepared.causality);
+        prepared.knees = knees::knees(&prepared.model, &prepared.causality, &prepared.folded);
     }
     if is_sound && !retain.is_empty() {
         let Prepared { model, causality, .. } = &prepared;
@@ -184,7 +200,12 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
 }
 
 /// Decides causality with the parameters at their values and everything else in general.
-fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
+fn assign(
+    model: Model,
+    retain: &[ElementId],
+    folds: Folds,
+    ranks: FxHashMap<PortId, i8>,
+) -> (Prepared, Vec<Diagnostic>) {
     let given = parameter_values(&model)
         .into_iter()
         .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
@@ -201,10 +222,19 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         })
     };
     let (mut causality, mut diagnostics) = decided(&request);
-    request.folded = folded(&model, &causality);
-    if !request.folded.is_empty() && !has_errors(&diagnostics) {
-        (causality, diagnostics) = decided(&request);
+    if !has_errors(&diagnostics) {
+        match folds {
+            Folds::InTotals => request.in_totals = shares_a_total(&model, &causality, &request, &mut decided),
+            Folds::AsStates => request.folded = folded(&model, &causality),
+        }
+        if !request.folded.is_empty() || !request.in_totals.is_empty() {
+            (causality, diagnostics) = decided(&request);
+        }
     }
+    let folded = match has_errors(&diagnostics) {
+        true => Vec::new(),
+        false => folded(&model, &causality),
+    };
     causality.modulated = model.elements.iter().any(|element| match &element.law {
         Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| varies(&model.exprs, *entry)),
         _ => false,
@@ -215,12 +245,33 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
         causality,
         released: Vec::new(),
         rates: Vec::new(),
+        folded,
         knees: Vec::new(),
     };
     if !has_errors(&diagnostics) {
         release_dependent_integrals(&mut prepared);
     }
     (prepared, diagnostics)
+}
+
+/// The storage ports with folds in their laws that have a state, and follow from linear storage if that comes first.
+fn shares_a_total(
+    model: &Model,
+    causality: &Causality,
+    request: &Request,
+    decided: &mut impl FnMut(&Request) -> (Causality, Vec<Diagnostic>),
+) -> Vec<PortId> {
+    let in_totals = states_of_explicit_laws(model, causality);
+    if in_totals.is_empty() || causality.dependent.is_empty() {
+        return Vec::new();
+    }
+    let trial = decided(&Request {
+        in_totals: in_totals.clone(),
+        ..request.clone()
+    });
+    let mut found = folded(model, &trial.0);
+    found.retain(|port| in_totals.contains(port));
+    found
 }
 
 /// An energy variable whose storage does not give its co-energy is no state: it follows from that co-energy.

@@ -7,6 +7,7 @@
 
 use super::dual::Point;
 use super::evaluate::{evaluate_all, point_of, spread};
+use super::folds::values;
 use super::prepare::Prepared;
 use super::rounding::bounded;
 use crate::Options;
@@ -18,7 +19,7 @@ use crate::reduce::Refusal;
 use crate::refusal::Failure;
 use crate::states::StateRequest;
 use crate::verification::Verification;
-use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
+use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 use lgm_model::{ElementId, Integral, Model};
 use lgm_source::diagnostic::Diagnostic;
@@ -48,7 +49,7 @@ pub(crate) fn formulation(
         states,
         ..Options::default()
     };
-    let (built, columns) = loop {
+    let (prepared, built, columns) = loop {
         let extra = |prepared: &Prepared| -> Vec<u32> {
             let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
                 .filter(|column| !prepared.causality.free.contains(column) && !undetermined.contains(column))
@@ -57,7 +58,7 @@ pub(crate) fn formulation(
             columns
         };
         match super::build(model, &options, retain, Some(&extra), &mut Vec::new()) {
-            Ok(Some(built)) => break (built, std::mem::take(columns_of.get_mut())),
+            Ok(Some((prepared, built))) => break (prepared, built, std::mem::take(columns_of.get_mut())),
             Ok(None) => return Ok(None),
             // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
             Err(unbuilt) => match unbuilt.failure {
@@ -70,7 +71,7 @@ pub(crate) fn formulation(
     };
     Ok(Some(Formulation {
         built,
-        prepared: super::prepare::prepare(model, retain, &mut Vec::new()),
+        prepared,
         columns,
     }))
 }
@@ -169,8 +170,7 @@ pub(crate) fn power(
 
 /// Instants on every side of what happens at set times.
 fn instants_between_corners(model: &Model, system: &StateSystem) -> Vec<Instant> {
-    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
-    let values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    let values = values(model);
     let times = between_corners(&model.exprs, model.time, &|symbol| values.get(&symbol).copied());
     let at = |(draw, time): (usize, f64)| Instant {
         time,
@@ -198,8 +198,7 @@ fn on_the_clock(model: &Model, system: &StateSystem, mut instant: Instant) -> In
     if model.integrals.iter().all(Integral::is_state) {
         return instant;
     }
-    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
-    let parameters: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    let parameters = values(model);
     let mut exprs = system.exprs.clone();
     for (at, input) in system.inputs.iter().enumerate().filter(|entry| entry.1.is_internal) {
         let Some(signal) = input.signal else { continue };

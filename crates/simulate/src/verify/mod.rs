@@ -18,6 +18,7 @@ use super::Plan;
 use super::motion::{Mass, Motion};
 use super::plan::{Sink, Stop};
 use super::signals::{Side, Signals};
+use super::solution_branch::INSTANT;
 use crate::corners::own_corners;
 use crate::run::NEAREST;
 use lgm_equations::{FlatGraph, Instant, Seen};
@@ -169,6 +170,11 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// Whether two rows are the two sides of an event: of the end of a branch, which is known to a share of a step, too.
+    fn is_instant(&self, before: f64, after: f64) -> bool {
+        is_same(before, after) || after - before <= INSTANT * (self.plan.stop - self.plan.start)
+    }
+
     /// The time of a row on one side of it: a row may miss the corner that it shows by rounding.
     fn time_of(&self, time: f64, side: Side) -> f64 {
         let first = self
@@ -209,7 +215,7 @@ impl<'a> Verifier<'a> {
         match self.before.take() {
             // A later row that is the first to be seen is no start.
             None if self.report.rows + self.report.unseen == 1 => self.check_start(row.time, &seen),
-            Some((last, was)) if is_same(last.time, row.time) => self.check_jump(&last, &was, &row, &seen),
+            Some((last, was)) if self.is_instant(last.time, row.time) => self.check_jump(&last, &was, &row, &seen),
             Some((last, was)) => self.check_interval(&last, &was, &row, &seen),
             None => {}
         }
