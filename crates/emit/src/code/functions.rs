@@ -186,6 +186,11 @@ impl<'a> Functions<'a> {
         self.language.call(name, &arguments)
     }
 
+    /// The functions so far.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// All functions.
     pub(crate) fn finish(self) -> String {
         self.text

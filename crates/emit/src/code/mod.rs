@@ -8,6 +8,7 @@ mod document;
 mod fmu;
 mod functions;
 mod julia;
+mod keys;
 mod mass;
 mod matlab;
 mod modelica;

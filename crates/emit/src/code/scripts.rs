@@ -2,10 +2,10 @@
 
 use super::functions::{Functions, wrapped};
 use super::program::Array;
-use super::subject::{Named, Subject, labels};
-use super::template::Values;
+use super::subject::{Constraints, Named, Subject, labels};
+use super::template::values;
 use lgm_kernels::program::Program;
-use lgm_kernels::{Kernel, LARGEST_TURN, SparseKernel};
+use lgm_kernels::{Kernel, LARGEST_TURN};
 
 /// How such a language calls the programs.
 pub(crate) struct Script {
@@ -52,33 +52,15 @@ impl Script {
         [self.places(rows), self.places(columns.iter().copied())]
     }
 
-    /// Where the entries of sparse matrices stand, and how many there are.
-    fn places_of_entries(&self, subject: &Subject<'_>, values: &mut Values) {
-        let jacobians = subject.jacobians();
-        let matrices: [(&str, &str, &SparseKernel); 4] = [
-            ("direct_places", "direct_count", &jacobians.rates_by_states),
-            ("by_loop_places", "by_loop_count", &jacobians.rates_by_unknowns),
-            ("by_state_places", "by_state_count", &jacobians.residuals_by_states),
-            ("loop_places", "loop_count", &jacobians.residuals_by_unknowns),
-        ];
-        for (key, count, matrix) in matrices {
-            let entries = self.entries(&matrix.row_starts, &matrix.columns_of);
-            if key == "direct_places" {
-                values
-                    .set("direct_rows", &entries[0])
-                    .set("direct_columns", &entries[1]);
-            }
-            values.set(key, entries.join(", "));
-            values.set(count, matrix.stored().to_string());
-        }
-    }
-
     /// All programs of a system as functions, with the values of the keys that call them; and the most working memory of any.
-    pub(crate) fn programs(&self, subject: &Subject<'_>, functions: &mut Functions<'_>, values: &mut Values) {
-        let kernels = &subject.kernels;
-        let corners = &subject.corners;
-        let jacobians = subject.jacobians();
+    pub(crate) fn programs<'s>(&self, subject: &'s Subject<'_>, functions: &mut Functions<'_>) -> Programs {
+        let (kernels, corners, jacobians) = (&subject.kernels, &subject.corners, subject.jacobians());
         let mut scratch: Vec<&Program> = Vec::new();
+        let mut add = |name: &str, kernel: &'s Kernel, out: &str, remark: &dyn Fn(u32) -> Option<String>| {
+            functions.add(&format!("{}{name}", self.prefix), kernel.program(), remark);
+            scratch.push(kernel.program());
+            self.call(functions, name, out)
+        };
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, self.quote);
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
         let none = |_: u32| None;
@@ -86,118 +68,170 @@ impl Script {
             true => self.nothing.to_string(),
             false => call,
         };
-        #[allow(clippy::type_complexity)] // Key, name, kernel, where results go, and what each of them is.
-        let list: [(&str, &str, &Kernel, &str, &dyn Fn(u32) -> Option<String>); 13] = [
-            ("derivatives_call", "derivatives", &kernels.derivatives, "dx", &states),
-            ("outputs_call", "outputs", &kernels.outputs, "y", &outputs),
-            ("starts_call", "starts", &kernels.starts, self.starts, &none),
-            ("inputs_call", "inputs", &kernels.inputs, "both", &none),
-            (
-                "direct_call",
-                "partials",
-                &jacobians.rates_by_states.values,
-                "entries",
-                &none,
-            ),
-            ("residuals_call", "residuals", &kernels.residuals, "step", &none),
-            (
-                "loop_matrix_call",
-                "loop_matrix",
-                &jacobians.residuals_by_unknowns.values,
-                "entries",
-                &none,
-            ),
-            (
-                "by_loop_call",
+        let by_unknowns = &jacobians.residuals_by_unknowns.values;
+        let by_states = &jacobians.residuals_by_states.values;
+        Programs {
+            derivatives_call: or_nothing(add("derivatives", &kernels.derivatives, "dx", &states)),
+            outputs_call: or_nothing(add("outputs", &kernels.outputs, "y", &outputs)),
+            starts_call: or_nothing(add("starts", &kernels.starts, self.starts, &none)),
+            inputs_call: or_nothing(add("inputs", &kernels.inputs, "both", &none)),
+            direct_call: or_nothing(add("partials", &jacobians.rates_by_states.values, "entries", &none)),
+            residuals_call: or_nothing(add("residuals", &kernels.residuals, "step", &none)),
+            loop_matrix_call: or_nothing(add("loop_matrix", by_unknowns, "entries", &none)),
+            by_loop_call: or_nothing(add(
                 "by_unknowns",
                 &jacobians.rates_by_unknowns.values,
                 "entries",
                 &none,
-            ),
-            (
-                "by_state_call",
-                "residuals_by_states",
-                &jacobians.residuals_by_states.values,
-                "entries",
-                &none,
-            ),
-            ("instants_call", "instants", corners.instants(), "instants", &none),
-            ("switches_call", "switches", corners.switches(), "values", &none),
-            ("phases_call", "phases", corners.phases(), "phases", &none),
-            ("conditions_call", "crossings", corners.crossings(), "values", &none),
-        ];
-        for (key, name, kernel, out, remark) in list {
-            functions.add(&format!("{}{name}", self.prefix), kernel.program(), remark);
-            scratch.push(kernel.program());
-            values.set(key, or_nothing(self.call(functions, name, out)));
+            )),
+            by_state_call: or_nothing(add("residuals_by_states", by_states, "entries", &none)),
+            instants_call: or_nothing(add("instants", corners.instants(), "instants", &none)),
+            switches_call: or_nothing(add("switches", corners.switches(), "values", &none)),
+            phases_call: or_nothing(add("phases", corners.phases(), "phases", &none)),
+            conditions_call: or_nothing(add("crossings", corners.crossings(), "values", &none)),
+            constraints: subject.constraints.as_ref().map(|kernel| Constraints {
+                constraint_count: subject.system.start_constraints.len(),
+                constraints_call: add("starts_of_dependents", kernel, "pairs", &none),
+            }),
+            derived_lines: kernels
+                .derived()
+                .iter()
+                .enumerate()
+                .map(|(order, (position, kernel))| {
+                    let call = add(&format!("derived_{}", order + 1), kernel, "one", &none);
+                    (self.derived)(position + self.first, &call)
+                })
+                .collect(),
+            places: self.places_of_entries(subject),
+            switches: corners.switches().outputs() > 0,
+            crossings: corners.crossings().outputs(),
+            instants_count: corners.instants().outputs(),
+            switch_count: corners.switches().outputs(),
+            phase_count: corners.phases().outputs(),
+            bounds_steps: subject.bounds_steps(),
+            phases: subject.needs_fastest(),
+            jumping: self.places(subject.jumping.iter().copied()),
+            scratch: Subject::scratch(&scratch),
         }
-        values.set(
-            "constraints",
-            match subject.system.start_constraints.len() {
-                0 => String::new(),
-                count => count.to_string(),
-            },
-        );
-        if let Some(kernel) = &subject.constraints {
-            let name = "starts_of_dependents";
-            functions.add(&format!("{}{name}", self.prefix), kernel.program(), &none);
-            scratch.push(kernel.program());
-            values.set("constraints_call", self.call(functions, name, "pairs"));
+    }
+
+    /// Where the entries of sparse matrices stand, and how many there are.
+    fn places_of_entries(&self, subject: &Subject<'_>) -> Places {
+        let matrices = subject.matrices();
+        let [loops, direct, by_loop, by_state] =
+            matrices.map(|matrix| self.entries(&matrix.row_starts, &matrix.columns_of));
+        let [loop_count, direct_count, by_loop_count, by_state_count] = matrices.map(|matrix| matrix.stored());
+        let direct_places = direct.join(", ");
+        let [direct_rows, direct_columns] = direct;
+        Places {
+            loop_places: loops.join(", "),
+            loop_count,
+            direct_places,
+            direct_rows,
+            direct_columns,
+            direct_count,
+            by_loop_places: by_loop.join(", "),
+            by_loop_count,
+            by_state_places: by_state.join(", "),
+            by_state_count,
         }
-        let mut lines = String::new();
-        for (order, (position, kernel)) in kernels.derived().iter().enumerate() {
-            let name = format!("derived_{}", order + 1);
-            functions.add(&format!("{}{name}", self.prefix), kernel.program(), &none);
-            scratch.push(kernel.program());
-            let call = self.call(functions, &name, "one");
-            lines.push_str(&(self.derived)(position + self.first, &call));
-        }
-        values
-            .set("derived_lines", lines)
-            .flag("switches", corners.switches().outputs() > 0)
-            .set("crossings", corners.crossings().outputs().to_string())
-            .set("instants_count", corners.instants().outputs().to_string())
-            .set("switch_count", corners.switches().outputs().to_string())
-            .set("phase_count", corners.phases().outputs().to_string())
-            .flag("bounds_steps", subject.bounds_steps())
-            .flag("phases", subject.needs_fastest())
-            .set("jumping", self.places(subject.jumping.iter().copied()));
-        self.places_of_entries(subject, values);
-        values.set("scratch", Subject::scratch(&scratch).to_string());
+    }
+}
+
+values! {
+    /// The statements that call the programs.
+    pub(crate) struct Programs {
+        ..places: Places;
+        ?constraints: Constraints;
+        derivatives_call: String,
+        outputs_call: String,
+        starts_call: String,
+        inputs_call: String,
+        direct_call: String,
+        residuals_call: String,
+        loop_matrix_call: String,
+        by_loop_call: String,
+        by_state_call: String,
+        instants_call: String,
+        switches_call: String,
+        phases_call: String,
+        conditions_call: String,
+        derived_lines: String,
+        switches: bool,
+        crossings: usize,
+        instants_count: usize,
+        switch_count: usize,
+        phase_count: usize,
+        bounds_steps: bool,
+        phases: bool,
+        jumping: String,
+        scratch: usize,
+    }
+}
+
+values! {
+    /// The entries of sparse matrices.
+    pub(crate) struct Places {
+        loop_places: String,
+        loop_count: usize,
+        direct_places: String,
+        direct_rows: String,
+        direct_columns: String,
+        direct_count: usize,
+        by_loop_places: String,
+        by_loop_count: usize,
+        by_state_places: String,
+        by_state_count: usize,
+    }
+}
+
+values! {
+    /// The numbers that say how a run is planned, and how large the model is.
+    pub(crate) struct Planned {
+        plan_start: String,
+        plan_stop: String,
+        plan_stop_or_nan: String,
+        has_stop: bool,
+        plan_points: usize,
+        plan_rtol: String,
+        plan_atol: String,
+        state_scales: String,
+        largest_turn: String,
+        linear: bool,
+        loops: bool,
+        unknowns: usize,
+        states: usize,
+        inputs: usize,
+        outputs: usize,
+        parameters: usize,
     }
 }
 
 /// The numbers that say how a run is planned, in the way that a language writes a double.
 ///
 /// An absolute tolerance that the model does not have is no number.
-pub(crate) fn plan_values(subject: &Subject<'_>, (literal, no_number): (fn(f64) -> String, &str), values: &mut Values) {
+pub(crate) fn planned(subject: &Subject<'_>, (literal, no_number): (fn(f64) -> String, &str)) -> Planned {
     let (start, stop, points) = subject.plan();
     let (rtol, atol) = subject.tolerances();
-    values
-        .set("plan_start", literal(start))
-        .set("plan_stop", literal(stop.unwrap_or(start)))
-        .set("plan_stop_or_nan", literal(stop.unwrap_or(f64::NAN)))
-        .flag("has_stop", stop.is_some())
-        .set("plan_points", points.to_string())
-        .set("plan_rtol", literal(rtol))
-        .set("plan_atol", atol.map_or(no_number.to_string(), literal))
-        .set(
-            "state_scales",
-            subject
-                .scales()
-                .iter()
-                .map(|scale| literal(*scale))
-                .collect::<Vec<_>>()
-                .join(", "),
-        )
-        .set("largest_turn", literal(LARGEST_TURN))
-        .flag("linear", subject.system.linear)
-        .flag("loops", subject.unknowns() > 0)
-        .set("unknowns", subject.unknowns().to_string())
-        .set("states", subject.states.len().to_string())
-        .set("inputs", subject.inputs.len().to_string())
-        .set("outputs", subject.outputs.len().to_string())
-        .set("parameters", subject.entries().count().to_string());
+    let scales: Vec<String> = subject.scales().iter().map(|scale| literal(*scale)).collect();
+    Planned {
+        plan_start: literal(start),
+        plan_stop: literal(stop.unwrap_or(start)),
+        plan_stop_or_nan: literal(stop.unwrap_or(f64::NAN)),
+        has_stop: stop.is_some(),
+        plan_points: points,
+        plan_rtol: literal(rtol),
+        plan_atol: atol.map_or(no_number.to_string(), literal),
+        state_scales: scales.join(", "),
+        largest_turn: literal(LARGEST_TURN),
+        linear: subject.system.linear,
+        loops: subject.unknowns() > 0,
+        unknowns: subject.unknowns(),
+        states: subject.states.len(),
+        inputs: subject.inputs.len(),
+        outputs: subject.outputs.len(),
+        parameters: subject.entries().count(),
+    }
 }
 
 /// A double as it stands alone, in a language with words for what is no number and for infinity.

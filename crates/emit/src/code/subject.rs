@@ -2,7 +2,7 @@
 
 use super::functions::wrapped;
 use super::names::{Rules, Scope};
-use super::template::Values;
+use super::template::values;
 use crate::rows::Columns;
 use crate::shortest;
 use lgm_algebra::expr::{ExprId, print, to_f64};
@@ -260,14 +260,15 @@ impl<'a> Subject<'a> {
         self.kernels.jacobians(self.system)
     }
 
-    /// The matrices that templates name: that of the loops, and those that derivatives through loops are made of.
-    pub(crate) fn matrices(&self) -> [(&'static str, &SparseKernel); 4] {
+    /// The matrix of the loops, and those that derivatives through loops are made of: directly, by unknowns, and residuals by
+    /// states.
+    pub(crate) fn matrices(&self) -> [&SparseKernel; 4] {
         let jacobians = self.jacobians();
         [
-            ("loop", &jacobians.residuals_by_unknowns),
-            ("direct", &jacobians.rates_by_states),
-            ("by_loop", &jacobians.rates_by_unknowns),
-            ("by_state", &jacobians.residuals_by_states),
+            &jacobians.residuals_by_unknowns,
+            &jacobians.rates_by_states,
+            &jacobians.rates_by_unknowns,
+            &jacobians.residuals_by_states,
         ]
     }
 
@@ -409,30 +410,56 @@ pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
     text.trim().to_string()
 }
 
+values! {
+    /// The starts of dependent storage.
+    pub(crate) struct Constraints {
+        constraint_count: usize,
+        constraints_call: String,
+    }
+}
+
+values! {
+    /// What READMEs tell about a model.
+    pub(crate) struct ReadmeTables {
+        description_markdown: String,
+        rates_words: &'static str,
+        parameter_table: String,
+        quantity_table: String,
+    }
+}
+
 /// Tables of the README, with the names that parameters have in the target's language.
-pub(crate) fn readme_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
-    readme_values_from(0, subject, members, values);
+pub(crate) fn readme_tables(subject: &Subject<'_>, members: &[String]) -> ReadmeTables {
+    readme_tables_from(0, subject, members)
 }
 
 /// The same where arrays begin at `first`.
-pub(crate) fn readme_values_from(first: usize, subject: &Subject<'_>, members: &[String], values: &mut Values) {
-    values.set("description_markdown", &subject.description);
-    values.set(
-        "rates_words",
-        match subject.reads_rates {
+pub(crate) fn readme_tables_from(first: usize, subject: &Subject<'_>, members: &[String]) -> ReadmeTables {
+    ReadmeTables {
+        description_markdown: subject.description.clone(),
+        rates_words: match subject.reads_rates {
             true => "reads",
             false => "does not read",
         },
-    );
+        parameter_table: parameter_table(subject, members),
+        quantity_table: quantity_table(first, subject),
+    }
+}
+
+/// What every member stands for.
+pub(crate) fn parameter_table(subject: &Subject<'_>, members: &[String]) -> String {
+    if subject.parameters.is_empty() {
+        return "The model has none.\n".to_string();
+    }
     let mut table = "| member | meaning |\n| --- | --- |\n".to_string();
     for (parameter, member) in subject.parameters.iter().zip(members).take(200) {
         let remark = parameter_remark(parameter).replace('|', "\\|");
         let _ = writeln!(table, "| `{member}` | `{}` {remark} |", parameter.name);
     }
-    if subject.parameters.is_empty() {
-        table = "The model has none.\n".to_string();
-    }
-    values.set("parameter_table", table);
+    table
+}
+
+fn quantity_table(first: usize, subject: &Subject<'_>) -> String {
     let mut table = "| array | index | name | unit |\n| --- | ---: | --- | --- |\n".to_string();
     for (array, list) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
         for (at, entry) in list.iter().enumerate().take(200) {
@@ -447,7 +474,7 @@ pub(crate) fn readme_values_from(first: usize, subject: &Subject<'_>, members: &
             );
         }
     }
-    values.set("quantity_table", table);
+    table
 }
 
 /// The run that a model asks for, or one of [`UNKNOWN_SPAN`].

@@ -50,7 +50,7 @@ static void look(@name@_run *run, real t) {
 
 /* Whether a condition was on another side where the conditions were evaluated last. */
 static int has_changed(const @name@_bending *bends) {
-    for (int at = 0; at < @NAME@_BENDS; at++) {
+    for (int at = 0; at < @name@_BENDS; at++) {
         if (bends->side[at] * bends->values[at] < @zero@) {
             return 1;
         }
@@ -60,7 +60,7 @@ static int has_changed(const @name@_bending *bends) {
 
 /* Takes over the sides of the values that were computed last; a zero leaves a side as it was. */
 static void take_over(@name@_bending *bends) {
-    for (int at = 0; at < @NAME@_BENDS; at++) {
+    for (int at = 0; at < @name@_BENDS; at++) {
         if (bends->values[at] != @zero@) {
             bends->side[at] = (bends->values[at] > @zero@) ? @one@ : -@one@;
         }
@@ -102,12 +102,12 @@ static int matters(@name@_run *run, real bend) {
     }
     for (int side = 0; side < 3; side++) {
         @name@_dopri5_dense(solver, times[side], run->between);
-        if (@name@_run_rates(run, times[side], run->between, run->bends.rates[side]) != @NAME@_OK) {
+        if (@name@_run_rates(run, times[side], run->between, run->bends.rates[side]) != @name@_OK) {
             return 0;
         }
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
-        real (*const rates)[@NAME@_ROOM(@NAME@_STATES)] = run->bends.rates;
+    for (int at = 0; at < @name@_STATES; at++) {
+        real (*const rates)[@name@_ROOM(@name@_STATES)] = run->bends.rates;
         const real before = (rates[1][at] - rates[0][at]) / (times[1] - times[0]);
         const real behind = (rates[2][at] - rates[1][at]) / (times[2] - times[1]);
         const real adds = most * length * length * @fabs@(behind - before);
@@ -125,7 +125,7 @@ static real first_within(@name@_run *run) {
     const @name@_dopri5 *const solver = &run->solver;
     real low = solver->before;
     if (bends->is_known == 0 || bends->end != low) {
-        for (int at = 0; at < @NAME@_BENDS; at++) {
+        for (int at = 0; at < @name@_BENDS; at++) {
             bends->side[at] = @zero@;
         }
         look(run, low);
@@ -176,7 +176,7 @@ int @name@_bends_cut(@name@_run *run) {
         bends->target = bend;
         /* The first slope of the step is still there. */
         solver->t = solver->before;
-        for (int at = 0; at < @NAME@_STATES; at++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             solver->x[at] = solver->x_before[at];
         }
         solver->h = bend - solver->t;

@@ -8,8 +8,8 @@
  * of the right sides there. Where that matters, the step is made again up to the bend, and the next one begins behind it with the
  * length of before.
  */
-#ifndef @GUARD@_BENDS_H
-#define @GUARD@_BENDS_H
+#ifndef @guard@_BENDS_H
+#define @guard@_BENDS_H
 
 #include "@name@_run.h"
 

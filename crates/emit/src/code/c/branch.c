@@ -31,7 +31,7 @@ static const real apart = (real)1e-7;
 static const real longest_move = (real)0.05;
 
 /* Linear loops have one solution; and displacements of closed chains go on without leaps, to where they end at a dead centre. */
-static const int is_settled[@NAME@_UNKNOWNS] = {@settled_unknowns@};
+static const int is_settled[@name@_UNKNOWNS] = {@settled_unknowns@};
 
 static void copy(real to[], const real from[], int count) {
     for (int at = 0; at < count; at++) {
@@ -41,7 +41,7 @@ static void copy(real to[], const real from[], int count) {
 
 /* The next solution is looked for next to these unknowns. */
 static void take(@name@_run *run, const real unknowns[]) {
-    copy(run->model.w, unknowns, @NAME@_UNKNOWNS);
+    copy(run->model.w, unknowns, @name@_UNKNOWNS);
     run->model.is_solved = 1;
     run->model.is_frozen = 0;
 }
@@ -52,7 +52,7 @@ static real larger(real a, real b) {
 
 static real size_of(const real values[]) {
     real most = @zero@;
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         most = larger(most, @fabs@(values[at]));
     }
     return most;
@@ -68,7 +68,7 @@ static real small_change(const @name@_branch *branch, int at, real a, real b) {
 }
 
 static int is_near(const @name@_branch *branch, const real a[], const real b[]) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         if (is_settled[at] == 0 && !(@fabs@(a[at] - b[at]) <= small_change(branch, at, a[at], b[at]))) {
             return 0;
         }
@@ -78,7 +78,7 @@ static int is_near(const @name@_branch *branch, const real a[], const real b[]) 
 
 /* Whether the solution between two others is between them, and not at one of them. */
 static int is_way(const @name@_branch *branch, const real from[], const real between[], const real to[]) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         const real length = @fabs@(to[at] - from[at]);
         const real off = @fabs@(between[at] - @half@ * (from[at] + to[at]));
         if (is_settled[at] == 0 && !(off <= bent * length + small_change(branch, at, from[at], to[at]))) {
@@ -89,7 +89,7 @@ static int is_way(const @name@_branch *branch, const real from[], const real bet
 }
 
 static int is_elsewhere(const real a[], const real b[]) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         const real size = larger(@fabs@(a[at]), @fabs@(b[at]));
         if (is_settled[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@) {
             return 1;
@@ -99,7 +99,7 @@ static int is_elsewhere(const real a[], const real b[]) {
 }
 
 static void measure(@name@_branch *branch) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         branch->sizes[at] = larger(branch->sizes[at], @fabs@(branch->unknowns[at]));
     }
 }
@@ -109,16 +109,16 @@ static void keep_anchor(@name@_run *run, real t, const real x[]) {
     @name@_branch *const branch = &run->branch;
     branch->anchors[0] = branch->anchors[1];
     branch->anchors[1].t = t;
-    copy(branch->anchors[1].x, x, @NAME@_STATES);
-    copy(branch->anchors[1].unknowns, branch->unknowns, @NAME@_UNKNOWNS);
+    copy(branch->anchors[1].x, x, @name@_STATES);
+    copy(branch->anchors[1].unknowns, branch->unknowns, @name@_UNKNOWNS);
 }
 
 static void keep_sign(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
     (void)@name@_run_inputs(run, run->t);
     branch->sign.t = run->t;
-    copy(branch->sign.x, run->x, @NAME@_STATES);
-    copy(branch->sign_u, run->u, @NAME@_INPUTS);
+    copy(branch->sign.x, run->x, @name@_STATES);
+    copy(branch->sign_u, run->u, @name@_INPUTS);
 }
 
 @name@_status @name@_branch_begin(@name@_run *run) {
@@ -129,32 +129,32 @@ static void keep_sign(@name@_run *run) {
         take(run, branch->unknowns);
     }
     status = @name@_rates(&run->model, inside, run->x, run->u, run->du, run->probe);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
     if (branch->is_begun == 0) {
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        for (int at = 0; at < @name@_UNKNOWNS; at++) {
             branch->sizes[at] = @zero@;
         }
     }
     branch->is_begun = 1;
-    copy(branch->unknowns, run->model.w, @NAME@_UNKNOWNS);
-    copy(branch->before, run->model.w, @NAME@_UNKNOWNS);
+    copy(branch->unknowns, run->model.w, @name@_UNKNOWNS);
+    copy(branch->before, run->model.w, @name@_UNKNOWNS);
     measure(branch);
     keep_anchor(run, run->t, run->x);
     keep_anchor(run, run->t, run->x);
     keep_sign(run);
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 /* From where the sign was positive last to where the run is; inputs that are set have moved on the way. */
 static real from_sign(@name@_run *run, real share, real x[]) {
     const @name@_anchor *const sign = &run->branch.sign;
     const real inside = @name@_run_inputs(run, sign->t + share * (run->t - sign->t));
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         x[at] = sign->x[at] + share * (run->x[at] - sign->x[at]);
     }
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         if (run->is_set[at] != 0) {
             run->u[at] = run->branch.sign_u[at] + share * (run->u[at] - run->branch.sign_u[at]);
         }
@@ -197,14 +197,14 @@ int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @nam
     const real shortest = larger(instant * (to - from), @rounding@ * @fabs@(to));
     real low = from;
     real high = to;
-    copy(branch->last, found, @NAME@_UNKNOWNS);
-    copy(branch->end, branch->unknowns, @NAME@_UNKNOWNS);
+    copy(branch->last, found, @name@_UNKNOWNS);
+    copy(branch->end, branch->unknowns, @name@_UNKNOWNS);
     /* A way that winds more than this has passed the error test of the solver. */
     for (int part = 0; part < PARTS; part++) {
         const real middle = low + @half@ * (high - low);
         int is_on;
         is_on = solve_on(run, way, high, branch->end);
-        copy(branch->reached, found, @NAME@_UNKNOWNS);
+        copy(branch->reached, found, @name@_UNKNOWNS);
         if (is_on && !is_near(branch, branch->end, branch->reached)) {
             is_on = solve_on(run, way, middle, branch->end) && is_way(branch, branch->end, found, branch->reached);
         }
@@ -215,7 +215,7 @@ int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @nam
             const real next = high + @two@ * (high - low);
             low = high;
             high = (next < to) ? next : to;
-            copy(branch->end, branch->reached, @NAME@_UNKNOWNS);
+            copy(branch->end, branch->reached, @name@_UNKNOWNS);
         } else if (high - low <= shortest || !(middle > low && middle < high)) {
             branch->after = high;
             return 0;
@@ -232,8 +232,8 @@ int @name@_branch_is_lost(const @name@_run *run) {
 
 void @name@_branch_accept(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
-    copy(branch->before, branch->unknowns, @NAME@_UNKNOWNS);
-    copy(branch->unknowns, branch->reached, @NAME@_UNKNOWNS);
+    copy(branch->before, branch->unknowns, @name@_UNKNOWNS);
+    copy(branch->unknowns, branch->reached, @name@_UNKNOWNS);
     measure(branch);
     if (run->t - branch->anchors[1].t > apart * horizon_length(run)) {
         keep_anchor(run, run->t, run->x);
@@ -262,7 +262,7 @@ static int drifts_to_another(@name@_run *run) {
     real inside = @name@_run_inputs(run, anchor->t);
     real share = @one@;
     real *const at = branch->unknowns;
-    copy(at, branch->end, @NAME@_UNKNOWNS);
+    copy(at, branch->end, @name@_UNKNOWNS);
     if (!@name@_loops_slopes(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns, branch->slopes,
             branch->pivots)) {
         return 0;
@@ -281,15 +281,15 @@ static int drifts_to_another(@name@_run *run) {
         }
         length = longest_move * (size_of(at) + larger(size, (real)1e-9)) / most;
         length = share * ((length < larger(@one@, share)) ? length : larger(@one@, share));
-        for (int each = 0; each < @NAME@_UNKNOWNS; each++) {
+        for (int each = 0; each < @name@_UNKNOWNS; each++) {
             branch->trial[each] = at[each] - length * branch->direction[each];
         }
         is_value = drift(run, branch->trial, branch->next);
-        for (int each = 0; each < @NAME@_UNKNOWNS && is_value; each++) {
+        for (int each = 0; each < @name@_UNKNOWNS && is_value; each++) {
             same += branch->next[each] * branch->direction[each];
         }
         if (is_value && same > @zero@) {
-            copy(at, branch->trial, @NAME@_UNKNOWNS);
+            copy(at, branch->trial, @name@_UNKNOWNS);
             share *= @two@;
         } else {
             /* A solution lies between. */
@@ -305,18 +305,18 @@ static int drifts_to_another(@name@_run *run) {
 @name@_status @name@_branch_leave(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
     int is_found;
-    copy(branch->before, branch->unknowns, @NAME@_UNKNOWNS);
+    copy(branch->before, branch->unknowns, @name@_UNKNOWNS);
     is_found = drifts_to_another(run) || is_found_near(run, branch->end);
     for (int guess = 0; guess < 5 && !is_found; guess++) {
-        is_found = is_found_near(run, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
+        is_found = is_found_near(run, @name@_loop_guesses + guess * @name@_UNKNOWNS);
     }
-    copy(branch->unknowns, is_found ? run->model.w : branch->end, @NAME@_UNKNOWNS);
-    return is_found ? @NAME@_OK : @NAME@_LOOP_NOT_SOLVED;
+    copy(branch->unknowns, is_found ? run->model.w : branch->end, @name@_UNKNOWNS);
+    return is_found ? @name@_OK : @name@_LOOP_NOT_SOLVED;
 }
 
 /* Straight on from where the run is. */
 static real straight_on(@name@_run *run, real t, real x[]) {
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         x[at] = run->x[at] + (t - run->t) * run->probe[at];
     }
     return @name@_run_inputs(run, t);
@@ -325,13 +325,13 @@ static real straight_on(@name@_run *run, real t, real x[]) {
 /* Whether the branch ends before a time if the run goes straight on: then the run is there now. */
 static int ends_before(@name@_run *run, @name@_real to) {
     @name@_branch_recall(run, run->t);
-    if (@name@_run_rates(run, run->t, run->x, run->probe) != @NAME@_OK || !(to > run->t)
+    if (@name@_run_rates(run, run->t, run->x, run->probe) != @name@_OK || !(to > run->t)
         || @name@_branch_follow(run, run->t, to, straight_on)) {
         return 0;
     }
     (void)straight_on(run, run->branch.after, run->branch.point);
     run->t = run->branch.after;
-    copy(run->x, run->branch.point, @NAME@_STATES);
+    copy(run->x, run->branch.point, @name@_STATES);
     return 1;
 }
 

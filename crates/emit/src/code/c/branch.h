@@ -7,8 +7,8 @@
  * there; so a step that was accepted is followed from its beginning to its end. Where the branch ends in between (two solutions
  * meet and vanish, or a limit is reached), that is an event: the run goes on with the solution that the loops come to from there.
  */
-#ifndef @GUARD@_BRANCH_H
-#define @GUARD@_BRANCH_H
+#ifndef @guard@_BRANCH_H
+#define @guard@_BRANCH_H
 
 #include "@name@_run.h"
 

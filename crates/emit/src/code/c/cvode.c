@@ -29,20 +29,20 @@ typedef char same_numbers[(sizeof(sunrealtype) == sizeof(@name@_real)) ? 1 : -1]
 
 static @name@_run run;
 /* Why the equations had no value. */
-static @name@_status status = @NAME@_OK;
-static @name@_real y[@NAME@_ROOM(@NAME@_OUTPUTS)];
-static @name@_real entries[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];
+static @name@_status status = @name@_OK;
+static @name@_real y[@name@_ROOM(@name@_OUTPUTS)];
+static @name@_real entries[@name@_ROOM(@name@_JACOBIAN_ENTRIES)];
 
 /* The run goes where the solver is, or back. */
 static void take(sunrealtype t, N_Vector x) {
     run.t = t;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         run.x[at] = N_VGetArrayPointer(x)[at];
     }
 }
 
 static void give(N_Vector x) {
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         N_VGetArrayPointer(x)[at] = run.x[at];
     }
 }
@@ -51,7 +51,7 @@ static int right_side(sunrealtype t, N_Vector x, N_Vector dx, void *context) {
     (void)context;
     take(t, x);
     /* A positive value asks for a smaller step. */
-    return (@name@_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == @NAME@_OK) ? 0 : 1;
+    return (@name@_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == @name@_OK) ? 0 : 1;
 }
 
 static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, void *context, N_Vector a, N_Vector b,
@@ -63,11 +63,11 @@ static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, vo
     @name@_branch_recall(&run, t);
 @end@
     inside = @name@_run_inputs(&run, t);
-    if (@name@_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != @NAME@_OK) {
+    if (@name@_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != @name@_OK) {
         return 1;
     }
     (void)SUNMatZero(matrix);
-    for (int row = 0; row < @NAME@_STATES; row++) {
+    for (int row = 0; row < @name@_STATES; row++) {
         for (int at = @name@_jacobian_rows[row]; at < @name@_jacobian_rows[row + 1]; at++) {
             SM_ELEMENT_D(matrix, row, @name@_jacobian_columns[at]) = entries[at];
         }
@@ -86,14 +86,14 @@ static int end_of_branch(sunrealtype t, N_Vector x, sunrealtype *sign, void *con
 @end@
 
 /* Scales of the states before they were seen; a negative one was given by the model, and stays. */
-static @name@_real scales[@NAME@_ROOM(@NAME@_STATES)] = {@state_scales@};
+static @name@_real scales[@name@_ROOM(@name@_STATES)] = {@state_scales@};
 
 /* The tolerances from here on: near zero, where the model asks for none, a thousandth of the relative one times the scale of each
  * state, which is the most that was seen of it. */
 static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
     const @name@_real relative = @plan_rtol@;
     const @name@_real absolute = @plan_atol@;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const @name@_real size = @fabs@(N_VGetArrayPointer(x)[at]);
         if (scales[at] >= @zero@ && size > scales[at]) {
             scales[at] = size;
@@ -109,7 +109,7 @@ static int start_anew(void *solver, N_Vector x, N_Vector near_zero) {
     give(x);
 @if branches@
     status = @name@_branch_begin(&run);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return 1;
     }
 @end@
@@ -128,14 +128,14 @@ static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
     }
 @if branches@
     if (outcome == CV_ROOT_RETURN) {
-        status = (@name@_branch_sign(&run) < @zero@) ? @name@_branch_leave(&run) : @NAME@_OK;
-        return status != @NAME@_OK || start_anew(solver, x, near_zero);
+        status = (@name@_branch_sign(&run) < @zero@) ? @name@_branch_leave(&run) : @name@_OK;
+        return status != @name@_OK || start_anew(solver, x, near_zero);
     }
 @end@
     if (t >= bound) {
         @name@_run_hold(&run);
         status = @name@_run_pass(&run);
-        return status != @NAME@_OK || start_anew(solver, x, near_zero);
+        return status != @name@_OK || start_anew(solver, x, near_zero);
     }
     return 0;
 }
@@ -143,14 +143,14 @@ static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
 static int print_row(sunrealtype t) {
     status = @name@_run_outputs(&run, t, run.x, y);
     (void)printf("%.17g", (double)t);
-    for (int at = 0; at < @NAME@_OUTPUTS; at++) {
+    for (int at = 0; at < @name@_OUTPUTS; at++) {
         (void)printf(",%.17g", (double)y[at]);
     }
-    for (int at = 0; at < @NAME@_STATE_COLUMNS; at++) {
+    for (int at = 0; at < @name@_STATE_COLUMNS; at++) {
         (void)printf(",%.17g", (double)run.x[@name@_column_states[at]]);
     }
     (void)printf("\n");
-    return status != @NAME@_OK;
+    return status != @name@_OK;
 }
 
 int main(int count, char **arguments) {
@@ -166,9 +166,9 @@ int main(int count, char **arguments) {
     void *solver;
     int failed;
     failed = SUNContext_Create(SUN_COMM_NULL, &sundials);
-    x = N_VNew_Serial(@NAME@_STATES, sundials);
-    near_zero = N_VNew_Serial(@NAME@_STATES, sundials);
-    matrix = SUNDenseMatrix(@NAME@_STATES, @NAME@_STATES, sundials);
+    x = N_VNew_Serial(@name@_STATES, sundials);
+    near_zero = N_VNew_Serial(@name@_STATES, sundials);
+    matrix = SUNDenseMatrix(@name@_STATES, @name@_STATES, sundials);
     linear = SUNLinSol_Dense(x, matrix, sundials);
     solver = CVodeCreate(CV_BDF, sundials);
     if (failed || x == NULL || near_zero == NULL || matrix == NULL || linear == NULL || solver == NULL) {
@@ -182,17 +182,17 @@ int main(int count, char **arguments) {
     run.branch.is_exchanged = 1;
 @end@
     status = @name@_init(&run.model, &parameters, run.x);
-    if (status == @NAME@_OK) {
+    if (status == @name@_OK) {
         status = @name@_run_begin(&run, start, stop, NULL);
     }
     give(x);
-    failed = status != @NAME@_OK || CVodeInit(solver, right_side, start, x) || set_tolerances(solver, x, near_zero)
+    failed = status != @name@_OK || CVodeInit(solver, right_side, start, x) || set_tolerances(solver, x, near_zero)
         || CVodeSetLinearSolver(solver, linear, matrix) || CVodeSetJacFn(solver, jacobian)
 @if branches@
         || CVodeRootInit(solver, 1, end_of_branch)
 @end@
         || start_anew(solver, x, near_zero);
-    for (int at = 0; at < 1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS; at++) {
+    for (int at = 0; at < 1 + @name@_OUTPUTS + @name@_STATE_COLUMNS; at++) {
         (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
     }
     (void)printf("\n");
@@ -205,7 +205,7 @@ int main(int count, char **arguments) {
     }
     if (failed) {
         char cause[256] = "CVODE gives up";
-        if (status != @NAME@_OK) {
+        if (status != @name@_OK) {
             @name@_run_cause(&run, status, run.t, run.x, cause, sizeof cause);
         }
         (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)run.t, cause);

@@ -30,7 +30,7 @@ static const real dense[7] = {(real)(-12715105075.0 / 11282082432.0), @zero@, (r
     (real)(-1453857185.0 / 822651844.0), (real)(69997945.0 / 29380423.0)};
 
 /* Scales of the states before they were seen; a negative one was given by the model, and stays. */
-static const real scales[@NAME@_ROOM(@NAME@_STATES)] = {@state_scales@};
+static const real scales[@name@_ROOM(@name@_STATES)] = {@state_scales@};
 
 @name@_real @name@_dopri5_near_zero(const @name@_dopri5 *solver, int at) {
     real scale = scales[at];
@@ -51,7 +51,7 @@ static real allowed(const @name@_dopri5 *solver, int at, real a, real b) {
 }
 
 static void see(@name@_dopri5 *solver) {
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const real size = @fabs@(solver->x[at]);
         solver->seen[at] = (size > solver->seen[at]) ? size : solver->seen[at];
     }
@@ -64,21 +64,21 @@ static void see(@name@_dopri5 *solver) {
     @name@_status status;
     solver->before = t;
     solver->t = t;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         solver->x[at] = x[at];
         solver->x_before[at] = x[at];
     }
     see(solver);
     status = f(context, t, solver->x, solver->slope[0]);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const real scale = allowed(solver, at, x[at], x[at]);
         const real own = @fabs@(x[at]) / scale;
         const real change = @fabs@(solver->slope[0][at]) / scale;
         if (!isfinite(change)) {
-            return @NAME@_NOT_FINITE;
+            return @name@_NOT_FINITE;
         }
         value = (own > value) ? own : value;
         rate = (change > rate) ? change : rate;
@@ -91,13 +91,13 @@ static void see(@name@_dopri5 *solver) {
         solver->h = (natural < solver->h) ? natural : solver->h;
         solver->h = (solver->h > least) ? solver->h : least;
     }
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 @name@_status @name@_dopri5_stages(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real h, @name@_real end) {
-    @name@_status status = @NAME@_OK;
-    for (int stage = 1; stage < 7 && status == @NAME@_OK; stage++) {
-        for (int at = 0; at < @NAME@_STATES; at++) {
+    @name@_status status = @name@_OK;
+    for (int stage = 1; stage < 7 && status == @name@_OK; stage++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             real sum = @zero@;
             for (int other = 0; other < stage; other++) {
                 sum += shares[stage][other] * solver->slope[other][at];
@@ -120,7 +120,7 @@ static void see(@name@_dopri5 *solver) {
 @name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop) {
     if (solver->t > solver->before) {
         /* The last slope of one step is the first of the next. */
-        for (int at = 0; at < @NAME@_STATES; at++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             solver->slope[0][at] = solver->slope[6][at];
         }
     }
@@ -136,31 +136,31 @@ static void see(@name@_dopri5 *solver) {
         real all = @zero@;
         @name@_status status;
         if (!(end > solver->t)) {
-            return @NAME@_NOT_FINITE;
+            return @name@_NOT_FINITE;
         }
         status = @name@_dopri5_stages(solver, f, context, h, end);
-        if (status == @NAME@_OK) {
-            for (int at = 0; at < @NAME@_STATES; at++) {
+        if (status == @name@_OK) {
+            for (int at = 0; at < @name@_STATES; at++) {
                 const real most = allowed(solver, at, solver->x[at], solver->trial[at]);
                 const real share = @name@_dopri5_difference(solver, h, at) / most;
                 error = (share > error) ? share : error;
                 all += share;
             }
         }
-        if (status != @NAME@_OK || !(error <= @one@) || !isfinite(all)) {
+        if (status != @name@_OK || !(error <= @one@) || !isfinite(all)) {
             const real factor =
-                (status == @NAME@_OK && isfinite(all)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
+                (status == @name@_OK && isfinite(all)) ? (real)0.9 * @pow@(error, (real)-0.2) : (real)0.1;
             solver->h = h * ((factor > (real)0.1) ? factor : (real)0.1);
             solver->rejected++;
             /* In steps as short as this the states stand still while time goes on. */
             if (!(solver->h > (real)0.0625 * @rounding@ * @fabs@(solver->t))) {
-                return (status == @NAME@_OK) ? @NAME@_NOT_FINITE : status;
+                return (status == @name@_OK) ? @name@_NOT_FINITE : status;
             }
             continue;
         }
         solver->before = solver->t;
         solver->t = end;
-        for (int at = 0; at < @NAME@_STATES; at++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             solver->x_before[at] = solver->x[at];
             solver->x[at] = solver->trial[at];
         }
@@ -172,7 +172,7 @@ static void see(@name@_dopri5 *solver) {
             solver->h = (is_last && next < solver->h) ? solver->h : next;
         }
         solver->steps++;
-        return @NAME@_OK;
+        return @name@_OK;
     }
 }
 
@@ -180,7 +180,7 @@ void @name@_dopri5_dense(const @name@_dopri5 *solver, @name@_real t, @name@_real
     const real h = solver->t - solver->before;
     const real theta = (h > @zero@) ? (t - solver->before) / h : @one@;
     const real rest = @one@ - theta;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const real change = solver->x[at] - solver->x_before[at];
         const real first = h * solver->slope[0][at] - change;
         const real last = change - h * solver->slope[6][at] - first;

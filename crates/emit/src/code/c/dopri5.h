@@ -2,8 +2,8 @@
  *
  * @origin@
  */
-#ifndef @GUARD@_DOPRI5_H
-#define @GUARD@_DOPRI5_H
+#ifndef @guard@_DOPRI5_H
+#define @guard@_DOPRI5_H
 
 #include "@name@_rk4.h"
 
@@ -17,10 +17,10 @@ typedef struct {
     @name@_real before;
     @name@_real t;
     /* The states at t. */
-    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real x_before[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real slope[7][@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real trial[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real x[@name@_ROOM(@name@_STATES)];
+    @name@_real x_before[@name@_ROOM(@name@_STATES)];
+    @name@_real slope[7][@name@_ROOM(@name@_STATES)];
+    @name@_real trial[@name@_ROOM(@name@_STATES)];
     /* The step that is tried next. */
     @name@_real h;
     /* Largest local error of a step: relative, and absolute for states near zero; where that is 0, a thousandth of the relative
@@ -28,7 +28,7 @@ typedef struct {
     @name@_real rtol;
     @name@_real atol;
     /* The largest size of each state until now. */
-    @name@_real seen[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real seen[@name@_ROOM(@name@_STATES)];
     /* No step is longer; 0 where nothing bounds them. */
     @name@_real longest;
     long steps;
@@ -40,7 +40,7 @@ typedef struct {
     const @name@_real x[], @name@_real stop);
 
 /* Makes one step that keeps the tolerances and does not pass `stop`. Where no step is small enough, the last status is
- * returned, @NAME@_NOT_FINITE if there is none. */
+ * returned, @name@_NOT_FINITE if there is none. */
 @name@_status @name@_dopri5_step(@name@_dopri5 *solver, @name@_motion f, void *context, @name@_real stop);
 
 /* The slopes of a step of length h from t to `end`, whose first slope must be there, and the states at its end as a trial. */

@@ -41,7 +41,7 @@ static const real first_part = (real)(1.0 / 64.0);
 static const real shortest = (real)1e-14;
 
 /* States of one kind have the same number. */
-static const int kinds[@NAME@_ROOM(@NAME@_STATES)] = {@state_kinds@};
+static const int kinds[@name@_ROOM(@name@_STATES)] = {@state_kinds@};
 
 static void copy(real to[], const real from[], int count) {
     for (int at = 0; at < count; at++) {
@@ -55,7 +55,7 @@ static real larger(real a, real b) {
 
 /* The inputs and their rates at a share of the way. On the bent one, every other input is ahead. */
 static void inputs_at(@name@_jump *jump, real share) {
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         real done = share;
         real rate = @one@;
         if (jump->is_bent != 0 && jump->order[at] % 2 == 0) {
@@ -76,17 +76,17 @@ static @name@_status evaluate(@name@_run *run, int with, const real x[], real fa
     @name@_jump *const jump = &run->jump;
     @name@_status status;
     (void)with;
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         jump->fast_du[at] = factor * jump->du[at];
     }
 @if loops@
-    copy(run->model.w, jump->unknowns[with], @NAME@_UNKNOWNS);
+    copy(run->model.w, jump->unknowns[with], @name@_UNKNOWNS);
     run->model.is_solved = 1;
 @end@
     status = @name@_rhs(&run->model, jump->t, x, jump->u, jump->fast_du, right);
 @if loops@
-    if (status == @NAME@_OK) {
-        copy(jump->unknowns[with], run->model.w, @NAME@_UNKNOWNS);
+    if (status == @name@_OK) {
+        copy(jump->unknowns[with], run->model.w, @name@_UNKNOWNS);
     }
 @end@
     return status;
@@ -95,7 +95,7 @@ static @name@_status evaluate(@name@_run *run, int with, const real x[], real fa
 static @name@_status lose(@name@_jump *jump, int why, int state) {
     jump->lost = why;
     jump->state = state;
-    return @NAME@_JUMP_NOT_KNOWN;
+    return @name@_JUMP_NOT_KNOWN;
 }
 
 /* Notes a state's size, which is the largest of its kind or not. */
@@ -105,10 +105,10 @@ static void note_size(@name@_jump *jump, int at, real size) {
 
 /* The largest of each kind that was seen. */
 static void measure_kinds(@name@_jump *jump) {
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         jump->largest[at] = @zero@;
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         note_size(jump, at, jump->sizes[at]);
     }
 }
@@ -139,14 +139,14 @@ static int is_proportional(slopes found) {
 static @name@_status limit(@name@_jump *jump, real dx[], real noise[]) {
     real most = @zero@;
     measure_kinds(jump);
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const slopes found = slopes_of(jump, at);
         if (is_proportional(found)) {
             note_size(jump, at, @fabs@(found.fast));
         }
         most = larger(most, jump->largest[kinds[at]]);
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const slopes found = slopes_of(jump, at);
         const real apart = @fabs@(found.fast - found.slow);
         const real size = (jump->largest[kinds[at]] > @zero@) ? jump->largest[kinds[at]] : most;
@@ -168,7 +168,7 @@ static @name@_status limit(@name@_jump *jump, real dx[], real noise[]) {
             noise[at] = larger(noise[at], apart);
         }
     }
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 /* What the states grow by for the share of the way. */
@@ -177,7 +177,7 @@ static @name@_status slope(@name@_run *run, real share, const real x[], real dx[
     real factor = rates[jump->rate];
     inputs_at(jump, share);
     for (int with = 0; with < 3; with++) {
-        if (evaluate(run, with, x, factor, jump->right[with]) != @NAME@_OK) {
+        if (evaluate(run, with, x, factor, jump->right[with]) != @name@_OK) {
             return lose(jump, NO_WAY, 0);
         }
         factor *= faster;
@@ -212,17 +212,17 @@ static @name@_status begin(@name@_run *run) {
         const int last = (jump->is_begun != 0) ? 0 : 5;
         for (int guess = first; guess < last; guess++) {
             for (int with = 0; with < 4; with++) {
-                copy(jump->unknowns[with], (guess < 0) ? jump->begun : @name@_loop_guesses + guess * @NAME@_UNKNOWNS, @NAME@_UNKNOWNS);
+                copy(jump->unknowns[with], (guess < 0) ? jump->begun : @name@_loop_guesses + guess * @name@_UNKNOWNS, @name@_UNKNOWNS);
             }
 @else@
         {
 @end@
             still(run);
-            for (int at = 0; at < @NAME@_STATES; at++) {
+            for (int at = 0; at < @name@_STATES; at++) {
                 jump->noise[at] = @zero@;
             }
-            if (slope(run, @zero@, way->x, way->slope[0], jump->noise) == @NAME@_OK) {
-                return @NAME@_OK;
+            if (slope(run, @zero@, way->x, way->slope[0], jump->noise) == @name@_OK) {
+                return @name@_OK;
             }
             if (jump->lost != NO_WAY) {
                 why = jump->lost;
@@ -243,14 +243,14 @@ static real allowed(const @name@_jump *jump, int at, real noise) {
 static real excess_of(@name@_jump *jump, real length) {
     const @name@_dopri5 *const way = &jump->way;
     real excess = @zero@;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         jump->sizes[at] = larger(jump->sizes[at], @fabs@(way->trial[at]));
         for (int stage = 0; stage < 7; stage++) {
             jump->sizes[at] = larger(jump->sizes[at], @fabs@(length * way->slope[stage][at]));
         }
     }
     measure_kinds(jump);
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         /* What rounding makes of a slope adds to the state in proportion to the length of the part. */
         const real share = @name@_dopri5_difference(way, length, at) / allowed(jump, at, length * jump->noise[at]);
         /* What is no number is too much. */
@@ -261,19 +261,19 @@ static real excess_of(@name@_jump *jump, real length) {
 
 /* Keeps what a part that fails may spoil, or takes it back. */
 static void keep(@name@_jump *jump) {
-    copy(jump->sizes_before, jump->sizes, @NAME@_STATES);
+    copy(jump->sizes_before, jump->sizes, @name@_STATES);
 @if loops@
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns_before[with], jump->unknowns[with], @NAME@_UNKNOWNS);
+        copy(jump->unknowns_before[with], jump->unknowns[with], @name@_UNKNOWNS);
     }
 @end@
 }
 
 static void take_back(@name@_jump *jump) {
-    copy(jump->sizes, jump->sizes_before, @NAME@_STATES);
+    copy(jump->sizes, jump->sizes_before, @name@_STATES);
 @if loops@
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns[with], jump->unknowns_before[with], @NAME@_UNKNOWNS);
+        copy(jump->unknowns[with], jump->unknowns_before[with], @name@_UNKNOWNS);
     }
 @end@
 }
@@ -285,40 +285,40 @@ static @name@_status go(@name@_run *run, int is_bent) {
     real length = first_part;
     jump->is_bent = is_bent;
     way->t = @zero@;
-    copy(way->x, run->x, @NAME@_STATES);
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    copy(way->x, run->x, @name@_STATES);
+    for (int at = 0; at < @name@_STATES; at++) {
         jump->sizes[at] = @fabs@(run->x[at]);
     }
-    if (begin(run) != @NAME@_OK) {
-        return @NAME@_JUMP_NOT_KNOWN;
+    if (begin(run) != @name@_OK) {
+        return @name@_JUMP_NOT_KNOWN;
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         jump->added[at] = @zero@;
     }
-    for (int part = 0; part < @NAME@_JUMP_PARTS; part++) {
+    for (int part = 0; part < @name@_JUMP_PARTS; part++) {
         real excess = HUGE_VAL@suffix@;
         real factor;
         const int is_last = length >= @one@ - way->t;
         length = is_last ? @one@ - way->t : length;
         keep(jump);
-        for (int at = 0; at < @NAME@_STATES; at++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             jump->noise[at] = @zero@;
         }
-        if (@name@_dopri5_stages(way, along, run, length, way->t + length) == @NAME@_OK) {
+        if (@name@_dopri5_stages(way, along, run, length, way->t + length) == @name@_OK) {
             excess = excess_of(jump, length);
         } else if (jump->lost == ENDLESS) {
-            return @NAME@_JUMP_NOT_KNOWN;
+            return @name@_JUMP_NOT_KNOWN;
         }
         if (excess <= @one@) {
             way->t = is_last ? @one@ : way->t + length;
-            copy(way->x, way->trial, @NAME@_STATES);
-            copy(way->slope[0], way->slope[6], @NAME@_STATES);
-            for (int at = 0; at < @NAME@_STATES; at++) {
+            copy(way->x, way->trial, @name@_STATES);
+            copy(way->slope[0], way->slope[6], @name@_STATES);
+            for (int at = 0; at < @name@_STATES; at++) {
                 jump->added[at] += length * jump->noise[at];
             }
             still(run);
             if (is_last) {
-                return @NAME@_OK;
+                return @name@_OK;
             }
         } else {
             take_back(jump);
@@ -338,10 +338,10 @@ static @name@_status go(@name@_run *run, int is_bent) {
 static @name@_status go_twice(@name@_run *run) {
     @name@_jump *const jump = &run->jump;
     @name@_status status = go(run, 1);
-    copy(jump->other, jump->way.x, @NAME@_STATES);
-    status = (status == @NAME@_OK) ? go(run, 0) : status;
+    copy(jump->other, jump->way.x, @name@_STATES);
+    status = (status == @name@_OK) ? go(run, 0) : status;
     measure_kinds(jump);
-    for (int at = 0; at < @NAME@_STATES && status == @NAME@_OK; at++) {
+    for (int at = 0; at < @name@_STATES && status == @name@_OK; at++) {
         if (!(@fabs@(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at, jump->added[at]))) {
             jump->values[0] = jump->way.x[at];
             jump->values[1] = jump->other[at];
@@ -359,7 +359,7 @@ static @name@_status go_twice(@name@_run *run) {
     jump->tolerance = (tolerance < coarsest) ? larger(tolerance, finest) : coarsest;
     jump->t = @name@_run_inputs(run, run->t);
     (void)is_start;
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         order += (step[at] != @zero@);
         jump->order[at] = order;
         jump->step[at] = step[at];
@@ -367,7 +367,7 @@ static @name@_status go_twice(@name@_run *run) {
     }
 @if loops@
     jump->is_begun = (is_start == 0 && run->model.is_solved != 0);
-    copy(jump->begun, run->model.w, @NAME@_UNKNOWNS);
+    copy(jump->begun, run->model.w, @name@_UNKNOWNS);
     /* What a step does may be of any size. */
     run->model.small = @zero@;
 @end@
@@ -379,8 +379,8 @@ static @name@_status go_twice(@name@_run *run) {
     run->model.small = @loop_absolute@;
 @end@
 @if branches@
-    if (status == @NAME@_OK) {
-        copy(run->branch.unknowns, run->model.w, @NAME@_UNKNOWNS);
+    if (status == @name@_OK) {
+        copy(run->branch.unknowns, run->model.w, @name@_UNKNOWNS);
     }
 @end@
     return status;

@@ -9,15 +9,15 @@
  * charges and momenta determine the states at its end, whichever way the inputs take; so it is gone a second time along another one,
  * and where the two end apart, the steps do not say where the states come to.
  */
-#ifndef @GUARD@_JUMP_H
-#define @GUARD@_JUMP_H
+#ifndef @guard@_JUMP_H
+#define @guard@_JUMP_H
 
 #include "@name@_run.h"
 
-/* The most parts of a way; one that takes more ends with @NAME@_JUMP_NOT_KNOWN. Each takes nineteen right-hand
+/* The most parts of a way; one that takes more ends with @name@_JUMP_NOT_KNOWN. Each takes nineteen right-hand
  * sides. */
-#ifndef @NAME@_JUMP_PARTS
-#define @NAME@_JUMP_PARTS @jump_parts@
+#ifndef @name@_JUMP_PARTS
+#define @name@_JUMP_PARTS @jump_parts@
 #endif
 
 #ifdef __cplusplus

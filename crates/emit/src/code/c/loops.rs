@@ -3,82 +3,113 @@
 use super::dialect::C;
 use crate::code::c::text::{integers, list, move_call};
 use crate::code::functions::Functions;
-use crate::code::package::CodeOptions;
 use crate::code::program::{Array, Dialect};
 use crate::code::subject::Subject;
-use crate::code::template::Values;
+use crate::code::template::values;
 use lgm_kernels::SparseKernel;
+use lgm_kernels::program::Program;
 use lgm_simulate::OVER_BENDS;
 
 /// Halvings of each of Newton's steps at most.
 pub(super) const HALVINGS: u64 = 40;
 
-/// The functions of the algebraic loops.
-pub(super) fn loop_values(subject: &Subject<'_>, c: &C, functions: &mut Functions<'_>, values: &mut Values) {
-    let kernels = &subject.kernels;
-    let none = |_: u32| None;
-    functions.add("residuals", kernels.residuals.program(), &none);
-    functions.add(
-        "loop_matrix",
-        subject.jacobians().residuals_by_unknowns.values.program(),
-        &none,
-    );
-    functions.add("partials", subject.jacobians().rates_by_states.values.program(), &none);
-    functions.add(
-        "by_unknowns",
-        subject.jacobians().rates_by_unknowns.values.program(),
-        &none,
-    );
-    functions.add(
-        "residuals_by_states",
-        subject.jacobians().residuals_by_states.values.program(),
-        &none,
-    );
-    let trial = move_call("model->residuals");
-    let trial = move |array| match array {
-        Array::Unknowns => "model->trial".to_string(),
-        _ => trial(array),
-    };
-    let matrix = &subject.jacobians().residuals_by_unknowns;
-    values
-        .set(
-            "residuals_call",
-            functions.call("residuals", &move_call("model->residuals")),
-        )
-        .set("trial_call", functions.call("residuals", &trial))
-        .set(
-            "loop_matrix_call",
-            functions.call("loop_matrix", &move_call("model->entries")),
-        )
-        .set("direct_call", functions.call("partials", &move_call("model->direct")))
-        .set(
-            "by_loop_call",
-            functions.call("by_unknowns", &move_call("model->by_loop")),
-        )
-        .set(
-            "by_state_call",
-            functions.call("residuals_by_states", &move_call("model->by_state")),
-        )
-        .set("loop_entries", matrix.stored().to_string())
-        .set("loop_iterations", CodeOptions::default().iterations().to_string())
-        .set("loop_halvings", HALVINGS.to_string())
-        .set("loop_bends", OVER_BENDS.to_string())
-        .set(
-            "guesses",
-            list(
-                subject.guesses().iter().flatten().map(|value| c.literal(*value)),
-                String::new(),
-            ),
-        );
-    for (name, kernel) in subject.matrices() {
-        sparse_values(name, kernel, values);
+values! {
+    /// What solves the algebraic loops.
+    pub(super) struct LoopSolver {
+        residuals_call: String,
+        trial_call: String,
+        loop_matrix_call: String,
+        direct_call: String,
+        by_loop_call: String,
+        by_state_call: String,
+        loop_rows: String,
+        loop_columns: String,
+        loop_room: usize,
+        loop_entries: usize,
+        direct_rows: String,
+        direct_columns: String,
+        direct_room: usize,
+        by_loop_rows: String,
+        by_loop_columns: String,
+        by_loop_room: usize,
+        by_state_rows: String,
+        by_state_columns: String,
+        by_state_room: usize,
+        loop_iterations: String,
+        loop_halvings: String,
+        loop_bends: String,
+        guesses: String,
     }
 }
 
-/// The pattern of a sparse matrix.
-pub(super) fn sparse_values(name: &str, kernel: &SparseKernel, values: &mut Values) {
-    values
-        .set(format!("{name}_rows"), integers(&kernel.row_starts))
-        .set(format!("{name}_columns"), integers(&kernel.columns_of))
-        .set(format!("{name}_room"), kernel.stored().max(1).to_string());
+/// Where the entries of a sparse matrix stand, and the room that they take.
+pub(super) struct Pattern {
+    pub(super) rows: String,
+    pub(super) columns: String,
+    pub(super) room: usize,
+}
+
+impl Pattern {
+    pub(super) fn of(kernel: &SparseKernel) -> Pattern {
+        Pattern {
+            rows: integers(&kernel.row_starts),
+            columns: integers(&kernel.columns_of),
+            // C has no empty arrays.
+            room: kernel.stored().max(1),
+        }
+    }
+}
+
+/// Adds the functions of the algebraic loops.
+pub(super) fn loop_solver<'p>(
+    subject: &'p Subject<'_>,
+    c: &C,
+    iterations: u64,
+    functions: &mut Functions<'_>,
+    scratch: &mut Vec<&'p Program>,
+) -> LoopSolver {
+    let jacobians = subject.jacobians();
+    for (name, kernel) in [
+        ("residuals", &subject.kernels.residuals),
+        ("loop_matrix", &jacobians.residuals_by_unknowns.values),
+        ("partials", &jacobians.rates_by_states.values),
+        ("by_unknowns", &jacobians.rates_by_unknowns.values),
+        ("residuals_by_states", &jacobians.residuals_by_states.values),
+    ] {
+        functions.add(name, kernel.program(), &|_: u32| None);
+        scratch.push(kernel.program());
+    }
+    let call = |name: &str, out: &str| functions.call(name, &move_call(out));
+    let plain = move_call("model->residuals");
+    let trial = |array| match array {
+        Array::Unknowns => "model->trial".to_string(),
+        _ => plain(array),
+    };
+    let [loops, direct, by_loop, by_state] = subject.matrices().map(Pattern::of);
+    let guesses = subject.guesses();
+    LoopSolver {
+        residuals_call: call("residuals", "model->residuals"),
+        trial_call: functions.call("residuals", &trial),
+        loop_matrix_call: call("loop_matrix", "model->entries"),
+        direct_call: call("partials", "model->direct"),
+        by_loop_call: call("by_unknowns", "model->by_loop"),
+        by_state_call: call("residuals_by_states", "model->by_state"),
+        loop_rows: loops.rows,
+        loop_columns: loops.columns,
+        loop_room: loops.room,
+        loop_entries: jacobians.residuals_by_unknowns.stored(),
+        direct_rows: direct.rows,
+        direct_columns: direct.columns,
+        direct_room: direct.room,
+        by_loop_rows: by_loop.rows,
+        by_loop_columns: by_loop.columns,
+        by_loop_room: by_loop.room,
+        by_state_rows: by_state.rows,
+        by_state_columns: by_state.columns,
+        by_state_room: by_state.room,
+        loop_iterations: iterations.to_string(),
+        loop_halvings: HALVINGS.to_string(),
+        loop_bends: OVER_BENDS.to_string(),
+        guesses: list(guesses.iter().flatten().map(|value| c.literal(*value)), String::new()),
+    }
 }

@@ -28,8 +28,8 @@ static real row_time(int row) {
 
 /* One run; the sizes of large models are too much for a stack. */
 static @name@_run run;
-static real between[@NAME@_ROOM(@NAME@_STATES)];
-static real outputs[@NAME@_ROOM(@NAME@_OUTPUTS)];
+static real between[@name@_ROOM(@name@_STATES)];
+static real outputs[@name@_ROOM(@name@_OUTPUTS)];
 /* Where the run was last: the time and states that a failure is reported for. */
 static real last_time;
 static const real *last_states;
@@ -54,44 +54,44 @@ static @name@_status print_row(real t, const real x[]) {
     const @name@_status status = @name@_run_outputs(&run, t, x, outputs);
     last_time = t;
     last_states = x;
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
     print_number(t);
-    for (int at = 0; at < @NAME@_OUTPUTS; at++) {
+    for (int at = 0; at < @name@_OUTPUTS; at++) {
         (void)fputc(',', stdout);
         print_number(outputs[at]);
     }
-    for (int at = 0; at < @NAME@_STATE_COLUMNS; at++) {
+    for (int at = 0; at < @name@_STATE_COLUMNS; at++) {
         (void)fputc(',', stdout);
         print_number(x[@name@_column_states[at]]);
     }
     (void)fputc('\n', stdout);
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 static @name@_status simulate(void) {
     int row = 1;
     @name@_status status = @name@_run_begin(&run, plan_start, plan_stop, NULL);
-    if (status == @NAME@_OK) {
+    if (status == @name@_OK) {
         status = print_row(run.t, run.x);
     }
-    while (status == @NAME@_OK && run.t < plan_stop) {
+    while (status == @name@_OK && run.t < plan_stop) {
         last_time = run.t;
         last_states = run.x;
         status = @name@_run_step(&run, plan_stop);
-        while (status == @NAME@_OK && row < plan_points && row_time(row) < run.t - @rounding@ * @fabs@(run.t)) {
+        while (status == @name@_OK && row < plan_points && row_time(row) < run.t - @rounding@ * @fabs@(run.t)) {
             @name@_dopri5_dense(&run.solver, row_time(row), between);
             status = print_row(row_time(row), between);
             row++;
         }
-        if (status == @NAME@_OK && run.t >= @name@_run_bound(&run)) {
+        if (status == @name@_OK && run.t >= @name@_run_bound(&run)) {
             last_time = run.t;
             last_states = run.x;
             @name@_run_hold(&run);
             status = @name@_run_pass(&run);
             /* At the instant of a step the values after it hold. */
-            while (status == @NAME@_OK && row < plan_points && row_time(row) <= run.t + @rounding@ * @fabs@(run.t)) {
+            while (status == @name@_OK && row < plan_points && row_time(row) <= run.t + @rounding@ * @fabs@(run.t)) {
                 status = print_row(row_time(row), run.x);
                 row++;
             }
@@ -115,7 +115,7 @@ static void set_parameter(@name@_parameters *parameters, const char *argument) {
     const char *const sign = strrchr(argument, '=');
     if (sign != NULL) {
         const size_t length = (size_t)(sign - argument);
-        for (int at = 0; at < @NAME@_PARAMETERS; at++) {
+        for (int at = 0; at < @name@_PARAMETERS; at++) {
             const char *const name = @name@_parameter_names[at];
             if (strlen(name) == length && strncmp(name, argument, length) == 0) {
                 *@name@_parameter(parameters, at) = (real)number_of(sign + 1, name);
@@ -124,7 +124,7 @@ static void set_parameter(@name@_parameters *parameters, const char *argument) {
         }
     }
     (void)fprintf(stderr, "`%s` sets no parameter; they are:\n", argument);
-    for (int at = 0; at < @NAME@_PARAMETERS; at++) {
+    for (int at = 0; at < @name@_PARAMETERS; at++) {
         (void)fprintf(stderr, "  %s\n", @name@_parameter_names[at]);
     }
     exit(2);
@@ -163,17 +163,17 @@ int main(int count, char **arguments) {
         (void)fputs("write --stop T: the model does not say how long it is to run\n", stderr);
         return 2;
     }
-    for (int at = 0; at < 1 + @NAME@_OUTPUTS + @NAME@_STATE_COLUMNS; at++) {
+    for (int at = 0; at < 1 + @name@_OUTPUTS + @name@_STATE_COLUMNS; at++) {
         (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
     }
     (void)fputc('\n', stdout);
     last_time = plan_start;
     last_states = run.x;
     status = @name@_init(&run.model, &parameters, run.x);
-    if (status == @NAME@_OK) {
+    if (status == @name@_OK) {
         status = simulate();
     }
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         char cause[256];
         @name@_run_cause(&run, status, last_time, last_states, cause, sizeof cause);
         (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)last_time, cause);

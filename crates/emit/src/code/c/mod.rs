@@ -1,5 +1,6 @@
 //! C99: the model, steppers, a program that runs it.
 
+mod common;
 mod dialect;
 mod loops;
 mod operations;
@@ -8,63 +9,186 @@ mod text;
 
 use super::functions::Functions;
 use super::program::Dialect;
-use super::subject::{JUMP_PARTS, Named, Parameter, Subject, labels, names, parameter_remark, readme_values};
-use super::template::{Values, fill};
+use super::subject::{
+    Constraints, Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables,
+};
+use super::template::{Template, template, values};
 use super::{CodeOptions, Package};
-use crate::code::c::text::{comment, indented, indices, integers, list, move_call};
+use crate::code::c::text::{comment, indented, indices, integers, move_call};
 use crate::shortest;
+pub(super) use common::Common;
+use common::common;
 use dialect::{C, RULES, string};
 use lgm_kernels::program::Program;
-use lgm_kernels::{KernelOptions, LARGEST_TURN, Sensitivities};
-use lgm_simulate::ROUNDINGS;
-use loops::{loop_values, sparse_values};
+use lgm_kernels::{Kernel, KernelOptions, Sensitivities};
+use loops::{LoopSolver, Pattern, loop_solver};
 use operations::operations;
 use std::fmt::Write;
 
-/// The files of the model and of its runs.
-const LIBRARY: [(&str, &str); 10] = [
-    ("@name@.h", include_str!("model.h")),
-    ("@name@.c", include_str!("model.c")),
-    ("@name@_signals.h", include_str!("signals.h")),
-    ("@name@_signals.c", include_str!("signals.c")),
-    ("@name@_names.h", include_str!("names.h")),
-    ("@name@_names.c", include_str!("names.c")),
-    ("@name@_dopri5.h", include_str!("dopri5.h")),
-    ("@name@_dopri5.c", include_str!("dopri5.c")),
-    ("@name@_run.h", include_str!("run.h")),
-    ("@name@_run.c", include_str!("run.c")),
+/// The model.
+const MODEL: [Template<Model>; 2] = [template!("@name@.h", "model.h"), template!("@name@.c", "model.c")];
+
+/// Its signals.
+const SIGNALS: [Template<Signals>; 2] = [
+    template!("@name@_signals.h", "signals.h"),
+    template!("@name@_signals.c", "signals.c"),
+];
+
+/// The names of what it has.
+const NAMES: [Template<Listed>; 2] = [
+    template!("@name@_names.h", "names.h"),
+    template!("@name@_names.c", "names.c"),
+];
+
+/// Its runs.
+const RUN: [Template<Common>; 4] = [
+    template!("@name@_dopri5.h", "dopri5.h"),
+    template!("@name@_dopri5.c", "dopri5.c"),
+    template!("@name@_run.h", "run.h"),
+    template!("@name@_run.c", "run.c"),
 ];
 
 /// What follows the branch of solutions of algebraic loops.
-const BRANCH: [(&str, &str); 2] = [
-    ("@name@_branch.h", include_str!("branch.h")),
-    ("@name@_branch.c", include_str!("branch.c")),
+const BRANCH: [Template<Common>; 2] = [
+    template!("@name@_branch.h", "branch.h"),
+    template!("@name@_branch.c", "branch.c"),
 ];
 
 /// What ends steps at bends of laws.
-const BENDS: [(&str, &str); 2] = [
-    ("@name@_bends.h", include_str!("bends.h")),
-    ("@name@_bends.c", include_str!("bends.c")),
+const BENDS: [Template<Common>; 2] = [
+    template!("@name@_bends.h", "bends.h"),
+    template!("@name@_bends.c", "bends.c"),
 ];
 
 /// What steps of inputs do to states where that depends on the point.
-const JUMP: [(&str, &str); 2] = [
-    ("@name@_jump.h", include_str!("jump.h")),
-    ("@name@_jump.c", include_str!("jump.c")),
+const JUMP: [Template<Common>; 2] = [
+    template!("@name@_jump.h", "jump.h"),
+    template!("@name@_jump.c", "jump.c"),
 ];
 
 /// The stepper of fixed length; that of controlled length has its type of functions from there.
-const FIXED: [(&str, &str); 2] = [
-    ("@name@_rk4.h", include_str!("rk4.h")),
-    ("@name@_rk4.c", include_str!("rk4.c")),
-];
+const RK4: [Template<Common>; 2] = [template!("@name@_rk4.h", "rk4.h"), template!("@name@_rk4.c", "rk4.c")];
 
-/// Programs, and how they are built.
-const PROGRAMS: [(&str, &str); 3] = [
-    ("@name@_cvode.c", include_str!("cvode.c")),
-    ("main.c", include_str!("main.c")),
-    ("Makefile", include_str!("Makefile")),
-];
+/// Programs.
+const PROGRAMS: [Template<Common>; 2] = [template!("@name@_cvode.c", "cvode.c"), template!("main.c", "main.c")];
+
+/// How they are built.
+const MAKEFILE: Template<Build> = template!("Makefile", "Makefile");
+
+/// A run in steps of fixed length.
+const FIXED: Template<Fixed> = template!("@name@_fixed.c", "fixed.c");
+
+const README: Template<Readme> = template!("README.md", "README.md");
+
+values! {
+    struct Build {
+        ..common: Common;
+        fixed: bool,
+    }
+}
+
+values! {
+    struct Fixed {
+        ..common: Common;
+        ..steps: FixedSteps;
+    }
+}
+
+values! {
+    struct FixedSteps {
+        fixed_step: String,
+        operations: String,
+    }
+}
+
+values! {
+    struct Readme {
+        ..common: Common;
+        ..tables: ReadmeTables;
+        ?fixed: FixedSteps;
+    }
+}
+
+values! {
+    struct Model {
+        ..common: Common;
+        ?loop_solver: LoopSolver;
+        ?directional: Partials;
+        ?constraints: Constraints;
+        state_indices: String,
+        input_indices: String,
+        output_indices: String,
+        parameter_members: String,
+        default_lines: String,
+        parameter_lines: String,
+        entries: usize,
+        jacobian_rows: String,
+        jacobian_columns: String,
+        jacobian_call: String,
+        derivatives_call: String,
+        outputs_call: String,
+        starts_call: String,
+        scratch: usize,
+        helpers: String,
+        programs: String,
+    }
+}
+
+values! {
+    /// The partial derivatives by everything.
+    struct Partials {
+        partials_room: usize,
+        rates_partials_rows: String,
+        rates_partials_columns: String,
+        rates_partials_room: usize,
+        rates_partials_call: String,
+        outputs_partials_rows: String,
+        outputs_partials_columns: String,
+        outputs_partials_room: usize,
+        outputs_partials_call: String,
+        residuals_partials_rows: String,
+        residuals_partials_columns: String,
+        residuals_partials_room: usize,
+        residuals_partials_call: String,
+    }
+}
+
+values! {
+    struct Signals {
+        ..common: Common;
+        inputs_call: String,
+        instants: usize,
+        instants_call: String,
+        switches: usize,
+        switches_call: String,
+        phases: usize,
+        phases_call: String,
+        bounds_steps: bool,
+        crossings: usize,
+        conditions: usize,
+        jumping: String,
+        conditions_call: String,
+        bend_count: usize,
+        bending: String,
+        bends_call: String,
+        helpers: String,
+        programs: String,
+    }
+}
+
+values! {
+    struct Listed {
+        ..common: Common;
+        state_columns: usize,
+        column_names: String,
+        column_states: String,
+        parameter_names: String,
+        state_names: String,
+        output_names: String,
+        loop_names: String,
+        parameter_cases: String,
+    }
+}
 
 /// The files of the model and of its runs with their names: what a program that runs it is made of.
 pub(super) struct Library {
@@ -72,224 +196,89 @@ pub(super) struct Library {
     /// The partial derivatives in these files.
     pub(super) sensitivities: Sensitivities,
     /// What templates of such a program know.
-    pub(super) values: Values,
+    pub(super) common: Common,
 }
 
 /// The library in double precision with derivatives along any direction.
 pub(super) fn library(subject: &Subject<'_>) -> Library {
     let c = C { float: false };
-    let mut values = common(subject, &c);
-    values.flag("directional", true);
+    let common = common(subject, &c);
     let sensitivities = Sensitivities::new(subject.system, &KernelOptions { native: false });
+    let iterations = CodeOptions::default().iterations();
     Library {
-        files: library_files(subject, &c, &values, Some(&sensitivities)),
+        files: library_files(subject, &c, &common, Some(&sensitivities), iterations),
         sensitivities,
-        values,
+        common,
     }
 }
 
 fn library_files(
     subject: &Subject<'_>,
     c: &C,
-    common: &Values,
+    common: &Common,
     sensitivities: Option<&Sensitivities>,
+    iterations: u64,
 ) -> Vec<(String, String)> {
-    let model = model_values(subject, c, common, sensitivities);
+    let model = model_values(subject, c, common, sensitivities, iterations);
     let signals = signal_values(subject, c, common);
     let listed = name_values(subject, common);
-    let branch = if subject.has_branches() { &BRANCH[..] } else { &[] };
-    let jump = if subject.jumps() { &JUMP[..] } else { &[] };
-    let bends = if subject.bending.is_empty() { &[] } else { &BENDS[..] };
-    let list = LIBRARY
-        .iter()
-        .chain(branch)
-        .chain(bends)
-        .chain(jump)
-        .chain(&FIXED)
-        .map(|(path, template)| {
-            let values = match *path {
-                "@name@.h" | "@name@.c" => &model,
-                "@name@_signals.h" | "@name@_signals.c" => &signals,
-                "@name@_names.h" | "@name@_names.c" => &listed,
-                _ => common,
-            };
-            (file_name(path, common), fill(template, values))
-        });
-    list.collect()
-}
-
-/// The name of a file, from a template of its name.
-pub(super) fn file_name(template: &str, values: &Values) -> String {
-    fill(template, values).trim_end().to_string()
+    let mut files = Vec::new();
+    files.extend(MODEL.iter().map(|template| template.file(&model)));
+    files.extend(SIGNALS.iter().map(|template| template.file(&signals)));
+    files.extend(NAMES.iter().map(|template| template.file(&listed)));
+    let parts = [
+        (&RUN[..], true),
+        (&BRANCH, subject.has_branches()),
+        (&BENDS, !subject.bending.is_empty()),
+        (&JUMP, subject.jumps()),
+        (&RK4, true),
+    ];
+    for (templates, _) in parts.iter().filter(|part| part.1) {
+        files.extend(templates.iter().map(|template| template.file(common)));
+    }
+    files
 }
 
 /// All files.
 pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     let c = C { float: options.float };
     let mut package = Package::default();
-    let mut common = common(subject, &c);
-    common.set("loop_iterations", options.iterations().to_string());
-    for (path, text) in library_files(subject, &c, &common, None) {
-        package.add(path, text);
+    let common = common(subject, &c);
+    let iterations = CodeOptions::default().iterations();
+    for file in library_files(subject, &c, &common, None, iterations) {
+        package.add(file.0, file.1);
     }
-    let mut programs = common.clone();
-    programs.flag("fixed", options.fixed_step.is_some());
-    for (path, template) in PROGRAMS {
-        package.add(file_name(path, &common), fill(template, &programs));
+    for file in PROGRAMS.iter().map(|template| template.file(&common)) {
+        package.add(file.0, file.1);
     }
-    let mut readme = common.clone();
-    readme_values(subject, &members(subject), &mut readme);
-    readme.flag("fixed", options.fixed_step.is_some());
-    readme.set("operations", "");
-    readme.set("fixed_step", "");
-    if let Some(step) = options.fixed_step {
-        let sentence = operations(subject, step, options.iterations());
+    let build = Build {
+        common: common.clone(),
+        fixed: options.fixed_step.is_some(),
+    };
+    package.add(MAKEFILE.path(&build), MAKEFILE.text(&build));
+    let steps = options.fixed_step.map(|step| FixedSteps {
+        fixed_step: shortest(step),
+        operations: operations(subject, step, options.iterations()),
+    });
+    if let (Some(step), Some(steps)) = (options.fixed_step, &steps) {
         package.warnings.extend(stability::warning(subject, step));
-        readme.set("operations", &sentence);
-        readme.set("fixed_step", shortest(step));
-        let mut fixed = common.clone();
-        fixed.set("fixed_step", c.literal(step));
-        fixed.set("operations", &sentence);
-        let path = file_name("@name@_fixed.c", &common);
-        package.add(path, fill(include_str!("fixed.c"), &fixed));
-        package.remarks.push(sentence);
-    }
-    package.add("README.md", fill(include_str!("README.md"), &readme));
-    package
-}
-
-/// What all files know.
-fn common(subject: &Subject<'_>, c: &C) -> Values {
-    let system = subject.system;
-    let name = super::names::legal(&system.model, RULES);
-    let mut values = Values::default();
-    let (start, stop, points) = subject.plan();
-    let (rtol, atol) = subject.tolerances();
-    let (rtol, atol) = match c.float {
-        // Single precision has seven digits.
-        true => (rtol.max(1e-5), atol.map(|atol| atol.max(1e-6))),
-        false => (rtol, atol),
-    };
-    let suffix = if c.float { "F" } else { "" };
-    values
-        .set("title", format!("{}: state equations.", system.model))
-        .set("origin", comment(&subject.origin.sentence()))
-        .set("description", comment(&subject.description))
-        .set("model", comment(&system.model))
-        .set("GUARD", name.to_ascii_uppercase())
-        .set("NAME", &name)
-        .set("program", name.to_ascii_lowercase())
-        .set("suffix", suffix)
-        .set("real", if c.float { "float" } else { "double" })
-        .set("states", subject.states.len().to_string())
-        .set("inputs", subject.inputs.len().to_string())
-        .set("outputs", subject.outputs.len().to_string())
-        .set("parameters", subject.entries().count().to_string())
-        .set("unknowns", subject.unknowns().to_string())
-        .flag("loops", subject.unknowns() > 0)
-        .flag("moves", subject.moves)
-        .flag("jumps", subject.jumps())
-        .set("jump_parts", JUMP_PARTS.to_string())
-        .flag("directional", false)
-        .flag("linear", system.linear)
-        .flag("conditional", !subject.jumping.is_empty())
-        .flag("bends", !subject.bending.is_empty())
-        .flag("branches", subject.has_branches())
-        .flag("events", subject.has_branches() || !subject.jumping.is_empty())
-        .set("plan_start", c.literal(start))
-        .set("plan_stop", c.literal(stop.unwrap_or(start)))
-        .set("plan_points", points.to_string())
-        .set("plan_rtol", c.literal(rtol))
-        .set("plan_atol", c.literal(atol.unwrap_or(0.0)))
-        .set("rounding", c.literal(64.0 * c.epsilon()))
-        .set("nearest", c.literal(c.nearest()))
-        .set("event_length", c.literal(1e-9))
-        .set("run_arguments", if stop.is_some() { "" } else { "--stop 10 " });
-    let further = [
-        ("branch", subject.has_branches()),
-        ("bends", !subject.bending.is_empty()),
-        ("jump", subject.jumps()),
-    ];
-    let parts = ["rk4", "dopri5", "run"].into_iter();
-    let parts: Vec<&str> = parts
-        .chain(further.iter().filter(|part| part.1).map(|part| part.0))
-        .collect();
-    for (key, ending) in [("run_sources", "c"), ("run_headers", "h")] {
-        let files: Vec<String> = parts.iter().map(|part| format!("{name}_{part}.{ending}")).collect();
-        values.set(key, files.join(" "));
-    }
-    let given = system
-        .states
-        .iter()
-        .map(|state| i32::from(state.start_given).to_string());
-    values.set("start_given", list(given, "0".to_string()));
-    let kinds = subject.kinds().into_iter().map(|kind| kind.to_string());
-    values.set("state_kinds", list(kinds, "0".to_string()));
-    let settled = subject
-        .settled_unknowns()
-        .map(|is_settled| u8::from(is_settled).to_string());
-    values.set("settled_unknowns", list(settled, "0".to_string()));
-    // Single precision has fewer powers of ten.
-    let least = if c.float { 1e-18 } else { 0.0 };
-    let scales = subject.scales().iter();
-    let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
-    values.set("state_scales", list(scales, c.literal(1.0)));
-    constants(c, &mut values);
-    let small = match subject.jumps() {
-        true => "model->small".to_string(),
-        false => values.get("loop_absolute").to_string(),
-    };
-    values.set("loop_small", small);
-    values.set("origin_markdown", subject.origin.sentence());
-    values.set("name", name);
-    values
-}
-
-/// Numbers and functions of the kind of numbers.
-fn constants(c: &C, values: &mut Values) {
-    for (key, value) in [
-        ("zero", 0.0),
-        ("one", 1.0),
-        ("two", 2.0),
-        ("six", 6.0),
-        ("half", 0.5),
-        ("quarter", 0.25),
-        ("largest_turn", LARGEST_TURN),
-        ("most_refined", 64.0),
-        ("epsilon", c.epsilon()),
-        (
-            "least",
-            if c.float {
-                f64::from(f32::MIN_POSITIVE)
-            } else {
-                f64::MIN_POSITIVE
+        let fixed = Fixed {
+            common: common.clone(),
+            steps: FixedSteps {
+                fixed_step: c.literal(step),
+                ..steps.clone()
             },
-        ),
-        ("jump_in_proportion", if c.float { 1e-4 } else { 1e-6 }),
-        ("jump_coarsest", if c.float { 1e-5 } else { 1e-11 }),
-        ("jump_finest", if c.float { 2e-6 } else { 1e-13 }),
-        ("jump_same", if c.float { 100.0 } else { 1e4 }),
-        ("agreement", if c.float { 1e-4 } else { 1e-9 }),
-        ("singular", if c.float { 1e-6 } else { 1e-14 }),
-        ("loop_relative", if c.float { 1e-6 } else { 1e-13 }),
-        ("loop_absolute", if c.float { 1e-10 } else { 1e-13 }),
-        ("loop_nearly", if c.float { 8.0 } else { 1e4 }),
-        (
-            "loop_rounding",
-            ROUNDINGS * if c.float { f64::from(f32::EPSILON) } else { f64::EPSILON },
-        ),
-    ] {
-        values.set(key, c.literal(value));
+        };
+        package.add(FIXED.path(&fixed), FIXED.text(&fixed));
+        package.remarks.push(steps.operations.clone());
     }
-    for (key, function) in [
-        ("fabs", "fabs"),
-        ("pow", "pow"),
-        ("ceil", "ceil"),
-        ("floor", "floor"),
-        ("nextafter", "nextafter"),
-    ] {
-        values.set(key, c.function(function));
-    }
+    let readme = Readme {
+        common,
+        tables: readme_tables(subject, &members(subject)),
+        fixed: steps,
+    };
+    package.add(README.path(&readme), README.text(&readme));
+    package
 }
 
 /// The members of the parameter struct with their names.
@@ -307,8 +296,7 @@ fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
 }
 
 /// The members of the struct of parameters, and the lines that give them their values.
-fn declare_parameters(subject: &Subject<'_>, c: &C, members: &[String], values: &mut Values) {
-    let name = values.get("name").to_string();
+fn declare_parameters(subject: &Subject<'_>, c: &C, name: &str, members: &[String]) -> [String; 2] {
     let mut struct_members = String::new();
     let mut defaults = String::new();
     for (parameter, member) in subject.parameters.iter().zip(members) {
@@ -334,33 +322,41 @@ fn declare_parameters(subject: &Subject<'_>, c: &C, members: &[String], values: 
         let _ = writeln!(struct_members, "    {name}_real none; /* There is none. */");
         let _ = writeln!(defaults, "    parameters->none = {};", c.literal(0.0));
     }
-    values.set("parameter_members", struct_members);
-    values.set("default_lines", defaults);
+    [struct_members, defaults]
 }
 
 /// The partial derivatives by everything, with the memory that the largest of them takes.
 fn partial_values<'p>(
     partials: &'p Sensitivities,
     functions: &mut Functions<'_>,
-    values: &mut Values,
     scratch: &mut Vec<&'p Program>,
-) {
-    let mut room = 1;
-    for (key, kernel) in [
-        ("rates_partials", &partials.rates),
-        ("outputs_partials", &partials.outputs),
-        ("residuals_partials", &partials.residuals),
-    ] {
-        sparse_values(key, kernel, values);
-        functions.add(key, kernel.values.program(), &|_: u32| None);
-        values.set(
-            format!("{key}_call"),
-            functions.call(key, &move_call("model->partials")),
-        );
-        scratch.push(kernel.values.program());
-        room = room.max(kernel.stored());
+) -> Partials {
+    let kernels = [&partials.rates, &partials.outputs, &partials.residuals];
+    let room = kernels.iter().map(|kernel| kernel.stored()).max();
+    let names = ["rates_partials", "outputs_partials", "residuals_partials"];
+    let mut call = |at: usize| {
+        let program = kernels[at].values.program();
+        functions.add(names[at], program, &|_: u32| None);
+        scratch.push(program);
+        functions.call(names[at], &move_call("model->partials"))
+    };
+    let [rates_partials_call, outputs_partials_call, residuals_partials_call] = [0, 1, 2].map(&mut call);
+    let [rates, outputs, residuals] = kernels.map(Pattern::of);
+    Partials {
+        partials_room: room.unwrap_or(0).max(1),
+        rates_partials_rows: rates.rows,
+        rates_partials_columns: rates.columns,
+        rates_partials_room: rates.room,
+        rates_partials_call,
+        outputs_partials_rows: outputs.rows,
+        outputs_partials_columns: outputs.columns,
+        outputs_partials_room: outputs.room,
+        outputs_partials_call,
+        residuals_partials_rows: residuals.rows,
+        residuals_partials_columns: residuals.columns,
+        residuals_partials_room: residuals.room,
+        residuals_partials_call,
     }
-    values.set("partials_room", room.to_string());
 }
 
 /// The lines that copy parameters, and compute those that follow from others and are not given.
@@ -391,21 +387,19 @@ fn parameter_lines<'p>(
     lines
 }
 
-fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Option<&Sensitivities>) -> Values {
-    let mut values = common.clone();
+fn model_values(
+    subject: &Subject<'_>,
+    c: &C,
+    common: &Common,
+    sensitivities: Option<&Sensitivities>,
+    iterations: u64,
+) -> Model {
     let kernels = &subject.kernels;
-    let name = common.get("name");
-    values
-        .set("state_indices", indices(name, "x", &subject.states))
-        .set("input_indices", indices(name, "u", &subject.inputs))
-        .set("output_indices", indices(name, "y", &subject.outputs));
+    let name = &common.name;
     let members = members(subject);
-    declare_parameters(subject, c, &members, &mut values);
-
     let mut functions = Functions::new(c);
     let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
     let none = |_: u32| None;
-    let model = |out: &str| move_call(out);
     functions.add(
         "derivatives",
         kernels.derivatives.program(),
@@ -413,14 +407,7 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
     );
     functions.add("results", kernels.outputs.program(), &labels("", &subject.outputs));
     functions.add("starts", kernels.starts.program(), &labels("", &subject.states));
-    let (rows, columns) = subject.jacobian_pattern();
-    values
-        .set("entries", columns.len().to_string())
-        .set("jacobian_rows", integers(&rows))
-        .set("jacobian_columns", integers(&columns))
-        .set("derivatives_call", functions.call("derivatives", &model("dx")))
-        .set("outputs_call", functions.call("results", &model("y")))
-        .set("starts_call", indented(&functions.call("starts", &model("x"))));
+    let partials = &subject.jacobians().rates_by_states;
     let mut scratch = vec![
         kernels.derivatives.program(),
         kernels.outputs.program(),
@@ -430,98 +417,100 @@ fn model_values(subject: &Subject<'_>, c: &C, common: &Values, sensitivities: Op
         subject.corners.switches().program(),
         subject.corners.phases().program(),
         subject.corners.crossings().program(),
+        partials.values.program(),
     ];
-    if subject.unknowns() > 0 {
-        loop_values(subject, c, &mut functions, &mut values);
-        scratch.extend([
-            kernels.residuals.program(),
-            subject.jacobians().residuals_by_unknowns.values.program(),
-            subject.jacobians().rates_by_unknowns.values.program(),
-            subject.jacobians().residuals_by_states.values.program(),
-        ]);
-    } else {
-        functions.add("partials", subject.jacobians().rates_by_states.values.program(), &none);
-        values.set("jacobian_call", functions.call("partials", &model("entries")));
+    let mut jacobian_call = String::new();
+    let solver = (subject.unknowns() > 0).then(|| loop_solver(subject, c, iterations, &mut functions, &mut scratch));
+    if solver.is_none() {
+        functions.add("partials", partials.values.program(), &none);
+        jacobian_call = functions.call("partials", &move_call("entries"));
     }
-    scratch.push(subject.jacobians().rates_by_states.values.program());
-    if let Some(partials) = sensitivities {
-        partial_values(partials, &mut functions, &mut values, &mut scratch);
-    }
-    let constraints = subject.system.start_constraints.len();
-    values.set(
-        "constraints",
-        if constraints > 0 {
-            constraints.to_string()
-        } else {
-            String::new()
-        },
-    );
-    if let Some(kernel) = &subject.constraints {
+    let directional = sensitivities.map(|partials| partial_values(partials, &mut functions, &mut scratch));
+    let constraints = subject.constraints.as_ref().map(|kernel| {
         functions.add("starts_of_dependents", kernel.program(), &none);
-        values.set(
-            "constraints_call",
-            functions.call("starts_of_dependents", &model("pairs")),
-        );
         scratch.push(kernel.program());
+        Constraints {
+            constraint_count: subject.system.start_constraints.len(),
+            constraints_call: functions.call("starts_of_dependents", &move_call("pairs")),
+        }
+    });
+    let parameter_lines = parameter_lines(subject, &members, &mut functions, &mut scratch);
+    let (rows, columns) = subject.jacobian_pattern();
+    let [parameter_members, default_lines] = declare_parameters(subject, c, name, &members);
+    let call = |name: &str, out: &str| functions.call(name, &move_call(out));
+    Model {
+        loop_solver: solver,
+        directional,
+        constraints,
+        state_indices: indices(name, "x", &subject.states),
+        input_indices: indices(name, "u", &subject.inputs),
+        output_indices: indices(name, "y", &subject.outputs),
+        parameter_members,
+        default_lines,
+        parameter_lines,
+        entries: columns.len(),
+        jacobian_rows: integers(&rows),
+        jacobian_columns: integers(&columns),
+        jacobian_call,
+        derivatives_call: call("derivatives", "dx"),
+        outputs_call: call("results", "y"),
+        starts_call: indented(&call("starts", "x")),
+        scratch: Subject::scratch(&scratch).max(1),
+        helpers: c.helpers(functions.text()),
+        programs: functions.finish(),
+        common: common.clone(),
     }
-    let lines = parameter_lines(subject, &members, &mut functions, &mut scratch);
-    values.set("parameter_lines", lines);
-    values.set("scratch", Subject::scratch(&scratch).max(1).to_string());
-    let text = functions.finish();
-    values.set("helpers", c.helpers(&text));
-    values.set("programs", text);
-    values
 }
 
-fn signal_values(subject: &Subject<'_>, c: &C, common: &Values) -> Values {
-    let mut values = common.clone();
+fn signal_values(subject: &Subject<'_>, c: &C, common: &Common) -> Signals {
     let corners = &subject.corners;
-    let none = |_: u32| None;
     let mut functions = Functions::new(c);
-    functions.add("signals", subject.kernels.inputs.program(), &none);
-    values.set("inputs_call", functions.call("signals", &move_call("both")));
-    for (key, call, kernel, out) in [
-        ("instants", "instants_call", corners.instants(), "instants"),
-        ("switches", "switches_call", corners.switches(), "values"),
-        ("phases", "phases_call", corners.phases(), "next"),
-    ] {
-        let count = match key {
-            "phases" if !subject.needs_fastest() => 0,
-            _ => kernel.outputs(),
-        };
-        values.set(key, if count > 0 { count.to_string() } else { String::new() });
-        values.set(call, "");
-        if count > 0 {
-            let function = format!("{key}_at");
-            functions.add(&function, kernel.program(), &none);
-            values.set(call, functions.call(&function, &move_call(out)));
-        }
+    // The call of a function that is there if it computes something.
+    let mut call = |name: &str, kernel: &Kernel, out: &str| {
+        functions.add(name, kernel.program(), &|_: u32| None);
+        functions.call(name, &move_call(out))
+    };
+    let inputs_call = call("signals", &subject.kernels.inputs, "both");
+    let mut some = |name: &str, kernel: &Kernel, out: &str| match kernel.outputs() {
+        0 => String::new(),
+        _ => call(name, kernel, out),
+    };
+    let phases = corners.phases();
+    let has_phases = subject.needs_fastest();
+    let instants_call = some("instants_at", corners.instants(), "instants");
+    let switches_call = some("switches_at", corners.switches(), "values");
+    let phases_call = match has_phases {
+        true => some("phases_at", phases, "next"),
+        false => String::new(),
+    };
+    let bends_call = some("crossings_at", corners.crossings(), "crossings");
+    let conditions_call = match subject.jumping.is_empty() {
+        true => String::new(),
+        false => bends_call.clone(),
+    };
+    Signals {
+        inputs_call,
+        instants: corners.instants().outputs(),
+        instants_call,
+        switches: corners.switches().outputs(),
+        switches_call,
+        phases: if has_phases { phases.outputs() } else { 0 },
+        phases_call,
+        bounds_steps: subject.bounds_steps(),
+        crossings: corners.crossings().outputs().max(1),
+        conditions: subject.jumping.len(),
+        jumping: integers(&subject.jumping),
+        conditions_call,
+        bend_count: subject.bending.len(),
+        bending: integers(&subject.bending),
+        bends_call,
+        helpers: c.helpers(functions.text()),
+        programs: functions.finish(),
+        common: common.clone(),
     }
-    values
-        .flag("bounds_steps", subject.bounds_steps())
-        .set("conditions", subject.jumping.len().to_string())
-        .set("crossings", corners.crossings().outputs().max(1).to_string())
-        .set("jumping", integers(&subject.jumping))
-        .set("bend_count", subject.bending.len().to_string())
-        .set("bending", integers(&subject.bending))
-        .set("conditions_call", "")
-        .set("bends_call", "");
-    if corners.crossings().outputs() > 0 {
-        functions.add("crossings_at", corners.crossings().program(), &none);
-        let call = functions.call("crossings_at", &move_call("crossings"));
-        values.set("bends_call", &call);
-        if !subject.jumping.is_empty() {
-            values.set("conditions_call", call);
-        }
-    }
-    let text = functions.finish();
-    values.set("helpers", c.helpers(&text));
-    values.set("programs", text);
-    values
 }
 
-fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
-    let mut values = common.clone();
+fn name_values(subject: &Subject<'_>, common: &Common) -> Listed {
     let columns = subject.columns.table();
     let lines = |list: &mut dyn Iterator<Item = &str>| -> String {
         let lines: Vec<String> = list.map(|name| format!("    {}", string(name))).collect();
@@ -551,21 +540,15 @@ fn name_values(subject: &Subject<'_>, common: &Values) -> Values {
         none if none.is_empty() => "    \"\"".to_string(),
         some => some,
     };
-    let entries = names(&mut subject.entries().map(|entry| entry.name.as_str()));
-    values
-        .set("state_columns", states.len().to_string())
-        .set("column_names", lines(&mut fields.iter().map(String::as_str)))
-        .set("column_states", integers(&states))
-        .set("parameter_names", entries)
-        .set(
-            "state_names",
-            names(&mut subject.states.iter().map(|state| state.name.as_str())),
-        )
-        .set(
-            "output_names",
-            names(&mut subject.outputs.iter().map(|output| output.name.as_str())),
-        )
-        .set("loop_names", names(&mut subject.loop_elements()))
-        .set("parameter_cases", cases);
-    values
+    Listed {
+        state_columns: states.len(),
+        column_names: lines(&mut fields.iter().map(String::as_str)),
+        column_states: integers(&states),
+        parameter_names: names(&mut subject.entries().map(|entry| entry.name.as_str())),
+        state_names: names(&mut subject.states.iter().map(|state| state.name.as_str())),
+        output_names: names(&mut subject.outputs.iter().map(|output| output.name.as_str())),
+        loop_names: names(&mut subject.loop_elements()),
+        parameter_cases: cases,
+        common: common.clone(),
+    }
 }

@@ -51,8 +51,8 @@ static int all_finite(const real values[], int count) {
     return 1;
 }
 
-@if loops@
-static const int loop_rows[@NAME@_UNKNOWNS + 1] = {@loop_rows@};
+@if loop_solver@
+static const int loop_rows[@name@_UNKNOWNS + 1] = {@loop_rows@};
 static const int loop_columns[@loop_room@] = {@loop_columns@};
 
 /* Factors of a dense matrix in place, with partial pivoting over scaled rows; 0 where it is singular. */
@@ -94,15 +94,15 @@ static int factorise(real a[], int pivots[], int size) {
 
 /* The same of the matrix of the loops, from its stored entries. */
 static int factorise_loops(@name@_model *model) {
-    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS * @name@_UNKNOWNS; at++) {
         model->factors[at] = @zero@;
     }
-    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+    for (int row = 0; row < @name@_UNKNOWNS; row++) {
         for (int at = loop_rows[row]; at < loop_rows[row + 1]; at++) {
-            model->factors[row * @NAME@_UNKNOWNS + loop_columns[at]] = model->entries[at];
+            model->factors[row * @name@_UNKNOWNS + loop_columns[at]] = model->entries[at];
         }
     }
-    return factorise(model->factors, model->pivots, @NAME@_UNKNOWNS);
+    return factorise(model->factors, model->pivots, @name@_UNKNOWNS);
 }
 
 /* Replaces a right side by the solution. */
@@ -128,7 +128,7 @@ static void solve_factors(const real a[], const int pivots[], int size, real rig
 /* The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any. */
 static real size_of_step(const @name@_model *model, const real step[], real small) {
     real most = @zero@;
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         const real counts = @loop_relative@ * @fabs@(model->w[at]) + small;
         const real size = @fabs@(step[at]) / ((counts > @least@) ? counts : @least@);
         most = (size > most) ? size : most;
@@ -140,7 +140,7 @@ static real size_of_step(const @name@_model *model, const real step[], real smal
  * before. */
 static int is_stuck(@name@_model *model) {
     int are_all = 1;
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         const real size = @fabs@(model->step[at]);
         const int goes_on = size > @loop_relative@ * @fabs@(model->w[at]) && size <= @quarter@ * model->last_step[at];
         model->last_step[at] = goes_on ? size : @zero@;
@@ -151,7 +151,7 @@ static int is_stuck(@name@_model *model) {
 
 /* Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them. */
 static int is_rounding(const @name@_model *model) {
-    for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+    for (int row = 0; row < @name@_UNKNOWNS; row++) {
         const real residual = model->residuals[row];
         real sum = @zero@;
         real sizes = @zero@;
@@ -173,12 +173,12 @@ static int shorten(@name@_model *model, real t, const real x[], const real u[], 
     real length = @one@;
     (void)t; (void)x; (void)u; (void)du;
     for (int halving = 0; halving < @loop_halvings@; halving++) {
-        for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+        for (int at = 0; at < @name@_UNKNOWNS; at++) {
             model->trial[at] = model->w[at] - length * model->step[at];
         }
         @trial_call@
-        if (all_finite(model->residuals, @NAME@_UNKNOWNS)) {
-            solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->residuals);
+        if (all_finite(model->residuals, @name@_UNKNOWNS)) {
+            solve_factors(model->factors, model->pivots, @name@_UNKNOWNS, model->residuals);
             const real next = size_of_step(model, model->residuals, @loop_small@);
             if (next <= (@one@ - @quarter@ * length) * size) {
                 return 1;
@@ -190,13 +190,13 @@ static int shorten(@name@_model *model, real t, const real x[], const real u[], 
 }
 
 static void copy_unknowns(real to[], const real from[]) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         to[at] = from[at];
     }
 }
 
 static void take_step(@name@_model *model) {
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         model->w[at] -= model->step[at];
     }
 }
@@ -210,17 +210,17 @@ static int iterate(@name@_model *model, real t, const real x[], const real u[], 
     real last = HUGE_VAL@suffix@;
     int over_bends = 0;
     (void)t; (void)x; (void)u; (void)du;
-    for (int iteration = 0; iteration < @NAME@_ITERATIONS; iteration++) {
+    for (int iteration = 0; iteration < @name@_ITERATIONS; iteration++) {
         @residuals_call@
         @loop_matrix_call@
-        if (!all_finite(model->residuals, @NAME@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {
+        if (!all_finite(model->residuals, @name@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {
             return 0;
         }
         if (!factorise_loops(model)) {
             return 0;
         }
         copy_unknowns(model->step, model->residuals);
-        solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
+        solve_factors(model->factors, model->pivots, @name@_UNKNOWNS, model->step);
         const real size = size_of_step(model, model->step, @zero@);
         const real plain_size = size_of_step(model, model->step, @loop_small@);
         const int is_zero = is_rounding(model);
@@ -262,7 +262,7 @@ static int iterate(@name@_model *model, real t, const real x[], const real u[], 
 
 static int newton(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
     int has_fallback = 0;
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         model->last_step[at] = HUGE_VAL@suffix@;
     }
     if (iterate(model, t, x, u, du, &has_fallback)) {
@@ -274,7 +274,7 @@ static int newton(@name@_model *model, real t, const real x[], const real u[], c
     return has_fallback;
 }
 
-const real @name@_loop_guesses[5 * @NAME@_UNKNOWNS] = {@guesses@};
+const real @name@_loop_guesses[5 * @name@_UNKNOWNS] = {@guesses@};
 
 /* Solves the algebraic loops, from the last solution on; the first time from several values. */
 static int solve_loops(@name@_model *model, real t, const real x[], const real u[], const real du[]) {
@@ -293,7 +293,7 @@ static int solve_loops(@name@_model *model, real t, const real x[], const real u
         return 0;
     }
     for (int guess = 0; guess < 5 && !model->is_solved; guess++) {
-        copy_unknowns(model->w, @name@_loop_guesses + guess * @NAME@_UNKNOWNS);
+        copy_unknowns(model->w, @name@_loop_guesses + guess * @name@_UNKNOWNS);
         model->is_solved = newton(model, t, x, u, du);
     }
     return model->is_solved;
@@ -316,10 +316,10 @@ int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[
     if (!all_finite(model->entries, @loop_entries@) || !factorise_loops(model)) {
         return 0;
     }
-    for (int at = 0; at < @NAME@_UNKNOWNS * @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS * @name@_UNKNOWNS; at++) {
         slopes[at] = model->factors[at];
     }
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         pivots[at] = model->pivots[at];
     }
     return 1;
@@ -330,14 +330,14 @@ int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[]
     (void)t; (void)x; (void)u; (void)du;
     copy_unknowns(model->w, w);
     @residuals_call@
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         drift[at] = model->residuals[at];
     }
-    if (!all_finite(drift, @NAME@_UNKNOWNS)) {
+    if (!all_finite(drift, @name@_UNKNOWNS)) {
         return 0;
     }
-    solve_factors(slopes, pivots, @NAME@_UNKNOWNS, drift);
-    return all_finite(drift, @NAME@_UNKNOWNS);
+    solve_factors(slopes, pivots, @name@_UNKNOWNS, drift);
+    return all_finite(drift, @name@_UNKNOWNS);
 }
 @end@
 
@@ -347,7 +347,7 @@ void @name@_defaults(@name@_parameters *parameters) {
 
 @name@_status @name@_init(@name@_model *model, const @name@_parameters *parameters, @name@_real x[]) {
     real *const p = model->p;
-@if loops@
+@if loop_solver@
     model->is_solved = 0;
 @if jumps@
     model->small = @loop_absolute@;
@@ -356,88 +356,88 @@ void @name@_defaults(@name@_parameters *parameters) {
 @if branches@
     model->is_frozen = 0;
 @end@
-@parameter_lines@@starts_call@    if (!all_finite(x, @NAME@_STATES)) {
-        return @NAME@_NOT_FINITE;
+@parameter_lines@@starts_call@    if (!all_finite(x, @name@_STATES)) {
+        return @name@_NOT_FINITE;
     }
 @if constraints@
     {
-        real pairs[2 * @constraints@];
+        real pairs[2 * @constraint_count@];
         @constraints_call@
-        for (int at = 0; at < @constraints@; at++) {
+        for (int at = 0; at < @constraint_count@; at++) {
             const real given = pairs[2 * at];
             const real follows = pairs[2 * at + 1];
             const real most = (@fabs@(given) > @fabs@(follows)) ? @fabs@(given) : @fabs@(follows);
             if (!(@fabs@(follows - given) <= @agreement@ * most)) {
-                return @NAME@_STARTS_DISAGREE;
+                return @name@_STARTS_DISAGREE;
             }
         }
     }
 @end@
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 @name@_status @name@_rates(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real dx[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du; (void)dx;
-@if loops@
+@if loop_solver@
     if (!solve_loops(model, t, x, u, du)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
 @end@
     @derivatives_call@
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 @name@_status @name@_rhs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real dx[]) {
     const @name@_status status = @name@_rates(model, t, x, u, du, dx);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
-    return all_finite(dx, @NAME@_STATES) ? @NAME@_OK : @NAME@_NOT_FINITE;
+    return all_finite(dx, @name@_STATES) ? @name@_OK : @name@_NOT_FINITE;
 }
 
 @name@_status @name@_outputs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real y[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du;
-@if loops@
+@if loop_solver@
     if (!solve_loops(model, t, x, u, du)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
 @end@
     @outputs_call@
-    return all_finite(y, @NAME@_OUTPUTS) ? @NAME@_OK : @NAME@_NOT_FINITE;
+    return all_finite(y, @name@_OUTPUTS) ? @name@_OK : @name@_NOT_FINITE;
 }
 
-const int @name@_jacobian_rows[@NAME@_STATES + 1] = {@jacobian_rows@};
-const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jacobian_columns@};
+const int @name@_jacobian_rows[@name@_STATES + 1] = {@jacobian_rows@};
+const int @name@_jacobian_columns[@name@_ROOM(@name@_JACOBIAN_ENTRIES)] = {@jacobian_columns@};
 
 @name@_status @name@_jacobian(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real entries[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du;
-@if loops@
+@if loop_solver@
     /* With loops g(x, w) = 0: df/dx - df/dw (dg/dw)^-1 dg/dx, a column at a time. */
-    static const int direct_rows[@NAME@_STATES + 1] = {@direct_rows@};
+    static const int direct_rows[@name@_STATES + 1] = {@direct_rows@};
     static const int direct_columns[@direct_room@] = {@direct_columns@};
-    static const int by_loop_rows[@NAME@_STATES + 1] = {@by_loop_rows@};
+    static const int by_loop_rows[@name@_STATES + 1] = {@by_loop_rows@};
     static const int by_loop_columns[@by_loop_room@] = {@by_loop_columns@};
-    static const int by_state_rows[@NAME@_UNKNOWNS + 1] = {@by_state_rows@};
+    static const int by_state_rows[@name@_UNKNOWNS + 1] = {@by_state_rows@};
     static const int by_state_columns[@by_state_room@] = {@by_state_columns@};
     const real *const direct = model->direct;
     const real *const by_loop = model->by_loop;
     const real *const by_state = model->by_state;
     if (!solve_loops(model, t, x, u, du)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
     @direct_call@
     @by_loop_call@
     @by_state_call@
     @loop_matrix_call@
     if (!factorise_loops(model)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
-    for (int column = 0; column < @NAME@_STATES; column++) {
-        for (int row = 0; row < @NAME@_UNKNOWNS; row++) {
+    for (int column = 0; column < @name@_STATES; column++) {
+        for (int row = 0; row < @name@_UNKNOWNS; row++) {
             model->step[row] = @zero@;
             for (int at = by_state_rows[row]; at < by_state_rows[row + 1]; at++) {
                 if (by_state_columns[at] == column) {
@@ -445,8 +445,8 @@ const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jaco
                 }
             }
         }
-        solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
-        for (int row = 0; row < @NAME@_STATES; row++) {
+        solve_factors(model->factors, model->pivots, @name@_UNKNOWNS, model->step);
+        for (int row = 0; row < @name@_STATES; row++) {
             real entry = @zero@;
             for (int at = direct_rows[row]; at < direct_rows[row + 1]; at++) {
                 if (direct_columns[at] == column) {
@@ -466,7 +466,7 @@ const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)] = {@jaco
 @else@
     @jacobian_call@
 @end@
-    return all_finite(entries, @NAME@_JACOBIAN_ENTRIES) ? @NAME@_OK : @NAME@_NOT_FINITE;
+    return all_finite(entries, @name@_JACOBIAN_ENTRIES) ? @name@_OK : @name@_NOT_FINITE;
 }
 @if directional@
 
@@ -483,42 +483,42 @@ static void times_changes(const @name@_model *model, const int rows[], const int
 
 @name@_status @name@_directional(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real changes[], @name@_real dx_changes[], @name@_real y_changes[]) {
-    static const int rates_rows[@NAME@_STATES + 1] = {@rates_partials_rows@};
+    static const int rates_rows[@name@_STATES + 1] = {@rates_partials_rows@};
     static const int rates_columns[@rates_partials_room@] = {@rates_partials_columns@};
-    static const int outputs_rows[@NAME@_OUTPUTS + 1] = {@outputs_partials_rows@};
+    static const int outputs_rows[@name@_OUTPUTS + 1] = {@outputs_partials_rows@};
     static const int outputs_columns[@outputs_partials_room@] = {@outputs_partials_columns@};
-@if loops@
-    static const int residuals_rows[@NAME@_UNKNOWNS + 1] = {@residuals_partials_rows@};
+@if loop_solver@
+    static const int residuals_rows[@name@_UNKNOWNS + 1] = {@residuals_partials_rows@};
     static const int residuals_columns[@residuals_partials_room@] = {@residuals_partials_columns@};
-    real *const followed = model->changes + (@NAME@_STATES + 2 * @NAME@_INPUTS);
+    real *const followed = model->changes + (@name@_STATES + 2 * @name@_INPUTS);
 @end@
     (void)model; (void)t; (void)x; (void)u; (void)du;
-    for (int at = 0; at < @NAME@_STATES + 2 * @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_STATES + 2 * @name@_INPUTS; at++) {
         model->changes[at] = changes[at];
     }
-@if loops@
+@if loop_solver@
     /* The unknowns w of g(x, u, w) = 0 follow: dw = -(dg/dw)^-1 dg. */
     if (!solve_loops(model, t, x, u, du)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
     @loop_matrix_call@
     if (!factorise_loops(model)) {
-        return @NAME@_LOOP_NOT_SOLVED;
+        return @name@_LOOP_NOT_SOLVED;
     }
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         followed[at] = @zero@;
     }
     @residuals_partials_call@
-    times_changes(model, residuals_rows, residuals_columns, @NAME@_UNKNOWNS, model->step);
-    solve_factors(model->factors, model->pivots, @NAME@_UNKNOWNS, model->step);
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    times_changes(model, residuals_rows, residuals_columns, @name@_UNKNOWNS, model->step);
+    solve_factors(model->factors, model->pivots, @name@_UNKNOWNS, model->step);
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         followed[at] = -model->step[at];
     }
 @end@
     @rates_partials_call@
-    times_changes(model, rates_rows, rates_columns, @NAME@_STATES, dx_changes);
+    times_changes(model, rates_rows, rates_columns, @name@_STATES, dx_changes);
     @outputs_partials_call@
-    times_changes(model, outputs_rows, outputs_columns, @NAME@_OUTPUTS, y_changes);
-    return (all_finite(dx_changes, @NAME@_STATES) && all_finite(y_changes, @NAME@_OUTPUTS)) ? @NAME@_OK : @NAME@_NOT_FINITE;
+    times_changes(model, outputs_rows, outputs_columns, @name@_OUTPUTS, y_changes);
+    return (all_finite(dx_changes, @name@_STATES) && all_finite(y_changes, @name@_OUTPUTS)) ? @name@_OK : @name@_NOT_FINITE;
 }
 @end@

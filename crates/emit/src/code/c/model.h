@@ -9,8 +9,8 @@
  * All quantities are in SI units. Nothing here allocates memory or keeps state of its own: everything is in the structs and
  * arrays that the caller gives. No two arguments of a call may overlap.
  */
-#ifndef @GUARD@_H
-#define @GUARD@_H
+#ifndef @guard@_H
+#define @guard@_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,23 +19,23 @@ extern "C" {
 /* The numbers that everything is computed in. */
 typedef @real@ @name@_real;
 
-#define @NAME@_STATES @states@
-#define @NAME@_INPUTS @inputs@
-#define @NAME@_OUTPUTS @outputs@
+#define @name@_STATES @states@
+#define @name@_INPUTS @inputs@
+#define @name@_OUTPUTS @outputs@
 /* Entries of all parameters, derived ones included. */
-#define @NAME@_PARAMETERS @parameters@
+#define @name@_PARAMETERS @parameters@
 /* Unknowns of algebraic loops, which are solved by Newton's iteration within each call. */
-#define @NAME@_UNKNOWNS @unknowns@
-@if loops@
-/* The iterations of a call at most; where a solution takes more, the call returns @NAME@_LOOP_NOT_SOLVED. */
-#ifndef @NAME@_ITERATIONS
-#define @NAME@_ITERATIONS @loop_iterations@
+#define @name@_UNKNOWNS @unknowns@
+@if loop_solver@
+/* The iterations of a call at most; where a solution takes more, the call returns @name@_LOOP_NOT_SOLVED. */
+#ifndef @name@_ITERATIONS
+#define @name@_ITERATIONS @loop_iterations@
 #endif
 @end@
 /* Stored entries of the Jacobian; all others are zero. */
-#define @NAME@_JACOBIAN_ENTRIES @entries@
+#define @name@_JACOBIAN_ENTRIES @entries@
 /* The number of elements that an array has which may be empty. */
-#define @NAME@_ROOM(count) ((count) > 0 ? (count) : 1)
+#define @name@_ROOM(count) ((count) > 0 ? (count) : 1)
 
 /* Where each state is in x and dx. */
 @state_indices@
@@ -49,37 +49,37 @@ typedef struct {
 
 /* What a call returns. */
 typedef enum {
-    @NAME@_OK = 0,
+    @name@_OK = 0,
     /* A result is not a finite number: the arguments are outside the domain of the equations. */
-    @NAME@_NOT_FINITE = 1,
+    @name@_NOT_FINITE = 1,
     /* An algebraic loop has no solution that Newton's iteration finds in the iterations that it is allowed. */
-    @NAME@_LOOP_NOT_SOLVED = 2,
+    @name@_LOOP_NOT_SOLVED = 2,
     /* The starts of storage elements that depend on each other contradict. */
-    @NAME@_STARTS_DISAGREE = 3,
+    @name@_STARTS_DISAGREE = 3,
     /* A condition on states changes again and again within no time. */
-    @NAME@_CHATTER = 4,
+    @name@_CHATTER = 4,
     /* An input steps, and what the states are after that does not follow from the equations. */
-    @NAME@_JUMP_NOT_KNOWN = 5
+    @name@_JUMP_NOT_KNOWN = 5
 } @name@_status;
 
 /* The memory of one instance of the model. */
 typedef struct {
     /* All entries of all parameters in order of declaration, derived ones computed. */
-    @name@_real p[@NAME@_ROOM(@NAME@_PARAMETERS)];
+    @name@_real p[@name@_ROOM(@name@_PARAMETERS)];
     /* Working memory. */
     @name@_real s[@scratch@];
-@if loops@
+@if loop_solver@
     /* The unknowns of the algebraic loops as they were solved for last, where the next solution is looked for. */
-    @name@_real w[@NAME@_UNKNOWNS];
-    @name@_real solution[@NAME@_UNKNOWNS];
-    @name@_real residuals[@NAME@_UNKNOWNS];
-    @name@_real trial[@NAME@_UNKNOWNS];
-    @name@_real step[@NAME@_UNKNOWNS];
-    @name@_real last_step[@NAME@_UNKNOWNS];
-    @name@_real fallback[@NAME@_UNKNOWNS];
+    @name@_real w[@name@_UNKNOWNS];
+    @name@_real solution[@name@_UNKNOWNS];
+    @name@_real residuals[@name@_UNKNOWNS];
+    @name@_real trial[@name@_UNKNOWNS];
+    @name@_real step[@name@_UNKNOWNS];
+    @name@_real last_step[@name@_UNKNOWNS];
+    @name@_real fallback[@name@_UNKNOWNS];
     @name@_real entries[@loop_room@];
-    @name@_real factors[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
-    int pivots[@NAME@_UNKNOWNS];
+    @name@_real factors[@name@_UNKNOWNS * @name@_UNKNOWNS];
+    int pivots[@name@_UNKNOWNS];
     @name@_real direct[@direct_room@];
     @name@_real by_loop[@by_loop_room@];
     @name@_real by_state[@by_state_room@];
@@ -97,7 +97,7 @@ typedef struct {
 @if directional@
     /* Partial derivatives of one kind, and the changes that they are taken along, those of the unknowns last. */
     @name@_real partials[@partials_room@];
-    @name@_real changes[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS + @NAME@_UNKNOWNS)];
+    @name@_real changes[@name@_ROOM(@name@_STATES + 2 * @name@_INPUTS + @name@_UNKNOWNS)];
 @end@
 } @name@_model;
 
@@ -145,12 +145,12 @@ int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[]
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]);
 
 @end@
-@if loops@
+@if loop_solver@
 /* Where solutions of the loops are looked for at first, five lists. */
-extern const @name@_real @name@_loop_guesses[5 * @NAME@_UNKNOWNS];
+extern const @name@_real @name@_loop_guesses[5 * @name@_UNKNOWNS];
 @end@
-extern const int @name@_jacobian_rows[@NAME@_STATES + 1];
-extern const int @name@_jacobian_columns[@NAME@_ROOM(@NAME@_JACOBIAN_ENTRIES)];
+extern const int @name@_jacobian_rows[@name@_STATES + 1];
+extern const int @name@_jacobian_columns[@name@_ROOM(@name@_JACOBIAN_ENTRIES)];
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@
  *
  * @origin@
  */
-#ifndef @GUARD@_RK4_H
-#define @GUARD@_RK4_H
+#ifndef @guard@_RK4_H
+#define @guard@_RK4_H
 
 #include "@name@.h"
 
@@ -16,8 +16,8 @@ typedef @name@_status (*@name@_motion)(void *context, @name@_real t, const @name
 
 /* Working memory of a step. */
 typedef struct {
-    @name@_real slope[4][@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real point[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real slope[4][@name@_ROOM(@name@_STATES)];
+    @name@_real point[@name@_ROOM(@name@_STATES)];
 } @name@_rk4;
 
 /* Takes the states x from time t to t + h by four evaluations; they are left as they were where one has no value. */

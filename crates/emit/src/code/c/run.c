@@ -30,7 +30,7 @@ typedef @name@_real real;
         inside = run->from;
     }
     @name@_inputs(&run->model, inside, run->u, run->du);
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         if (run->is_set[at] != 0) {
             const real passed = (run->is_line != 0) ? t - run->since[at] : @zero@;
             run->u[at] = run->value[at] + run->rate[at] * passed;
@@ -73,14 +73,14 @@ static @name@_status motion(void *context, real t, const real x[], real dx[]) {
 }
 
 @if moves@
-static const int start_given[@NAME@_ROOM(@NAME@_STATES)] = {@start_given@};
+static const int start_given[@name@_ROOM(@name@_STATES)] = {@start_given@};
 
 /* By how much each input steps from those held to those now; 0 where none does. */
 static int steps_of(@name@_run *run, real step[]) {
     const real apart = run->t - @nextafter@(run->t, -HUGE_VAL@suffix@);
     int steps = 0;
     (void)@name@_run_inputs(run, run->t);
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         const real before = run->held[at];
         const real larger = (@fabs@(before) > @fabs@(run->u[at])) ? @fabs@(before) : @fabs@(run->u[at]);
         const real rounded = @rounding@ * larger;
@@ -97,15 +97,15 @@ static int steps_of(@name@_run *run, real step[]) {
 @if linear@
 /* Where the states are after a step: E is the same everywhere, and at zero nothing else is rounded with it. */
 static @name@_status moved_states(@name@_run *run, const real step[], int is_start) {
-    static const real still[@NAME@_ROOM(@NAME@_INPUTS)] = {@zero@};
-    static const real rest[@NAME@_ROOM(@NAME@_STATES)] = {@zero@};
+    static const real still[@name@_ROOM(@name@_INPUTS)] = {@zero@};
+    static const real rest[@name@_ROOM(@name@_STATES)] = {@zero@};
     const real inside = @name@_run_inputs(run, run->t);
     @name@_status status = @name@_rhs(&run->model, inside, rest, still, step, run->moved);
     (void)is_start;
-    if (status == @NAME@_OK) {
+    if (status == @name@_OK) {
         status = @name@_rhs(&run->model, inside, rest, still, still, run->without);
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         run->moved[at] = run->x[at] + (run->moved[at] - run->without[at]);
     }
     return status;
@@ -115,7 +115,7 @@ static @name@_status moved_states(@name@_run *run, const real step[], int is_sta
 /* Where the states are after a step. */
 static @name@_status moved_states(@name@_run *run, const real step[], int is_start) {
     const @name@_status status = @name@_jump_go(run, step, is_start);
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         run->moved[at] = run->jump.way.x[at];
     }
     return status;
@@ -126,16 +126,16 @@ static @name@_status moved_states(@name@_run *run, const real step[], int is_sta
 /* A step of the inputs from those held moves states by E times the step. At the start of a run, states whose start was given stay. */
 static @name@_status move_states(@name@_run *run, int is_start, const int given[]) {
 @if moves@
-    real step[@NAME@_ROOM(@NAME@_INPUTS)];
+    real step[@name@_ROOM(@name@_INPUTS)];
     @name@_status status;
     if (steps_of(run, step) == 0) {
-        return @NAME@_OK;
+        return @name@_OK;
     }
     status = moved_states(run, step, is_start);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const int stays = is_start && (start_given[at] != 0 || (given != NULL && given[at] != 0));
         run->x[at] = stays ? run->x[at] : run->moved[at];
     }
@@ -143,12 +143,12 @@ static @name@_status move_states(@name@_run *run, int is_start, const int given[
     /* Rates of the inputs are not in the equations. */
     (void)run; (void)is_start; (void)given;
 @end@
-    return @NAME@_OK;
+    return @name@_OK;
 }
 
 void @name@_run_hold(@name@_run *run) {
     (void)@name@_run_inputs(run, run->t);
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         run->held[at] = run->u[at];
     }
 }
@@ -201,7 +201,7 @@ static void look_ahead(@name@_run *run, real now) {
     run->branch.is_begun = 0;
 @end@
     /* Before the start all inputs are zero. */
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         run->held[at] = @zero@;
     }
     look_ahead(run, t);
@@ -227,7 +227,7 @@ void @name@_run_conditions(@name@_run *run, @name@_real t, const @name@_real x[]
 
 @if conditional@
 static int has_changed(const real before[], const real values[]) {
-    for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+    for (int at = 0; at < @name@_CONDITIONS; at++) {
         if (before[at] * values[at] < @zero@) {
             return 1;
         }
@@ -237,7 +237,7 @@ static int has_changed(const real before[], const real values[]) {
 
 /* A zero leaves the side as it was. */
 static void settle(real before[], const real values[]) {
-    for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+    for (int at = 0; at < @name@_CONDITIONS; at++) {
         if (values[at] != @zero@) {
             before[at] = (values[at] > @zero@) ? @one@ : -@one@;
         }
@@ -274,7 +274,7 @@ static @name@_status shorten(@name@_run *run) {
     const real before = solver->before;
     const real shorter = before + (solver->t - before) / (real)8.0;
     @name@_status status;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         run->between[at] = solver->x_before[at];
     }
 @if bends@
@@ -289,7 +289,7 @@ static @name@_status shorten(@name@_run *run) {
 @if conditional@
 /* The first number after the change between the beginning of the last step and `until`. */
 static real first_change(@name@_run *run, real until) {
-    real values[@NAME@_CONDITIONS];
+    real values[@name@_CONDITIONS];
     real low = run->solver.before;
     real high = until;
     for (;;) {
@@ -312,7 +312,7 @@ static real first_change(@name@_run *run, real until) {
 /* Whether a condition on states has changed within the last step, and until when one has. */
 static int is_changed(@name@_run *run, real *until) {
     const @name@_dopri5 *const solver = &run->solver;
-    real values[@NAME@_CONDITIONS];
+    real values[@name@_CONDITIONS];
     for (int looked = 1; looked <= 2; looked++) {
         const real at = (looked == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
         @name@_dopri5_dense(solver, at, run->between);
@@ -332,8 +332,8 @@ static int is_beyond_jump(@name@_run *run) {
     const @name@_dopri5 *const solver = &run->solver;
     const real length = @rounding@ * @fabs@(solver->t) * (real)16.0;
     const real there = solver->t + length;
-    real values[@NAME@_CONDITIONS];
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    real values[@name@_CONDITIONS];
+    for (int at = 0; at < @name@_STATES; at++) {
         run->between[at] = solver->x[at] + length * solver->slope[0][at];
     }
     @name@_run_conditions(run, there, run->between, values);
@@ -341,7 +341,7 @@ static int is_beyond_jump(@name@_run *run) {
         return 0;
     }
     run->t = there;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         run->x[at] = run->between[at];
     }
     run->is_fresh = 1;
@@ -360,24 +360,24 @@ static real along_step(@name@_run *run, real t, real x[]) {
 static @name@_status leave_branch(@name@_run *run) {
     const @name@_status status = @name@_branch_leave(run);
     run->is_fresh = 1;
-    return (status == @NAME@_OK && is_chatter(run)) ? @NAME@_CHATTER : status;
+    return (status == @name@_OK && is_chatter(run)) ? @name@_CHATTER : status;
 }
 
 @end@
 /* A new beginning: after a corner, or where something has changed. */
 static @name@_status start_anew(@name@_run *run, real end) {
-    @name@_status status = @NAME@_OK;
+    @name@_status status = @name@_OK;
 @if branches@
     status = @name@_branch_begin(run);
-    if (status != @NAME@_OK) {
+    if (status != @name@_OK) {
         return status;
     }
     run->branch.latest = HUGE_VAL@suffix@;
 @end@
 @if conditional@
     {
-        real values[@NAME@_CONDITIONS];
-        for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+        real values[@name@_CONDITIONS];
+        for (int at = 0; at < @name@_CONDITIONS; at++) {
             run->side[at] = @zero@;
         }
         @name@_run_conditions(run, run->t, run->x, values);
@@ -388,7 +388,7 @@ static @name@_status start_anew(@name@_run *run, real end) {
     @name@_bends_restart(run);
 @end@
     status = @name@_dopri5_start(&run->solver, motion, run, run->t, run->x, end);
-    run->is_fresh = (status != @NAME@_OK);
+    run->is_fresh = (status != @name@_OK);
     return status;
 }
 
@@ -396,8 +396,8 @@ static @name@_status start_anew(@name@_run *run, real end) {
     @name@_dopri5 *const solver = &run->solver;
     const real bound = @name@_run_bound(run);
     const real end = (stop < bound) ? stop : bound;
-    @name@_status status = (run->is_fresh != 0) ? start_anew(run, end) : @NAME@_OK;
-    while (status == @NAME@_OK) {
+    @name@_status status = (run->is_fresh != 0) ? start_anew(run, end) : @name@_OK;
+    while (status == @name@_OK) {
 @if conditional@
         real until = end;
 @end@
@@ -410,12 +410,12 @@ static @name@_status start_anew(@name@_run *run, real end) {
         status = @name@_dopri5_step(solver, motion, run, end);
 @end@
 @if conditional@
-        if (status == @NAME@_NOT_FINITE && is_beyond_jump(run)) {
-            return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
+        if (status == @name@_NOT_FINITE && is_beyond_jump(run)) {
+            return is_chatter(run) ? @name@_CHATTER : @name@_OK;
         }
 @end@
 @if branches@
-        if (status != @NAME@_OK) {
+        if (status != @name@_OK) {
             /* The branch may end just ahead. */
             return @name@_branch_ends_ahead(run) ? leave_branch(run) : status;
         }
@@ -433,7 +433,7 @@ static @name@_status start_anew(@name@_run *run, real end) {
             continue;
         }
 @else@
-        if (status != @NAME@_OK) {
+        if (status != @name@_OK) {
             return status;
         }
 @end@
@@ -446,7 +446,7 @@ static @name@_status start_anew(@name@_run *run, real end) {
             run->t = first_change(run, until);
             @name@_dopri5_dense(solver, run->t, run->x);
             run->is_fresh = 1;
-            return is_chatter(run) ? @NAME@_CHATTER : @NAME@_OK;
+            return is_chatter(run) ? @name@_CHATTER : @name@_OK;
         }
 @end@
 @if bends@
@@ -455,13 +455,13 @@ static @name@_status start_anew(@name@_run *run, real end) {
         }
 @end@
         run->t = solver->t;
-        for (int at = 0; at < @NAME@_STATES; at++) {
+        for (int at = 0; at < @name@_STATES; at++) {
             run->x[at] = solver->x[at];
         }
 @if branches@
         @name@_branch_accept(run);
 @end@
-        return @NAME@_OK;
+        return @name@_OK;
     }
     return status;
 }
@@ -479,7 +479,7 @@ static int first_not_finite(const real values[], int count) {
 static int fastest_state(const @name@_run *run, const real x[], const real dx[]) {
     int fastest = 0;
     real most = @zero@;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         const real share = @fabs@(dx[at]) / (@name@_dopri5_near_zero(&run->solver, at) + run->solver.rtol * @fabs@(x[at]));
         if (share > most) {
             most = share;
@@ -491,17 +491,17 @@ static int fastest_state(const @name@_run *run, const real x[], const real dx[])
 
 static void not_finite_cause(@name@_run *run, real t, const real x[], char text[], size_t size) {
     const real inside = @name@_run_inputs(run, t);
-    real y[@NAME@_ROOM(@NAME@_OUTPUTS)];
+    real y[@name@_ROOM(@name@_OUTPUTS)];
     int at;
     (void)@name@_rates(&run->model, inside, x, run->u, run->du, run->probe);
-    at = first_not_finite(run->probe, @NAME@_STATES);
-    if (at < @NAME@_STATES) {
+    at = first_not_finite(run->probe, @name@_STATES);
+    if (at < @name@_STATES) {
         (void)snprintf(text, size, "the rate of `%s` is not finite", @name@_state_names[at]);
         return;
     }
     (void)@name@_outputs(&run->model, inside, x, run->u, run->du, y);
-    at = first_not_finite(y, @NAME@_OUTPUTS);
-    if (at < @NAME@_OUTPUTS) {
+    at = first_not_finite(y, @name@_OUTPUTS);
+    if (at < @name@_OUTPUTS) {
         (void)snprintf(text, size, "the output `%s` is not finite", @name@_output_names[at]);
         return;
     }
@@ -515,7 +515,7 @@ static int worst_unknown(const @name@_model *model) {
     int worst = 0;
 @if loops@
     real most = @zero@;
-    for (int at = 0; at < @NAME@_UNKNOWNS; at++) {
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
         const real share = @fabs@(model->step[at]) / (@fabs@(model->w[at]) + @loop_absolute@);
         if (share > most) {
             most = share;
@@ -530,21 +530,21 @@ static int worst_unknown(const @name@_model *model) {
 
 void @name@_run_cause(@name@_run *run, @name@_status status, real t, const real x[], char text[], size_t size) {
     switch (status) {
-    case @NAME@_NOT_FINITE:
+    case @name@_NOT_FINITE:
         not_finite_cause(run, t, x, text, size);
         break;
-    case @NAME@_LOOP_NOT_SOLVED:
+    case @name@_LOOP_NOT_SOLVED:
         (void)snprintf(text, size, "the algebraic loop of `%s` has no solution that Newton's iteration finds",
             @name@_loop_names[worst_unknown(&run->model)]);
         break;
-    case @NAME@_STARTS_DISAGREE:
+    case @name@_STARTS_DISAGREE:
         (void)snprintf(text, size, "the starts of storage elements that depend on each other contradict");
         break;
-    case @NAME@_CHATTER:
+    case @name@_CHATTER:
         (void)snprintf(text, size, "a condition changes again and again within no time");
         break;
 @if jumps@
-    case @NAME@_JUMP_NOT_KNOWN:
+    case @name@_JUMP_NOT_KNOWN:
         @name@_jump_cause(run, text, size);
         break;
 @end@

@@ -5,8 +5,8 @@
  *
  * For programs that run the model by itself. A run is one struct of plain numbers: to copy it is to keep where the run is.
  */
-#ifndef @GUARD@_RUN_H
-#define @GUARD@_RUN_H
+#ifndef @guard@_RUN_H
+#define @guard@_RUN_H
 
 #include "@name@_dopri5.h"
 #include "@name@_signals.h"
@@ -21,22 +21,22 @@ extern "C" {
 /* A point on the branch of solutions of the algebraic loops. */
 typedef struct {
     @name@_real t;
-    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real unknowns[@NAME@_UNKNOWNS];
+    @name@_real x[@name@_ROOM(@name@_STATES)];
+    @name@_real unknowns[@name@_UNKNOWNS];
 } @name@_anchor;
 
 /* The branch that a run follows (see @name@_branch.h). */
 typedef struct {
     /* The unknowns where the run is, where its last step began, and where the way ends that was followed last. */
-    @name@_real unknowns[@NAME@_UNKNOWNS];
-    @name@_real before[@NAME@_UNKNOWNS];
-    @name@_real reached[@NAME@_UNKNOWNS];
+    @name@_real unknowns[@name@_UNKNOWNS];
+    @name@_real before[@name@_UNKNOWNS];
+    @name@_real reached[@name@_UNKNOWNS];
     /* Those that the solver came to by itself there. */
-    @name@_real last[@NAME@_UNKNOWNS];
+    @name@_real last[@name@_UNKNOWNS];
     /* The largest value of each unknown so far. */
-    @name@_real sizes[@NAME@_UNKNOWNS];
+    @name@_real sizes[@name@_UNKNOWNS];
     /* The unknowns at the end of the branch, and the first place that it does not reach. */
-    @name@_real end[@NAME@_UNKNOWNS];
+    @name@_real end[@name@_UNKNOWNS];
     @name@_real after;
     /* Two points on the branch, the first one some way before the other. */
     @name@_anchor anchors[2];
@@ -47,14 +47,14 @@ typedef struct {
     int is_exchanged;
     /* Where the sign of the branch was positive last, and the inputs there. */
     @name@_anchor sign;
-    @name@_real sign_u[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real sign_u[@name@_ROOM(@name@_INPUTS)];
     /* Working memory. */
-    @name@_real slopes[@NAME@_UNKNOWNS * @NAME@_UNKNOWNS];
-    int pivots[@NAME@_UNKNOWNS];
-    @name@_real direction[@NAME@_UNKNOWNS];
-    @name@_real trial[@NAME@_UNKNOWNS];
-    @name@_real next[@NAME@_UNKNOWNS];
-    @name@_real point[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real slopes[@name@_UNKNOWNS * @name@_UNKNOWNS];
+    int pivots[@name@_UNKNOWNS];
+    @name@_real direction[@name@_UNKNOWNS];
+    @name@_real trial[@name@_UNKNOWNS];
+    @name@_real next[@name@_UNKNOWNS];
+    @name@_real point[@name@_ROOM(@name@_STATES)];
 } @name@_branch;
 
 @end@
@@ -64,35 +64,35 @@ typedef struct {
     /* Where it is, and its slopes; the time is the share of the steps that is made. */
     @name@_dopri5 way;
     /* The inputs before, by how much each steps, and its place among those that do. */
-    @name@_real before[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real step[@NAME@_ROOM(@NAME@_INPUTS)];
-    int order[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real before[@name@_ROOM(@name@_INPUTS)];
+    @name@_real step[@name@_ROOM(@name@_INPUTS)];
+    int order[@name@_ROOM(@name@_INPUTS)];
     /* Whether some inputs are ahead of the others. */
     int is_bent;
     /* The instant, and the inputs and their rates at the point of the way that was evaluated last. */
     @name@_real t;
-    @name@_real u[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real du[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real fast_du[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real u[@name@_ROOM(@name@_INPUTS)];
+    @name@_real du[@name@_ROOM(@name@_INPUTS)];
+    @name@_real fast_du[@name@_ROOM(@name@_INPUTS)];
     /* Which rate of the ramps is used, and the tolerance of the way. */
     int rate;
     @name@_real tolerance;
     /* The largest that was seen of each state and of its way: now, and before the part that is tried. */
-    @name@_real sizes[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real sizes_before[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real sizes[@name@_ROOM(@name@_STATES)];
+    @name@_real sizes_before[@name@_ROOM(@name@_STATES)];
     /* By how much rounding may make the slope of each state wrong in the part that is tried, and what that has added to it so far. */
-    @name@_real noise[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real added[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real largest[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real noise[@name@_ROOM(@name@_STATES)];
+    @name@_real added[@name@_ROOM(@name@_STATES)];
+    @name@_real largest[@name@_ROOM(@name@_STATES)];
     /* The right sides with each of the rates, and where the other way ended. */
-    @name@_real right[3][@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real other[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real right[3][@name@_ROOM(@name@_STATES)];
+    @name@_real other[@name@_ROOM(@name@_STATES)];
 @if loops@
     /* The unknowns of the loops with each of the rates, and without any: now, and before the part that is tried. */
-    @name@_real unknowns[4][@NAME@_UNKNOWNS];
-    @name@_real unknowns_before[4][@NAME@_UNKNOWNS];
+    @name@_real unknowns[4][@name@_UNKNOWNS];
+    @name@_real unknowns_before[4][@name@_UNKNOWNS];
     /* Those before the steps, if the loops have been solved there. */
-    @name@_real begun[@NAME@_UNKNOWNS];
+    @name@_real begun[@name@_UNKNOWNS];
     int is_begun;
 @end@
     /* Why the states after the steps are not known, which of them it is, and two values that it may have. */
@@ -106,8 +106,8 @@ typedef struct {
 /* Where laws bend within steps (see @name@_bends.h). */
 typedef struct {
     /* On which side each condition is as far as the last step was looked at; 0 where it has none yet. */
-    @name@_real side[@NAME@_BENDS];
-    @name@_real values[@NAME@_BENDS];
+    @name@_real side[@name@_BENDS];
+    @name@_real values[@name@_BENDS];
     /* Where the last step ended that stands, if its sides are known. */
     @name@_real end;
     int is_known;
@@ -118,7 +118,7 @@ typedef struct {
     @name@_real target;
     @name@_real length;
     /* The right sides before, at and behind a bend. */
-    @name@_real rates[3][@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real rates[3][@name@_ROOM(@name@_STATES)];
 } @name@_bending;
 
 @end@
@@ -136,7 +136,7 @@ typedef struct {
 @end@
     /* Where the run is. */
     @name@_real t;
-    @name@_real x[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real x[@name@_ROOM(@name@_STATES)];
     /* The corners that it is between: no value from beyond them is used. HUGE_VAL where none comes. */
     @name@_real from;
     @name@_real to;
@@ -144,30 +144,30 @@ typedef struct {
     @name@_real start;
     @name@_real horizon;
     /* The inputs and their rates at the point that was evaluated last. */
-    @name@_real u[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real du[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real u[@name@_ROOM(@name@_INPUTS)];
+    @name@_real du[@name@_ROOM(@name@_INPUTS)];
     /* An input that is set has this value and rate instead of its default signal; where `is_line` holds, it moves from `since`
      * on at that rate. */
-    int is_set[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real value[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real rate[@NAME@_ROOM(@NAME@_INPUTS)];
-    @name@_real since[@NAME@_ROOM(@NAME@_INPUTS)];
+    int is_set[@name@_ROOM(@name@_INPUTS)];
+    @name@_real value[@name@_ROOM(@name@_INPUTS)];
+    @name@_real rate[@name@_ROOM(@name@_INPUTS)];
+    @name@_real since[@name@_ROOM(@name@_INPUTS)];
     int is_line;
     /* The inputs just before now (see @name@_run_hold). */
-    @name@_real held[@NAME@_ROOM(@NAME@_INPUTS)];
+    @name@_real held[@name@_ROOM(@name@_INPUTS)];
     /* Whether the solver begins anew with the next step. */
     int is_fresh;
     /* The sides on which the conditions on states are. */
-    @name@_real side[@NAME@_ROOM(@NAME@_CONDITIONS)];
+    @name@_real side[@name@_ROOM(@name@_CONDITIONS)];
     /* So many of them have changed, or branches ended, since this time, which is hardly before now. */
     int changes;
     @name@_real changed;
     /* Working memory. */
-    @name@_real between[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real probe[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real between[@name@_ROOM(@name@_STATES)];
+    @name@_real probe[@name@_ROOM(@name@_STATES)];
 @if moves@
-    @name@_real moved[@NAME@_ROOM(@NAME@_STATES)];
-    @name@_real without[@NAME@_ROOM(@NAME@_STATES)];
+    @name@_real moved[@name@_ROOM(@name@_STATES)];
+    @name@_real without[@name@_ROOM(@name@_STATES)];
 @end@
 } @name@_run;
 
@@ -187,7 +187,7 @@ typedef struct {
 /* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
 void @name@_run_hold(@name@_run *run);
 
-/* What a step of the inputs, from those held to those that are set now, does to the states; @NAME@_JUMP_NOT_KNOWN, and the states as
+/* What a step of the inputs, from those held to those that are set now, does to the states; @name@_JUMP_NOT_KNOWN, and the states as
  * they were, where that does not follow from the equations. */
 @name@_status @name@_run_jump(@name@_run *run);
 

@@ -16,13 +16,13 @@ typedef @name@_real real;
 
 @helpers@@programs@
 void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_real du[]) {
-    real both[@NAME@_ROOM(2 * @NAME@_INPUTS)];
+    real both[@name@_ROOM(2 * @name@_INPUTS)];
     (void)model; (void)t;
     both[0] = @zero@;
     @inputs_call@
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         u[at] = both[at];
-        du[at] = both[@NAME@_INPUTS + at];
+        du[at] = both[@name@_INPUTS + at];
     }
 }
 
@@ -180,10 +180,10 @@ void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[]
     (void)model; (void)t; (void)x; (void)u; (void)du; (void)values;
 @if conditions_call@
     {
-        static const int jumping[@NAME@_CONDITIONS] = {@jumping@};
+        static const int jumping[@name@_CONDITIONS] = {@jumping@};
         real crossings[@crossings@];
         @conditions_call@
-        for (int at = 0; at < @NAME@_CONDITIONS; at++) {
+        for (int at = 0; at < @name@_CONDITIONS; at++) {
             values[at] = crossings[jumping[at]];
         }
     }
@@ -193,11 +193,11 @@ void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[]
 
 void @name@_bends(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[], const @name@_real du[],
     @name@_real values[]) {
-    static const int bending[@NAME@_BENDS] = {@bending@};
+    static const int bending[@name@_BENDS] = {@bending@};
     real crossings[@crossings@];
     (void)model; (void)t; (void)x; (void)u; (void)du;
     @bends_call@
-    for (int at = 0; at < @NAME@_BENDS; at++) {
+    for (int at = 0; at < @name@_BENDS; at++) {
         values[at] = crossings[bending[at]];
     }
 }

@@ -4,8 +4,8 @@
  *
  * For programs that run the model by itself; a program that has inputs of its own needs none of this.
  */
-#ifndef @GUARD@_SIGNALS_H
-#define @GUARD@_SIGNALS_H
+#ifndef @guard@_SIGNALS_H
+#define @guard@_SIGNALS_H
 
 #include "@name@.h"
 
@@ -14,10 +14,10 @@ extern "C" {
 #endif
 
 /* Conditions on states at which the equations jump. */
-#define @NAME@_CONDITIONS @conditions@
+#define @name@_CONDITIONS @conditions@
 @if bends@
 /* Conditions on states at which they bend. */
-#define @NAME@_BENDS @bend_count@
+#define @name@_BENDS @bend_count@
 @end@
 
 /* The inputs u and their time derivatives du at a time. A step has its new value at the instant itself. */

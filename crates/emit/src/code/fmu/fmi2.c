@@ -331,7 +331,7 @@ fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx) {
     component *const own = enter(c, PHASE_EVENT | PHASE_CONTINUOUS, "fmi2SetContinuousStates");
-    if (own == NULL || nx != @NAME@_STATES) {
+    if (own == NULL || nx != @name@_STATES) {
         return fmi2Error;
     }
     @name@_instance_take_states(&own->own, x);
@@ -340,7 +340,7 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetDerivatives");
-    if (own == NULL || nx != @NAME@_STATES) {
+    if (own == NULL || nx != @name@_STATES) {
         return fmi2Error;
     }
     return answer(own, @name@_instance_rates(&own->own, derivatives));
@@ -356,14 +356,14 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {
     component *const own = enter(c, PHASES_ALL, "fmi2GetContinuousStates");
-    if (own == NULL || nx != @NAME@_STATES) {
+    if (own == NULL || nx != @name@_STATES) {
         return fmi2Error;
     }
     return answer(own, @name@_instance_states(&own->own, x));
 }
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx) {
-    if (c == NULL || nx != @NAME@_STATES) {
+    if (c == NULL || nx != @name@_STATES) {
         return fmi2Error;
     }
     @name@_instance_nominals(x_nominal);
@@ -378,10 +378,10 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
     fmi2Status status = (own != NULL) ? fmi2OK : fmi2Error;
     for (size_t at = 0; at < nvr && status == fmi2OK; at++) {
         const long input = (long)vr[at] - (long)REFERENCE_INPUTS;
-        if (order[at] != 1 || input < 0 || input >= @NAME@_INPUTS) {
+        if (order[at] != 1 || input < 0 || input >= @name@_INPUTS) {
             return answer(own, RESULT_NO_SUCH_VARIABLE);
         }
-        status = answer(own, @name@_instance_set(&own->own, vr[at] + @NAME@_INPUTS, value[at]));
+        status = answer(own, @name@_instance_set(&own->own, vr[at] + @name@_INPUTS, value[at]));
     }
     return status;
 }

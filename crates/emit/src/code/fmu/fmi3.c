@@ -463,7 +463,7 @@ fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 time) {
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 continuousStates[], size_t nContinuousStates) {
     component *const own = enter(instance, PHASE_EVENT | PHASE_CONTINUOUS, "fmi3SetContinuousStates");
-    if (own == NULL || nContinuousStates != @NAME@_STATES) {
+    if (own == NULL || nContinuousStates != @name@_STATES) {
         return fmi3Error;
     }
     @name@_instance_take_states(&own->own, continuousStates);
@@ -472,7 +472,7 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 cont
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 derivatives[], size_t nContinuousStates) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetContinuousStateDerivatives");
-    if (own == NULL || nContinuousStates != @NAME@_STATES) {
+    if (own == NULL || nContinuousStates != @name@_STATES) {
         return fmi3Error;
     }
     return answer(own, @name@_instance_rates(&own->own, derivatives));
@@ -488,14 +488,14 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 eventIndica
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 continuousStates[], size_t nContinuousStates) {
     component *const own = enter(instance, PHASES_ALL, "fmi3GetContinuousStates");
-    if (own == NULL || nContinuousStates != @NAME@_STATES) {
+    if (own == NULL || nContinuousStates != @name@_STATES) {
         return fmi3Error;
     }
     return answer(own, @name@_instance_states(&own->own, continuousStates));
 }
 
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 nominals[], size_t nContinuousStates) {
-    if (instance == NULL || nContinuousStates != @NAME@_STATES) {
+    if (instance == NULL || nContinuousStates != @name@_STATES) {
         return fmi3Error;
     }
     @name@_instance_nominals(nominals);
@@ -508,7 +508,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *nEventI
 }
 
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *nContinuousStates) {
-    *nContinuousStates = @NAME@_STATES;
+    *nContinuousStates = @name@_STATES;
     return (instance != NULL) ? fmi3OK : fmi3Error;
 }
 

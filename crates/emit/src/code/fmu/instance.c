@@ -16,7 +16,7 @@ const char *const @name@_instance_token = "@token@";
 static const double look_ahead = @look_ahead@;
 
 /* Which inputs have a default signal; the others are at zero until they are set. Those with a 2 always follow theirs. */
-static const int has_signal[@NAME@_ROOM(@NAME@_INPUTS)] = {@has_signal@};
+static const int has_signal[@name@_ROOM(@name@_INPUTS)] = {@has_signal@};
 
 static void forget_values(@name@_instance *instance) {
     instance->has_dx = 0;
@@ -25,7 +25,7 @@ static void forget_values(@name@_instance *instance) {
 
 static @name@_result result_of(@name@_instance *instance, @name@_status status) {
     instance->status = status;
-    return (status == @NAME@_OK) ? RESULT_OK : RESULT_NO_VALUE;
+    return (status == @name@_OK) ? RESULT_OK : RESULT_NO_VALUE;
 }
 
 void @name@_instance_reset(@name@_instance *instance, int is_co_simulation) {
@@ -37,7 +37,7 @@ void @name@_instance_reset(@name@_instance *instance, int is_co_simulation) {
     instance->run.branch.is_exchanged = !is_co_simulation;
 @end@
     instance->phase = PHASE_INSTANTIATED;
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         instance->run.is_set[at] = (has_signal[at] == 0);
     }
     @name@_instance_plan(instance, @plan_start@, HUGE_VAL, 0.0);
@@ -70,12 +70,12 @@ static @name@_result take_parameters(@name@_instance *instance, double x[]) {
     if (result != RESULT_OK) {
         return result;
     }
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         if (instance->is_start_set[at] != 0) {
             run->x[at] = instance->starts[at];
         }
     }
-    for (int at = 0; at < @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_INPUTS; at++) {
         run->since[at] = instance->start_time;
     }
     result = result_of(instance, @name@_run_begin(run, instance->start_time, stop, instance->is_start_set));
@@ -90,7 +90,7 @@ static @name@_result take_parameters(@name@_instance *instance, double x[]) {
 static @name@_result settle(@name@_instance *instance) {
     @name@_run *const run = &instance->run;
     const double soon = run->t + @rounding@ * fabs(run->t);
-    @name@_status status = @NAME@_OK;
+    @name@_status status = @name@_OK;
     if (instance->are_parameters_new != 0 || @name@_run_bound(run) <= soon) {
         /* Other parameters may have other corners. */
         status = @name@_run_pass(run);
@@ -113,7 +113,7 @@ static @name@_result refresh(@name@_instance *instance) {
     if (instance->are_parameters_new == 1) {
         /* The states stay where they are; that starts contradict does not matter any more. */
         result = take_parameters(instance, instance->dx);
-        if (instance->status == @NAME@_STARTS_DISAGREE) {
+        if (instance->status == @name@_STARTS_DISAGREE) {
             result = RESULT_OK;
         }
         /* Taken over; the corners are not looked for yet. */
@@ -130,7 +130,7 @@ static @name@_result refresh(@name@_instance *instance) {
 static void indicators(@name@_run *run, double values[]) {
     @name@_run_conditions(run, run->t, run->x, values);
 @if branches@
-    values[@NAME@_CONDITIONS] = @name@_branch_sign(run);
+    values[@name@_CONDITIONS] = @name@_branch_sign(run);
 @end@
 }
 
@@ -186,7 +186,7 @@ static @name@_result outputs(@name@_instance *instance) {
 
 @name@_result @name@_instance_states(@name@_instance *instance, double x[]) {
     const @name@_result result = refresh(instance);
-    for (int at = 0; at < @NAME@_STATES && result == RESULT_OK; at++) {
+    for (int at = 0; at < @name@_STATES && result == RESULT_OK; at++) {
         x[at] = instance->run.x[at];
     }
     return result;
@@ -197,15 +197,15 @@ static @name@_result outputs(@name@_instance *instance) {
     if (result == RESULT_OK) {
         result = rates(instance);
     }
-    for (int at = 0; at < @NAME@_STATES && result == RESULT_OK; at++) {
+    for (int at = 0; at < @name@_STATES && result == RESULT_OK; at++) {
         dx[at] = instance->dx[at];
     }
     return result;
 }
 
 void @name@_instance_nominals(double nominals[]) {
-    static const double sizes[@NAME@_ROOM(@NAME@_STATES)] = {@nominals@};
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    static const double sizes[@name@_ROOM(@name@_STATES)] = {@nominals@};
+    for (int at = 0; at < @name@_STATES; at++) {
         nominals[at] = sizes[at];
     }
 }
@@ -221,7 +221,7 @@ void @name@_instance_nominals(double nominals[]) {
         *@name@_parameter(&instance->parameters, at - REFERENCE_PARAMETERS) = value;
         instance->are_parameters_new = 1;
     } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
-        const int input = (at - REFERENCE_INPUTS) % @NAME@_ROOM(@NAME@_INPUTS);
+        const int input = (at - REFERENCE_INPUTS) % @name@_ROOM(@name@_INPUTS);
         if (has_signal[input] == 2) {
             return RESULT_NO_SUCH_VARIABLE;
         }
@@ -262,7 +262,7 @@ void @name@_instance_move(@name@_instance *instance, double t) {
 }
 
 void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         instance->run.x[at] = x[at];
     }
     forget_values(instance);
@@ -280,7 +280,7 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
 }
 
 @name@_result @name@_instance_enter_event(@name@_instance *instance) {
-    @name@_status status = @NAME@_OK;
+    @name@_status status = @name@_OK;
     /* Inputs that moved in continuous time have not stepped. */
     @name@_run_hold(&instance->run);
     instance->are_inputs_new = 0;
@@ -299,7 +299,7 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
     @name@_run *const run = &instance->run;
     @name@_result result = refresh(instance);
     *has_moved = 0;
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         instance->dx_change[at] = run->x[at];
     }
     if (result == RESULT_OK) {
@@ -310,7 +310,7 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
         result = result_of(instance, @name@_branch_begin(run));
     }
 @end@
-    for (int at = 0; at < @NAME@_STATES; at++) {
+    for (int at = 0; at < @name@_STATES; at++) {
         if (instance->dx_change[at] != run->x[at]) {
             *has_moved = 1;
         }
@@ -359,7 +359,7 @@ double @name@_instance_next_event(const @name@_instance *instance) {
     if (result != RESULT_OK) {
         return result;
     }
-    for (int at = 0; at < @NAME@_STATES + 2 * @NAME@_INPUTS; at++) {
+    for (int at = 0; at < @name@_STATES + 2 * @name@_INPUTS; at++) {
         instance->seed[at] = 0.0;
     }
     for (size_t known = 0; known < known_count; known++) {
@@ -367,7 +367,7 @@ double @name@_instance_next_event(const @name@_instance *instance) {
         if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES) {
             instance->seed[at - REFERENCE_STATES] += known_changes[known];
         } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
-            instance->seed[@NAME@_STATES + at - REFERENCE_INPUTS] += known_changes[known];
+            instance->seed[@name@_STATES + at - REFERENCE_INPUTS] += known_changes[known];
         } else {
             return RESULT_NO_SUCH_VARIABLE;
         }

@@ -4,8 +4,8 @@
  *
  * All quantities are in SI units. An instance is one struct of plain numbers: to copy its bytes is to keep its state.
  */
-#ifndef @GUARD@_INSTANCE_H
-#define @GUARD@_INSTANCE_H
+#ifndef @guard@_INSTANCE_H
+#define @guard@_INSTANCE_H
 
 @if branches@
 #include "@name@_branch.h"
@@ -18,9 +18,9 @@
 /* Event indicators: the conditions on states, and whether the branch goes on that the loops follow. */
 enum {
 @if branches@
-    INDICATORS = @NAME@_CONDITIONS + 1
+    INDICATORS = @name@_CONDITIONS + 1
 @else@
-    INDICATORS = @NAME@_CONDITIONS
+    INDICATORS = @name@_CONDITIONS
 @end@
 };
 
@@ -28,12 +28,12 @@ enum {
 enum {
     REFERENCE_TIME = 0,
     REFERENCE_STATES = 1,
-    REFERENCE_DERIVATIVES = REFERENCE_STATES + @NAME@_STATES,
-    REFERENCE_INPUTS = REFERENCE_DERIVATIVES + @NAME@_STATES,
-    REFERENCE_INPUT_RATES = REFERENCE_INPUTS + @NAME@_INPUTS,
-    REFERENCE_OUTPUTS = REFERENCE_INPUT_RATES + @NAME@_INPUTS,
-    REFERENCE_PARAMETERS = REFERENCE_OUTPUTS + @NAME@_OUTPUTS,
-    REFERENCE_CONDITIONS = REFERENCE_PARAMETERS + @NAME@_PARAMETERS,
+    REFERENCE_DERIVATIVES = REFERENCE_STATES + @name@_STATES,
+    REFERENCE_INPUTS = REFERENCE_DERIVATIVES + @name@_STATES,
+    REFERENCE_INPUT_RATES = REFERENCE_INPUTS + @name@_INPUTS,
+    REFERENCE_OUTPUTS = REFERENCE_INPUT_RATES + @name@_INPUTS,
+    REFERENCE_PARAMETERS = REFERENCE_OUTPUTS + @name@_OUTPUTS,
+    REFERENCE_CONDITIONS = REFERENCE_PARAMETERS + @name@_PARAMETERS,
     REFERENCE_END = REFERENCE_CONDITIONS + INDICATORS
 };
 
@@ -66,14 +66,14 @@ typedef struct {
     @name@_run run;
     @name@_parameters parameters;
     /* Starts that were set, and which. */
-    double starts[@NAME@_ROOM(@NAME@_STATES)];
-    int is_start_set[@NAME@_ROOM(@NAME@_STATES)];
+    double starts[@name@_ROOM(@name@_STATES)];
+    int is_start_set[@name@_ROOM(@name@_STATES)];
     double start_time;
     /* HUGE_VAL where nobody has said when the run stops. */
     double stop_time;
     /* Values at the present point, where they are there already. */
-    double dx[@NAME@_ROOM(@NAME@_STATES)];
-    double y[@NAME@_ROOM(@NAME@_OUTPUTS)];
+    double dx[@name@_ROOM(@name@_STATES)];
+    double y[@name@_ROOM(@name@_OUTPUTS)];
     int has_dx;
     int has_y;
     /* Whether the starts were computed from what is set. */
@@ -87,10 +87,10 @@ typedef struct {
     /* What it says in words. */
     char words[320];
     /* Working memory. */
-    double seed[@NAME@_ROOM(@NAME@_STATES + 2 * @NAME@_INPUTS)];
-    double dx_change[@NAME@_ROOM(@NAME@_STATES)];
-    double y_change[@NAME@_ROOM(@NAME@_OUTPUTS)];
-    double signs[@NAME@_ROOM(INDICATORS)];
+    double seed[@name@_ROOM(@name@_STATES + 2 * @name@_INPUTS)];
+    double dx_change[@name@_ROOM(@name@_STATES)];
+    double y_change[@name@_ROOM(@name@_OUTPUTS)];
+    double signs[@name@_ROOM(INDICATORS)];
 } @name@_instance;
 
 /* The token of the modelDescription.xml that belongs to these sources. */

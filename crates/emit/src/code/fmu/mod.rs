@@ -7,9 +7,8 @@ mod version;
 
 use super::functions::wrapped;
 use super::subject::Subject;
-use super::template::fill;
+use super::template::{Template, template, values};
 use super::{Package, SharedLibrary, c};
-use crate::code::template::Values;
 pub use archive::archive;
 use description::{Facts, build_description, description, escaped, table};
 use sha2::{Digest, Sha256};
@@ -20,40 +19,59 @@ pub(super) use version::Version;
 /// Seconds that corners are looked for ahead, where nobody says when a run ends.
 const LOOK_AHEAD: f64 = 10.0;
 
+const INSTANCE_HEADER: Template<c::Common> = template!("@name@_instance.h", "instance.h");
+
+const INSTANCE: Template<Instance> = template!("@name@_instance.c", "instance.c");
+
+const DOCUMENTATION: Template<Documentation> = template!("documentation/index.html", "index.html");
+
+values! {
+    struct Instance {
+        ..common: c::Common;
+        look_ahead: String,
+        has_signal: String,
+        nominals: String,
+        corners: bool,
+        token: String,
+    }
+}
+
+values! {
+    struct Documentation {
+        name: String,
+        origin_html: String,
+        model_html: String,
+        fmi: &'static str,
+        source_files: String,
+        variable_table: String,
+        reads_rates: bool,
+    }
+}
+
 /// How long corners are looked for, which inputs have signals, and how large states are.
-fn run_values(subject: &Subject<'_>, values: &mut Values) {
+fn instance(subject: &Subject<'_>, common: c::Common, token: String) -> Instance {
     let (start, stop, _) = subject.plan();
     let has_signal = subject.system.inputs.iter().map(|input| {
         let kind = u8::from(input.signal.is_some()) + u8::from(input.is_internal);
         kind.to_string()
     });
     let has_signal: Vec<String> = has_signal.collect();
-    values
-        .set(
-            "look_ahead",
-            format!("{:?}", stop.map_or(LOOK_AHEAD, |stop| stop - start)),
-        )
-        .set(
-            "has_signal",
-            if has_signal.is_empty() {
-                "0".into()
-            } else {
-                has_signal.join(", ")
-            },
-        )
-        .set(
-            "nominals",
-            if subject.states.is_empty() {
-                "1.0".into()
-            } else {
-                let sizes = variables::nominals(subject).into_iter().map(|size| format!("{size:?}"));
-                wrapped(&sizes.collect::<Vec<_>>())
-            },
-        )
-        .flag(
-            "corners",
-            subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
-        );
+    let sizes = variables::nominals(subject).into_iter().map(|size| format!("{size:?}"));
+    Instance {
+        common,
+        look_ahead: format!("{:?}", stop.map_or(LOOK_AHEAD, |stop| stop - start)),
+        // C has no empty arrays.
+        has_signal: match has_signal.is_empty() {
+            true => "0".to_string(),
+            false => has_signal.join(", "),
+        },
+        nominals: match subject.states.is_empty() {
+            true => "1.0".to_string(),
+            false => wrapped(&sizes.collect::<Vec<_>>()),
+        },
+        corners: subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
+        token,
+    }
 }
 
 /// A token of the form of a GUID, of all that the texts hold.
@@ -85,21 +103,19 @@ fn remarks(subject: &Subject<'_>) -> impl Iterator<Item = String> {
 /// All files, and what is to be built of them.
 pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
     let c::Library {
-        files,
+        mut files,
         sensitivities,
-        mut values,
+        common,
     } = c::library(subject);
     let variables = Variables::new(subject, &sensitivities);
-    let identifier = values.get("name").to_string();
-    run_values(subject, &mut values);
-    let (functions, template) = version.functions();
-    let instance_source = c::file_name("@name@_instance.c", &values);
+    let identifier = common.name.clone();
+    let functions = version.functions();
     let mut sources: Vec<String> = files
         .iter()
         .map(|file| file.0.clone())
         .filter(|name| name.ends_with(".c"))
         .collect();
-    sources.extend([instance_source.clone(), functions.to_string()]);
+    sources.extend([format!("{identifier}_instance.c"), functions.path(&common)]);
     sources.sort();
 
     let describe = |token: &str| {
@@ -115,35 +131,32 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
     };
     // Whatever differs in what is described or in the equations has another token.
     let token = token_of(std::iter::once(describe("").0.as_str()).chain(files.iter().map(|file| file.1.as_str())));
-    values.set("token", &token);
+    let (description, build) = describe(&token);
+    let instance = instance(subject, common, token);
+    files.push(INSTANCE.file(&instance));
+    files.push(INSTANCE_HEADER.file(&instance.common));
+    files.push(functions.file(&instance.common));
+    let headers = version.headers().into_iter();
+    files.extend(headers.map(|(name, text)| (name.to_string(), text.to_string())));
 
     let mut package = Package::default();
     for (name, text) in files {
         package.add(format!("sources/{name}"), text);
     }
-    package.add(
-        format!("sources/{instance_source}"),
-        fill(include_str!("instance.c"), &values),
-    );
-    let header = c::file_name("sources/@name@_instance.h", &values);
-    package.add(header, fill(include_str!("instance.h"), &values));
-    package.add(format!("sources/{functions}"), fill(template, &values));
-    for (name, text) in version.headers() {
-        package.add(format!("sources/{name}"), text);
-    }
-    let (description, build) = describe(&token);
     package.add("modelDescription.xml", description);
     if version == Version::Three {
         package.add("sources/buildDescription.xml", build);
     }
-    values
-        .set("origin_html", escaped(&subject.origin.sentence()))
-        .set("model_html", escaped(&subject.system.model))
-        .set("fmi", version.number())
-        .set("source_files", sources.join(" "))
-        .set("variable_table", table(&variables))
-        .flag("reads_rates", subject.reads_rates);
-    package.add("documentation/index.html", fill(include_str!("index.html"), &values));
+    let documentation = Documentation {
+        name: identifier,
+        origin_html: escaped(&subject.origin.sentence()),
+        model_html: escaped(&subject.system.model),
+        fmi: version.number(),
+        source_files: sources.join(" "),
+        variable_table: table(&variables),
+        reads_rates: subject.reads_rates,
+    };
+    package.add(DOCUMENTATION.path(&documentation), DOCUMENTATION.text(&documentation));
     package.add(
         "documentation/licenses/fmi-headers.txt",
         include_str!("headers/LICENSE.txt"),
@@ -152,8 +165,9 @@ pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
     package.library = Some(SharedLibrary {
         sources,
         path: format!(
-            "binaries/{}/{identifier}{}",
+            "binaries/{}/{}{}",
             version.platform(),
+            documentation.name,
             std::env::consts::DLL_SUFFIX
         ),
     });

@@ -1,5 +1,8 @@
 //! The versions of FMI.
 
+use crate::code::c::Common;
+use crate::code::template::{Template, template};
+
 /// The version of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
@@ -23,10 +26,10 @@ impl Version {
     }
 
     /// The file of the standard's functions.
-    pub(super) fn functions(self) -> (&'static str, &'static str) {
+    pub(super) const fn functions(self) -> Template<Common> {
         match self {
-            Version::Two => ("fmi2.c", include_str!("fmi2.c")),
-            Version::Three => ("fmi3.c", include_str!("fmi3.c")),
+            Version::Two => template!("fmi2.c", "fmi2.c"),
+            Version::Three => template!("fmi3.c", "fmi3.c"),
         }
     }
 

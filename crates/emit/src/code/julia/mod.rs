@@ -6,19 +6,81 @@ use super::Package;
 use super::functions::Functions;
 use super::names::legal;
 use super::program::Array;
-use super::scripts::{Script, plan_values};
-use super::subject::{JUMP_PARTS, Named, Parameter, Subject, names, parameter_remark, readme_values_from};
-use super::template::{Values, fill};
+use super::scripts::{Planned, Programs, Script, planned};
+use super::subject::{
+    JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, names, parameter_remark, readme_tables_from,
+};
+use super::template::{Template, Values, template, values};
 use crate::rows::csv_field;
 use dialect::{Julia, RULES, comment, helpers, literal, string};
 use std::fmt::Write;
 
-/// The files with their templates.
-const TEMPLATES: [(&str, &str); 3] = [
-    ("@name@.jl", include_str!("model.jl")),
-    ("run_@name@.jl", include_str!("run.jl")),
-    ("README.md", include_str!("README.md")),
-];
+const MODULE: Template<Module> = template!("@name@.jl", "model.jl");
+
+const RUN: Template<Common> = template!("run_@name@.jl", "run.jl");
+
+const README: Template<Readme> = template!("README.md", "README.md");
+
+/// What steps of inputs do to states where that depends on the point: a part of the module.
+const JUMP: Template<Jump> = template!("", "jump.jl");
+
+values! {
+    /// What all files know.
+    struct Common {
+        ..planned: Planned;
+        origin_comment: String,
+        origin_markdown: String,
+        model: String,
+        name: String,
+    }
+}
+
+values! {
+    struct Module {
+        ..common: Common;
+        ..calls: Programs;
+        title: String,
+        origin: String,
+        description: String,
+        states_list: String,
+        inputs_list: String,
+        outputs_list: String,
+        state_units: String,
+        input_units: String,
+        output_units: String,
+        parameters_list: String,
+        parameter_fields: String,
+        parameter_lines: String,
+        parameter_cases: String,
+        jacobian_rows: String,
+        jacobian_columns: String,
+        moves: bool,
+        jumps: bool,
+        jump: String,
+        start_given: String,
+        guesses: String,
+        columns_list: String,
+        column_states: String,
+        helpers: String,
+        programs: String,
+    }
+}
+
+values! {
+    struct Jump {
+        jump_parts: String,
+        jump_guesses: String,
+        state_kinds: String,
+    }
+}
+
+values! {
+    struct Readme {
+        ..common: Common;
+        ..tables: ReadmeTables;
+        run_arguments: &'static str,
+    }
+}
 
 /// How Julia calls the programs.
 const SCRIPT: Script = Script {
@@ -45,30 +107,34 @@ const SCRIPT: Script = Script {
 
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let mut values = Values::default();
-    plain_values(subject, &mut values);
+    let common = Common {
+        planned: planned(subject, (literal, "NaN")),
+        origin_comment: comment(&subject.origin.sentence()),
+        origin_markdown: subject.origin.sentence(),
+        model: comment(&subject.system.model),
+        name: legal(&subject.system.model, RULES),
+    };
     let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
     let members = names(users, RULES, &[]);
-    parameter_values(subject, &members, &mut values);
-    let mut functions = Functions::new(&Julia);
-    SCRIPT.programs(subject, &mut functions, &mut values);
-    let programs = functions.finish();
-    values.set("helpers", helpers(&programs)).set("programs", programs);
-    readme_values_from(SCRIPT.first, subject, &members, &mut values);
-    let jump = match subject.jumps() {
-        true => fill(include_str!("jump.jl"), &values),
-        false => String::new(),
+    let module = module(subject, &members, common.clone());
+    let has_stop = common.planned.has_stop;
+    let readme = Readme {
+        common,
+        tables: readme_tables_from(SCRIPT.first, subject, &members),
+        run_arguments: if has_stop { "" } else { " --stop 10" },
     };
-    values.set("jump", jump);
     let mut package = Package::default();
-    for (path, template) in TEMPLATES {
-        let path = fill(path, &values);
-        // What computes nothing leaves an empty line behind.
-        let text = fill(template, &values);
-        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        package.add(path.trim_end(), lines.join("\n").trim_end().to_string() + "\n");
-    }
+    add(&mut package, &MODULE, &module);
+    add(&mut package, &RUN, &readme.common);
+    add(&mut package, &README, &readme);
     package
+}
+
+/// Adds a file; what computes nothing leaves an empty line behind.
+fn add<V: Values>(package: &mut Package, template: &Template<V>, values: &V) {
+    let (path, text) = template.file(values);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    package.add(path, lines.join("\n").trim_end().to_string() + "\n");
 }
 
 /// A vector of strings.
@@ -77,13 +143,12 @@ fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
     format!("String[\n{lines}]")
 }
 
-fn plain_values(subject: &Subject<'_>, values: &mut Values) {
+fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
     let system = subject.system;
-    plan_values(subject, (literal, "NaN"), values);
     let units = |list: &[Named]| strings(list.iter().map(|entry| entry.unit.as_deref().unwrap_or("")));
     let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
     let (rows, columns) = subject.jacobian_pattern();
-    let [rows, columns] = SCRIPT.entries(&rows, &columns);
+    let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
     let table = subject.columns.table();
     let fields: Vec<String> = table.iter().map(|column| csv_field(&column.name)).collect();
     let given: Vec<String> = system
@@ -99,43 +164,49 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
             format!("Float64[{}]", list.join(", "))
         })
         .collect();
+    let guesses = format!("[{}]", guesses.join(", "));
     let kinds: Vec<String> = subject.kinds().iter().map(|kind| (kind + 1).to_string()).collect();
-    let has_stop = !values.get("has_stop").is_empty();
+    let jump = Jump {
+        jump_parts: JUMP_PARTS.to_string(),
+        jump_guesses: guesses.clone(),
+        state_kinds: format!("[{}]", kinds.join(", ")),
+    };
     // In documentation, a dollar would be an interpolation.
     let told = |text: &str| string(text).trim_matches('"').to_string();
-    let entry_names = strings(subject.entries().map(|entry| entry.name.as_str()));
-    values
-        .set("title", told(&format!("{}: state equations.", system.model)))
-        .set("origin", told(&subject.origin.sentence()))
-        .set("origin_comment", comment(&subject.origin.sentence()))
-        .set("origin_markdown", subject.origin.sentence())
-        .set("description", told(&subject.description))
-        .set("model", comment(&system.model))
-        .set("name", legal(&system.model, RULES))
-        .set("states_list", listed(&subject.states))
-        .set("inputs_list", listed(&subject.inputs))
-        .set("outputs_list", listed(&subject.outputs))
-        .set("state_units", units(&subject.states))
-        .set("input_units", units(&subject.inputs))
-        .set("output_units", units(&subject.outputs))
-        .set("parameters_list", entry_names)
-        .set("jacobian_rows", rows)
-        .set("jacobian_columns", columns)
-        .set("linear_word", system.linear.to_string())
-        .set("moves_word", subject.moves.to_string())
-        .flag("jumps", subject.jumps())
-        .set("jump_parts", JUMP_PARTS.to_string())
-        .set("state_kinds", format!("[{}]", kinds.join(", ")))
-        .set("jump_guesses", format!("[{}]", guesses.join(", ")))
-        .set("start_given", format!("Bool[{}]", given.join(", ")))
-        .set("guesses", format!("[{}]", guesses.join(", ")))
-        .set("columns_list", strings(fields.iter().map(String::as_str)))
-        .set(
-            "column_states",
-            SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        )
-        .set("simulate_arguments", if has_stop { "" } else { "; stop = 10.0" })
-        .set("run_arguments", if has_stop { "" } else { " --stop 10" });
+    let [parameter_fields, parameter_lines, parameter_cases] = parameter_texts(subject, members);
+    let mut functions = Functions::new(&Julia);
+    let calls = SCRIPT.programs(subject, &mut functions);
+    Module {
+        title: told(&format!("{}: state equations.", system.model)),
+        origin: told(&subject.origin.sentence()),
+        description: told(&subject.description),
+        states_list: listed(&subject.states),
+        inputs_list: listed(&subject.inputs),
+        outputs_list: listed(&subject.outputs),
+        state_units: units(&subject.states),
+        input_units: units(&subject.inputs),
+        output_units: units(&subject.outputs),
+        parameters_list: strings(subject.entries().map(|entry| entry.name.as_str())),
+        parameter_fields,
+        parameter_lines,
+        parameter_cases,
+        jacobian_rows,
+        jacobian_columns,
+        moves: subject.moves,
+        jumps: subject.jumps(),
+        jump: match subject.jumps() {
+            true => JUMP.text(&jump),
+            false => String::new(),
+        },
+        start_given: format!("Bool[{}]", given.join(", ")),
+        guesses,
+        columns_list: strings(fields.iter().map(String::as_str)),
+        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
+        helpers: helpers(functions.text()),
+        programs: functions.finish(),
+        common,
+        calls,
+    }
 }
 
 /// A number, a vector, or a matrix row by row, with its type.
@@ -158,7 +229,8 @@ fn shaped(parameter: &Parameter) -> (&'static str, String) {
     }
 }
 
-fn parameter_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+/// The fields of the struct of parameters, the lines that copy them, and those that set one by its name.
+fn parameter_texts(subject: &Subject<'_>, members: &[String]) -> [String; 3] {
     let (mut fields, mut lines, mut cases) = (String::new(), String::new(), String::new());
     for (parameter, member) in subject.parameters.iter().zip(members) {
         let remark = string(&format!("`{}`: {}", parameter.name, parameter_remark(parameter)));
@@ -180,8 +252,5 @@ fn parameter_values(subject: &Subject<'_>, members: &[String], values: &mut Valu
             let _ = writeln!(cases, "    name == {} && return {place} = value", string(&entry.name));
         }
     }
-    values
-        .set("parameter_fields", fields)
-        .set("parameter_lines", lines)
-        .set("parameter_cases", cases);
+    [fields, lines, cases]
 }

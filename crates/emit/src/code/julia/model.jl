@@ -30,9 +30,9 @@ const OUTPUT_UNITS = @output_units@
 "Every entry of every parameter."
 const ENTRIES = @parameters_list@
 "Whether the equations are linear with constant coefficients."
-const LINEAR = @linear_word@
+const LINEAR = @linear@
 "Whether the states move when an input steps."
-const MOVES = @moves_word@
+const MOVES = @moves@
 "Whether the start of a state was given: no step of an input moves it."
 const START_GIVEN = @start_given@
 "Rows and columns of the entries of the Jacobian that may differ from zero."
@@ -81,7 +81,7 @@ function Model(given::Parameters = Parameters())
     @starts_call@
     all(isfinite, starts) || throw(Fault("a start is not finite"))
 @if constraints@
-    pairs = zeros(2 * @constraints@)
+    pairs = zeros(2 * @constraint_count@)
     @constraints_call@
     for (given_start, follows) in zip(pairs[1:2:end], pairs[2:2:end])
         abs(follows - given_start) <= 1e-9 * max(abs(given_start), abs(follows)) ||

@@ -6,9 +6,9 @@ use super::Package;
 use super::functions::Functions;
 use super::names::{Scope, legal, one_line};
 use super::program::Array;
-use super::scripts::{Script, plan_values};
-use super::subject::{JUMP_PARTS, Named, Parameter, Subject, parameter_remark, readme_values_from};
-use super::template::{Values, fill};
+use super::scripts::{Planned, Programs, Script, planned};
+use super::subject::{JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, parameter_remark, readme_tables_from};
+use super::template::{Template, Values, template, values};
 use crate::rows::csv_field;
 use dialect::{Matlab, RULES, helpers, literal, string};
 use lgm_model::SiUnit;
@@ -17,16 +17,74 @@ use std::fmt::Write;
 /// The language tells names apart by their first 63 letters; endings and numbers take some of them.
 const LONGEST: usize = 48;
 
-/// The files that every model has, with their templates.
-const TEMPLATES: [(&str, &str); 4] = [
-    ("@name@.m", include_str!("model.m")),
-    ("@name@_parameters.m", include_str!("parameters.m")),
-    ("@name@_simulate.m", include_str!("simulate.m")),
-    ("@name@_run.m", include_str!("run.m")),
+const MODEL: Template<Model> = template!("@name@.m", "model.m");
+
+const PARAMETERS: Template<Defaults> = template!("@name@_parameters.m", "parameters.m");
+
+/// Runs.
+const RUNS: [Template<Common>; 2] = [
+    template!("@name@_simulate.m", "simulate.m"),
+    template!("@name@_run.m", "run.m"),
 ];
 
 /// What steps of inputs do to states where that depends on the point.
-const JUMP: (&str, &str) = ("@name@_jump.m", include_str!("jump.m"));
+const JUMP: Template<Common> = template!("@name@_jump.m", "jump.m");
+
+/// Linear models for the Control System Toolbox.
+const SS: Template<Common> = template!("@name@_ss.m", "ss.m");
+
+const README: Template<Readme> = template!("README.md", "README.md");
+
+values! {
+    /// What all files know.
+    struct Common {
+        ..planned: Planned;
+        origin: String,
+        origin_markdown: String,
+        description: String,
+        model: String,
+        shout: String,
+        name: String,
+        jumps: bool,
+        jump_parts: String,
+    }
+}
+
+values! {
+    struct Model {
+        ..common: Common;
+        ..calls: Programs;
+        title: String,
+        name_string: String,
+        states_list: String,
+        inputs_list: String,
+        outputs_list: String,
+        parameters_list: String,
+        parameter_lines: String,
+        moves: bool,
+        start_given: String,
+        guesses: String,
+        columns_list: String,
+        column_states: String,
+        helpers: String,
+        programs: String,
+    }
+}
+
+values! {
+    struct Defaults {
+        ..common: Common;
+        parameter_defaults: String,
+    }
+}
+
+values! {
+    struct Readme {
+        ..common: Common;
+        ..tables: ReadmeTables;
+        simulate_arguments: &'static str,
+    }
+}
 
 /// How MATLAB calls the programs, in the functions of the model's file.
 const SCRIPT: Script = Script {
@@ -53,36 +111,41 @@ const SCRIPT: Script = Script {
 
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let mut values = Values::default();
-    plain_values(subject, &mut values);
+    let common = common(subject);
     let members = members(subject);
-    parameter_values(subject, &members, &mut values);
-    let mut functions = Functions::new(&Matlab);
-    SCRIPT.programs(subject, &mut functions, &mut values);
-    let programs = functions.finish();
-    values.set("helpers", helpers(&programs)).set("programs", programs);
-    readme_values_from(SCRIPT.first, subject, &members, &mut values);
-    let mut package = Package::default();
-    let mut add = |path: &str, template: &str| {
-        let path = fill(path, &values);
-        // What computes nothing leaves an empty line behind.
-        let lines: Vec<String> = fill(template, &values)
-            .lines()
-            .map(|line| line.trim_end().to_string())
-            .collect();
-        package.add(path.trim_end(), lines.join("\n").trim_end().to_string() + "\n");
+    let [parameter_defaults, parameter_lines] = parameter_texts(subject, &members);
+    let model = model(subject, parameter_lines, common.clone());
+    let defaults = Defaults {
+        common: common.clone(),
+        parameter_defaults,
     };
-    for (path, template) in TEMPLATES {
-        add(path, template);
+    let has_stop = common.planned.has_stop;
+    let readme = Readme {
+        tables: readme_tables_from(SCRIPT.first, subject, &members),
+        simulate_arguments: if has_stop { "" } else { ", 'stop', 10" },
+        common,
+    };
+    let mut package = Package::default();
+    add(&mut package, &MODEL, &model);
+    add(&mut package, &PARAMETERS, &defaults);
+    for template in &RUNS {
+        add(&mut package, template, &readme.common);
     }
     if subject.jumps() {
-        add(JUMP.0, JUMP.1);
+        add(&mut package, &JUMP, &readme.common);
     }
     if subject.system.linear {
-        add("@name@_ss.m", include_str!("ss.m"));
+        add(&mut package, &SS, &readme.common);
     }
-    add("README.md", include_str!("README.md"));
+    add(&mut package, &README, &readme);
     package
+}
+
+/// Adds a file; what computes nothing leaves an empty line behind.
+fn add<V: Values>(package: &mut Package, template: &Template<V>, values: &V) {
+    let (path, text) = template.file(values);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    package.add(path, lines.join("\n").trim_end().to_string() + "\n");
 }
 
 /// The first letters of a name, where it is too long for this language.
@@ -115,10 +178,24 @@ fn pairs<'n>(list: impl ExactSizeIterator<Item = (&'n str, &'n Option<SiUnit>)>)
     format!("{{\n{}    }}", list.map(line).collect::<String>())
 }
 
-fn plain_values(subject: &Subject<'_>, values: &mut Values) {
+fn common(subject: &Subject<'_>) -> Common {
     let system = subject.system;
-    plan_values(subject, (literal, "NaN"), values);
     let name = shortened(&system.model);
+    Common {
+        planned: planned(subject, (literal, "NaN")),
+        origin: one_line(&subject.origin.sentence()),
+        origin_markdown: subject.origin.sentence(),
+        description: one_line(&subject.description),
+        model: one_line(&system.model),
+        shout: name.to_ascii_uppercase(),
+        name,
+        jumps: subject.jumps(),
+        jump_parts: JUMP_PARTS.to_string(),
+    }
+}
+
+fn model(subject: &Subject<'_>, parameter_lines: String, common: Common) -> Model {
+    let system = subject.system;
     let listed = |list: &[Named]| pairs(list.iter().map(|entry| (entry.name.as_str(), &entry.unit)));
     let entries = subject.parameters.iter().flat_map(|parameter| {
         parameter
@@ -138,34 +215,26 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
             format!("[{}]", list.join("; "))
         })
         .collect();
-    let has_stop = !values.get("has_stop").is_empty();
-    let stop = values.get("plan_stop_or_nan").to_string();
-    values
-        .set("title", format!("{}: state equations.", one_line(&system.model)))
-        .set("origin", one_line(&subject.origin.sentence()))
-        .set("origin_markdown", subject.origin.sentence())
-        .set("description", one_line(&subject.description))
-        .set("model", one_line(&system.model))
-        .set("name_string", string(&system.model))
-        .set("shout", name.to_ascii_uppercase())
-        .set("name", name)
-        .set("states_list", listed(&subject.states))
-        .set("inputs_list", listed(&subject.inputs))
-        .set("outputs_list", listed(&subject.outputs))
-        .set("parameters_list", pairs(entries.into_iter()))
-        .set("linear_word", system.linear.to_string())
-        .set("moves_word", subject.moves.to_string())
-        .flag("jumps", subject.jumps())
-        .set("jump_parts", JUMP_PARTS.to_string())
-        .set("start_given", format!("{}'", SCRIPT.integers(given)))
-        .set("guesses", format!("[{}]", guesses.join(", ")))
-        .set("columns_list", strings(fields.iter().map(String::as_str)))
-        .set(
-            "column_states",
-            SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        )
-        .set("plan_stop", stop)
-        .set("simulate_arguments", if has_stop { "" } else { ", 'stop', 10" });
+    let mut functions = Functions::new(&Matlab);
+    let calls = SCRIPT.programs(subject, &mut functions);
+    Model {
+        title: format!("{}: state equations.", one_line(&system.model)),
+        name_string: string(&system.model),
+        states_list: listed(&subject.states),
+        inputs_list: listed(&subject.inputs),
+        outputs_list: listed(&subject.outputs),
+        parameters_list: pairs(entries.into_iter()),
+        parameter_lines,
+        moves: subject.moves,
+        start_given: format!("{}'", SCRIPT.integers(given)),
+        guesses: format!("[{}]", guesses.join(", ")),
+        columns_list: strings(fields.iter().map(String::as_str)),
+        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
+        helpers: helpers(functions.text()),
+        programs: functions.finish(),
+        common,
+        calls,
+    }
 }
 
 /// A column, or a matrix row by row.
@@ -188,7 +257,8 @@ fn shaped(parameter: &Parameter) -> String {
     }
 }
 
-fn parameter_values(subject: &Subject<'_>, members: &[String], values: &mut Values) {
+/// The lines that give the parameters their defaults, and those that copy them.
+fn parameter_texts(subject: &Subject<'_>, members: &[String]) -> [String; 2] {
     let (mut defaults, mut lines) = (String::new(), String::new());
     for (parameter, member) in subject.parameters.iter().zip(members) {
         let remark = one_line(&format!("{}: {}", parameter.name, parameter_remark(parameter)));
@@ -204,5 +274,5 @@ fn parameter_values(subject: &Subject<'_>, members: &[String], values: &mut Valu
             false => writeln!(lines, "    p({first}:{last}) = reshape(given.{member}.', [], 1);"),
         };
     }
-    values.set("parameter_defaults", defaults).set("parameter_lines", lines);
+    [defaults, lines]
 }

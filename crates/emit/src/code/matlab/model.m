@@ -28,7 +28,7 @@ function model = @name@(given)
         error('lgm:start', 'a start is not finite');
     end
 @if constraints@
-    pairs = zeros(2 * @constraints@, 1);
+    pairs = zeros(2 * @constraint_count@, 1);
     @constraints_call@
     pairs = reshape(pairs, 2, [])';
     if ~all(abs(diff(pairs, 1, 2)) <= 1e-9 * max(abs(pairs), [], 2))
@@ -51,11 +51,11 @@ function model = @name@(given)
     model.outputs = @outputs_list@;
     model.parameters = @parameters_list@;
     model.values = p;
-    model.linear = @linear_word@;
+    model.linear = @linear@;
     model.starts = starts;
     model.start_given = logical(@start_given@);
     % Whether the states move when an input steps.
-    model.moves = @moves_word@;
+    model.moves = @moves@;
     % The columns of a run: time, outputs, states that are no output; the last ones by their numbers.
     model.columns = @columns_list@;
     model.column_states = @column_states@;
@@ -369,7 +369,7 @@ end
 
 function [a, b, c, d, e, f] = matrices(p, s, memory)
     % Of x' = a*x + b*u + e*u', y = c*x + d*u + f*u'.
-    if ~@linear_word@
+    if ~@linear@
         error('lgm:linear', 'the equations are not linear');
     end
     [a, b, e] = columns_of(@(x, u, du) rhs(p, s, memory, 0, x, u, du));

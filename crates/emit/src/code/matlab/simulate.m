@@ -6,7 +6,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
 %
 %   Options: start, stop (seconds), points (number of rows), rtol, atol, solver: @ode45, or @ode15s for stiff equations.
 %   Without atol, a thousandth of rtol times the scale of each state is allowed near zero: the most that was seen of it.
-    options = struct('start', @plan_start@, 'stop', @plan_stop@, 'points', @plan_points@, 'rtol', @plan_rtol@, ...
+    options = struct('start', @plan_start@, 'stop', @plan_stop_or_nan@, 'points', @plan_points@, 'rtol', @plan_rtol@, ...
         'atol', @plan_atol@, 'solver', @ode45);
     for at = 1:2:numel(varargin)
         if ~isfield(options, varargin{at})

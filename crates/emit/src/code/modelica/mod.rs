@@ -5,9 +5,9 @@ mod dialect;
 use super::Package;
 use super::names::{Scope, legal, one_line, quoted};
 use super::program::parts;
-use super::scripts::plan_values;
-use super::subject::{Named, Parameter, Subject, readme_values};
-use super::template::{Values, fill};
+use super::scripts::{Planned, planned};
+use super::subject::{Named, Parameter, Subject, parameter_table};
+use super::template::{Template, template, values};
 use dialect::{Names, RULES, literal};
 use lgm_algebra::expr::{ExprId, Gradient};
 use lgm_kernels::operation::Space;
@@ -16,6 +16,45 @@ use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
 use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use std::fmt::Write;
+
+const MODEL: Template<Model> = template!("@name@.mo", "model.mo");
+
+const README: Template<Readme> = template!("README.md", "README.md");
+
+values! {
+    /// What all files know.
+    struct Common {
+        name: String,
+        model: String,
+        description_markdown: String,
+    }
+}
+
+values! {
+    struct Model {
+        ..common: Common;
+        ..planned: Planned;
+        origin: String,
+        description: String,
+        parameter_lines: String,
+        variable_lines: String,
+        protected_lines: String,
+        initial_lines: String,
+        equation_lines: String,
+        interval: String,
+    }
+}
+
+values! {
+    struct Readme {
+        ..common: Common;
+        origin_markdown: String,
+        parameter_table: String,
+        variable_table: String,
+        modification: String,
+        remark: String,
+    }
+}
 
 /// The names of everything that has one.
 struct Book {
@@ -52,43 +91,49 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let mut sections = Sections::default();
     parameters(subject, &book, &mut sections);
     let remark = variables(subject, &book, &mut sections);
-    let mut values = Values::default();
-    plan_values(subject, (literal, "0.0"), &mut values);
     let (start, stop, points) = subject.plan();
     let interval = stop.map_or(0.0, |stop| (stop - start) / (points - 1) as f64);
     let description = match subject.description.as_str() {
         "" => "State equations",
         text => text,
     };
-    values
-        .set("name", name)
-        .set("origin", one_line(&subject.origin.sentence()))
-        .set("origin_markdown", subject.origin.sentence())
-        .set("model", one_line(&system.model))
-        .set("description", string(description))
-        .set("parameter_lines", sections.parameters)
-        .set("variable_lines", sections.variables)
-        .set("protected_lines", sections.protected)
-        .set("initial_lines", sections.initial)
-        .set("equation_lines", sections.equations)
-        .set("interval", literal(interval))
-        .set("remark", remark);
     let with_signal = system
         .inputs
         .iter()
         .zip(&book.inputs)
         .find(|entry| entry.0.signal.is_some());
-    let modification = with_signal.map(|(_, input)| format!(", such as `{}({input}=sin(time))`", values.get("name")));
-    values.set("modification", modification.unwrap_or_default());
-    readme_values(subject, &book.members, &mut values);
-    values.set("variable_table", variable_table(subject, &book));
+    let modification = with_signal.map(|(_, input)| format!(", such as `{name}({input}=sin(time))`"));
+    let common = Common {
+        name,
+        model: one_line(&system.model),
+        description_markdown: subject.description.clone(),
+    };
+    let model = Model {
+        common: common.clone(),
+        planned: planned(subject, (literal, "0.0")),
+        origin: one_line(&subject.origin.sentence()),
+        description: string(description),
+        parameter_lines: sections.parameters,
+        variable_lines: sections.variables,
+        protected_lines: sections.protected,
+        initial_lines: sections.initial,
+        equation_lines: sections.equations,
+        interval: literal(interval),
+    };
+    let readme = Readme {
+        common,
+        origin_markdown: subject.origin.sentence(),
+        parameter_table: parameter_table(subject, &book.members),
+        variable_table: variable_table(subject, &book),
+        modification: modification.unwrap_or_default(),
+        remark,
+    };
     let mut package = Package::default();
-    if !values.get("remark").is_empty() {
-        package.remarks.push(values.get("remark").to_string());
-    }
-    let path = format!("{}.mo", values.get("name"));
-    package.add(path, fill(include_str!("model.mo"), &values));
-    package.add("README.md", fill(include_str!("README.md"), &values));
+    package.add(MODEL.path(&model), MODEL.text(&model));
+    package.add(README.path(&readme), README.text(&readme));
+    package
+        .remarks
+        .extend((!readme.remark.is_empty()).then_some(readme.remark));
     package
 }
 

@@ -6,27 +6,100 @@ use super::Package;
 use super::functions::{Functions, wrapped};
 use super::names::{legal, quoted};
 use super::program::Array;
-use super::scripts::{Script, plan_values};
-use super::subject::{JUMP_PARTS, Named, Subject, bracketed_guesses, readme_values};
-use super::template::{Values, fill};
+use super::scripts::{Planned, Programs, Script, planned};
+use super::subject::{JUMP_PARTS, Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
+use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal};
 use std::fmt::Write;
 
+const MODULE: Template<Module> = template!("@library@.py", "model.py.txt");
+
+const README: Template<Readme> = template!("README.md", "README.md");
+
+values! {
+    /// What all files know.
+    struct Common {
+        ..planned: Planned;
+        description: String,
+        library: String,
+        origin_markdown: String,
+        model: String,
+    }
+}
+
+values! {
+    struct Module {
+        ..common: Common;
+        ..calls: Programs;
+        title: String,
+        origin: String,
+        loops_words: String,
+        states_list: String,
+        inputs_list: String,
+        outputs_list: String,
+        parameters_list: String,
+        derived_dict: String,
+        linear_word: &'static str,
+        branches: bool,
+        settled_unknowns: String,
+        guesses: String,
+        jacobian_rows: String,
+        jacobian_columns: String,
+        has_stop_word: &'static str,
+        moves_word: &'static str,
+        bends: bool,
+        bending: String,
+        jumps: bool,
+        jump_parts: String,
+        state_kinds: String,
+        start_given: String,
+        columns_list: String,
+        column_states: String,
+        symbolic_derivatives: String,
+        symbolic_outputs: String,
+        symbolic_residuals: String,
+        programs: String,
+    }
+}
+
+values! {
+    struct Readme {
+        ..common: Common;
+        ..tables: ReadmeTables;
+        simulate_arguments: &'static str,
+        run_arguments: &'static str,
+    }
+}
+
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let mut values = Values::default();
-    plain_values(subject, &mut values);
-    program_values(subject, &mut values);
+    let system = subject.system;
+    let common = Common {
+        planned: planned(subject, (literal, "None")),
+        description: subject.description.replace(['\\', '"'], " "),
+        library: legal(&system.model, RULES),
+        origin_markdown: subject.origin.sentence(),
+        model: system.model.to_string(),
+    };
     let names: Vec<String> = subject
         .parameters
         .iter()
         .map(|parameter| parameter.name.clone())
         .collect();
-    readme_values(subject, &names, &mut values);
+    let module = module(subject, common.clone());
+    let has_stop = common.planned.has_stop;
+    let readme = Readme {
+        tables: readme_tables(subject, &names),
+        simulate_arguments: if has_stop { "" } else { "stop=10.0" },
+        run_arguments: match has_stop {
+            true => "> run.csv",
+            false => "--stop 10 > run.csv",
+        },
+        common,
+    };
     let mut package = Package::default();
-    let module = format!("{}.py", values.get("library"));
-    package.add(module, fill(include_str!("model.py.txt"), &values));
-    package.add("README.md", fill(include_str!("README.md"), &values));
+    package.add(MODULE.path(&module), MODULE.text(&module));
+    package.add(README.path(&readme), README.text(&readme));
     package
 }
 
@@ -44,11 +117,8 @@ fn boolean(holds: bool) -> &'static str {
     if holds { "True" } else { "False" }
 }
 
-fn plain_values(subject: &Subject<'_>, values: &mut Values) {
-    let system = subject.system;
-    let (_, stop, _) = subject.plan();
-    plan_values(subject, (literal, "None"), values);
-    let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
+/// The list of parameters with units and defaults, and what derived ones follow from.
+fn parameters(subject: &Subject<'_>) -> [String; 2] {
     let mut parameters = "[\n".to_string();
     let mut derived = "{\n".to_string();
     for parameter in &subject.parameters {
@@ -69,68 +139,68 @@ fn plain_values(subject: &Subject<'_>, values: &mut Values) {
             }
         }
     }
-    let [rows, columns] = {
-        let (rows, columns) = subject.jacobian_pattern();
-        SCRIPT.entries(&rows, &columns)
-    };
-    let given: Vec<String> = system
-        .states
-        .iter()
-        .map(|state| boolean(state.start_given).to_string())
-        .collect();
-    let kinds: Vec<String> = subject.kinds().iter().map(usize::to_string).collect();
-    let bending: Vec<String> = subject.bending.iter().map(usize::to_string).collect();
+    [parameters + "]", derived + "}"]
+}
+
+fn module(subject: &Subject<'_>, common: Common) -> Module {
+    let system = subject.system;
+    let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
+    let bracketed = |list: Vec<String>| format!("[{}]", wrapped(&list));
+    let [parameters_list, derived_dict] = parameters(subject);
+    let (rows, columns) = subject.jacobian_pattern();
+    let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
+    let given = system.states.iter().map(|state| boolean(state.start_given).to_string());
     let settled = subject.settled_unknowns();
-    let settled: Vec<String> = settled.map(|is_settled| boolean(is_settled).to_string()).collect();
     let table = subject.columns.table();
     let fields: Vec<String> = table
         .iter()
         .map(|column| crate::rows::csv_field(&column.name))
         .collect();
-    values
-        .set("title", format!("{}: state equations.", system.model))
-        .set("origin", subject.origin.sentence().replace(['\\', '"'], " "))
-        .set("description", subject.description.replace(['\\', '"'], " "))
-        .set("origin_markdown", subject.origin.sentence())
-        .set("model", &*system.model)
-        .set(
-            "loops_words",
-            subject.loops_in_words().replace(['\\', '"', '{', '}'], " "),
-        )
-        .set("library", legal(&system.model, RULES))
-        .set("states_list", listed(&subject.states))
-        .set("inputs_list", listed(&subject.inputs))
-        .set("outputs_list", listed(&subject.outputs))
-        .set("parameters_list", parameters + "]")
-        .set("derived_dict", derived + "}")
-        .set("linear_word", boolean(system.linear))
-        .flag("branches", subject.has_branches())
-        .set("settled_unknowns", format!("[{}]", wrapped(&settled)))
-        .set("guesses", bracketed_guesses(subject, literal))
-        .set("jacobian_rows", rows)
-        .set("jacobian_columns", columns)
-        .set("has_stop_word", boolean(stop.is_some()))
-        .set("moves_word", boolean(subject.moves))
-        .flag("bends", !subject.bending.is_empty())
-        .set("bending", format!("[{}]", wrapped(&bending)))
-        .flag("jumps", subject.jumps())
-        .set("jump_parts", JUMP_PARTS.to_string())
-        .set("state_kinds", format!("[{}]", wrapped(&kinds)))
-        .set("start_given", format!("[{}]", wrapped(&given)))
-        .set("columns_list", strings(fields.iter().map(String::as_str)))
-        .set(
-            "column_states",
-            SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        )
-        .set("simulate_arguments", if stop.is_some() { "" } else { "stop=10.0" })
-        .set(
-            "run_arguments",
-            if stop.is_some() {
-                "> run.csv"
-            } else {
-                "--stop 10 > run.csv"
-            },
-        );
+    let mut functions = Functions::new(&Python);
+    let calls = SCRIPT.programs(subject, &mut functions);
+    // The same functions over symbols.
+    let symbols = |array| match array {
+        Array::Parameters => "p".to_string(),
+        Array::Unknowns => "w".to_string(),
+        Array::Temporaries => "s".to_string(),
+        _ => (SCRIPT.argument)(array, "out"),
+    };
+    let symbolic = |name: &str| match functions.call(name, &symbols) {
+        none if none.is_empty() => "None".to_string(),
+        call => call,
+    };
+    Module {
+        title: format!("{}: state equations.", system.model),
+        origin: subject.origin.sentence().replace(['\\', '"'], " "),
+        loops_words: subject.loops_in_words().replace(['\\', '"', '{', '}'], " "),
+        states_list: listed(&subject.states),
+        inputs_list: listed(&subject.inputs),
+        outputs_list: listed(&subject.outputs),
+        parameters_list,
+        derived_dict,
+        linear_word: boolean(system.linear),
+        branches: subject.has_branches(),
+        settled_unknowns: bracketed(settled.map(|is_settled| boolean(is_settled).to_string()).collect()),
+        guesses: bracketed_guesses(subject, literal),
+        jacobian_rows,
+        jacobian_columns,
+        has_stop_word: boolean(common.planned.has_stop),
+        moves_word: boolean(subject.moves),
+        bends: !subject.bending.is_empty(),
+        bending: bracketed(subject.bending.iter().map(usize::to_string).collect()),
+        jumps: subject.jumps(),
+        jump_parts: JUMP_PARTS.to_string(),
+        state_kinds: bracketed(subject.kinds().iter().map(usize::to_string).collect()),
+        start_given: bracketed(given.collect()),
+        columns_list: strings(fields.iter().map(String::as_str)),
+        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
+        symbolic_derivatives: symbolic("_derivatives"),
+        symbolic_outputs: symbolic("_outputs"),
+        symbolic_residuals: symbolic("_residuals"),
+        programs: functions.finish().trim_end().to_string() + "\n",
+        common,
+        calls,
+    }
 }
 
 /// How Python calls the programs, in the methods of the class.
@@ -162,24 +232,3 @@ const SCRIPT: Script = Script {
     first: 0,
     goes_on: "",
 };
-
-fn program_values(subject: &Subject<'_>, values: &mut Values) {
-    let mut functions = Functions::new(&Python);
-    SCRIPT.programs(subject, &mut functions, values);
-    // The same functions over symbols.
-    let symbols = |array| match array {
-        Array::Parameters => "p".to_string(),
-        Array::Unknowns => "w".to_string(),
-        Array::Temporaries => "s".to_string(),
-        _ => (SCRIPT.argument)(array, "out"),
-    };
-    for (key, name) in [
-        ("symbolic_derivatives", "_derivatives"),
-        ("symbolic_outputs", "_outputs"),
-        ("symbolic_residuals", "_residuals"),
-    ] {
-        let call = functions.call(name, &symbols);
-        values.set(key, if call.is_empty() { "None".to_string() } else { call });
-    }
-    values.set("programs", functions.finish().trim_end().to_string() + "\n");
-}

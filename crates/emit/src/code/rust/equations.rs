@@ -1,0 +1,199 @@
+//! The functions of the module of equations, and the statements that call them.
+
+use super::dialect::{Rust, literal};
+use crate::code::functions::{Functions, wrapped};
+use crate::code::names::one_line;
+use crate::code::program::Array;
+use crate::code::subject::{Named, Subject, labels};
+use crate::code::template::values;
+use lgm_kernels::program::Program;
+use lgm_kernels::{Kernel, LARGEST_TURN};
+use std::f64::consts::TAU;
+use std::fmt::Write;
+
+values! {
+    /// Calls of the functions that every model has.
+    pub(super) struct Calls {
+        derivatives_call: String,
+        outputs_call: String,
+        starts_call: String,
+        inputs_call: String,
+        direct_call: String,
+        jacobian_call: String,
+        residuals_call: String,
+        loop_matrix_call: String,
+        by_loop_call: String,
+        by_state_call: String,
+    }
+}
+
+values! {
+    /// What says where something happens: corners, conditions and oscillations.
+    pub(super) struct CornerCalls {
+        corners: bool,
+        instants: usize,
+        instants_call: String,
+        switches: usize,
+        switches_call: String,
+        phases: usize,
+        phases_call: String,
+        bounds_steps: bool,
+        largest_turn: String,
+        crossings: usize,
+        conditions: usize,
+        jumping: String,
+        conditions_call: String,
+        bend_count: usize,
+        bending: String,
+        bends_call: String,
+    }
+}
+
+pub(super) fn integers(entries: &[usize]) -> String {
+    let entries: Vec<String> = entries.iter().map(usize::to_string).collect();
+    wrapped(&entries)
+}
+
+/// The arguments of a call in the methods of the model; `own` is how the model itself is called.
+fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
+    let (own, out) = (own.to_string(), out.to_string());
+    move |array| match array {
+        Array::Time => "t".to_string(),
+        Array::Parameters => format!("&{own}.p"),
+        Array::States => "x".to_string(),
+        Array::Inputs => "u".to_string(),
+        Array::Rates => "du".to_string(),
+        Array::Unknowns => format!("&{own}.w"),
+        Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
+        Array::Temporaries => format!("&mut {own}.s"),
+        Array::Output => out.clone(),
+    }
+}
+
+/// The functions of the module of equations.
+pub(super) struct Equations<'p> {
+    functions: Functions<'static>,
+    programs: Vec<&'p Program>,
+    /// Whether any call takes working memory.
+    pub(super) uses_scratch: bool,
+}
+
+impl<'p> Equations<'p> {
+    pub(super) fn new() -> Equations<'p> {
+        Equations {
+            functions: Functions::new(&Rust),
+            programs: Vec::new(),
+            uses_scratch: false,
+        }
+    }
+
+    /// Adds a function, and gives the statement that calls it; nothing where it computes nothing.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        kernel: &'p Kernel,
+        (own, out): (&str, &str),
+        remark: &dyn Fn(u32) -> Option<String>,
+    ) -> String {
+        self.functions.add(name, kernel.program(), remark);
+        self.programs.push(kernel.program());
+        self.call(name, own, out)
+    }
+
+    fn call(&mut self, name: &str, own: &str, out: &str) -> String {
+        let call = self.functions.call(name, &arguments(own, out));
+        self.uses_scratch |= call.contains(".s,") || call.contains(".s)");
+        match call.is_empty() {
+            true => call,
+            false => format!("crate::equations::{call}"),
+        }
+    }
+
+    /// The functions that every model has, and the calls of them.
+    pub(super) fn add_kernels(&mut self, subject: &'p Subject<'_>) -> Calls {
+        let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
+        let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
+        let none = |_: u32| None;
+        let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
+        let derivatives_call = self.add("derivatives", &kernels.derivatives, ("self", "dx"), &states);
+        let outputs_call = self.add("outputs", &kernels.outputs, ("self", "y"), &outputs);
+        let starts_call = self.add("starts", &kernels.starts, ("model", "&mut x"), &none);
+        let mut add = |name: &str, kernel: &'p Kernel, out: &str| self.add(name, kernel, ("self", out), &none);
+        let by_unknowns = &jacobians.rates_by_unknowns.values;
+        let by_states = &jacobians.residuals_by_states.values;
+        Calls {
+            derivatives_call,
+            outputs_call,
+            starts_call,
+            inputs_call: add("inputs", &kernels.inputs, "&mut both"),
+            direct_call: add("jacobian", &jacobians.rates_by_states.values, "&mut direct"),
+            residuals_call: add("residuals", &kernels.residuals, "&mut step"),
+            loop_matrix_call: add("loop_matrix", &jacobians.residuals_by_unknowns.values, "&mut entries"),
+            by_loop_call: add("by_unknowns", by_unknowns, "&mut by_loop"),
+            by_state_call: add("residuals_by_states", by_states, "&mut by_state"),
+            jacobian_call: self.call("jacobian", "self", "entries"),
+        }
+    }
+
+    /// What says where something happens.
+    pub(super) fn add_corners(&mut self, subject: &'p Subject<'_>) -> CornerCalls {
+        let corners = &subject.corners;
+        let none = |_: u32| None;
+        let mut add = |name: &str, kernel: &'p Kernel, out: &str| self.add(name, kernel, ("self", out), &none);
+        let instants_call = add("instants", corners.instants(), "&mut instants");
+        let switches_call = add("switches", corners.switches(), "&mut values");
+        // Where it is false, nobody asks how fast anything oscillates.
+        let has_phases = subject.needs_fastest();
+        let phases_call = match has_phases {
+            true => add("phases", corners.phases(), "&mut next"),
+            false => String::new(),
+        };
+        let bends_call = match corners.crossings().outputs() {
+            0 => String::new(),
+            _ => add("crossings", corners.crossings(), "&mut crossings"),
+        };
+        let [instants, switches] = [corners.instants(), corners.switches()].map(Kernel::outputs);
+        CornerCalls {
+            corners: instants + switches > 0,
+            instants,
+            instants_call,
+            switches,
+            switches_call,
+            phases: if has_phases { corners.phases().outputs() } else { 0 },
+            phases_call,
+            bounds_steps: subject.bounds_steps(),
+            largest_turn: format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
+            crossings: corners.crossings().outputs(),
+            conditions: subject.jumping.len(),
+            jumping: integers(&subject.jumping),
+            conditions_call: match subject.jumping.is_empty() {
+                true => String::new(),
+                false => bends_call.clone(),
+            },
+            bend_count: subject.bending.len(),
+            bending: integers(&subject.bending),
+            bends_call,
+        }
+    }
+
+    /// The lines for parameters that follow from others.
+    pub(super) fn add_derived(&mut self, subject: &'p Subject<'_>) -> String {
+        let mut lines = String::new();
+        for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
+            let name = format!("derived_{}", order + 1);
+            let remark = subject.entries().nth(*position).map(|entry| one_line(&entry.name));
+            let call = self.add(&name, kernel, ("model", "&mut value"), &|_| remark.clone());
+            let _ = write!(
+                lines,
+                "        if model.p[{position}].is_nan() {{\n            let mut value = [zero; 1];\n            {call}\n            \
+                 model.p[{position}] = value[0];\n        }}\n"
+            );
+        }
+        lines
+    }
+
+    /// How much working memory the functions take at most, and all of them.
+    pub(super) fn finish(self) -> (usize, String) {
+        (Subject::scratch(&self.programs), self.functions.finish())
+    }
+}
