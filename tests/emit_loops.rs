@@ -185,6 +185,20 @@ fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
     assert!(difference <= 1e-9, "Rust: {difference:e} {place}");
 }
 
+#[test]
+fn iterations_on_loops_are_bounded_as_asked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("ring.lgm");
+    fs::write(&file, ring(2)).unwrap();
+    for (further, expected) in [(&["--loop-iterations", "7"][..], "7"), (&[], "50")] {
+        let folder = scratch.path().join(expected);
+        emit(&file, "c", &folder, further);
+        let header = fs::read_to_string(folder.join("Ring.h")).unwrap();
+        let line = format!("#define Ring_ITERATIONS {expected}");
+        assert!(header.lines().any(|each| each == line), "{line}");
+    }
+}
+
 /// Tanks at rest, where the slope of a turbulent flow is infinite: the scales of the states are found beside it.
 const TANKS: &str = "element Turbulent(c [Pa.s^2/m^6]) : fluid { across = c*through*abs(through); }
 model Tanks {

@@ -244,8 +244,7 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     let c = C { float: options.float };
     let mut package = Package::default();
     let common = common(subject, &c);
-    let iterations = CodeOptions::default().iterations();
-    for file in library_files(subject, &c, &common, None, iterations) {
+    for file in library_files(subject, &c, &common, None, options.iterations()) {
         package.add(file.0, file.1);
     }
     for file in PROGRAMS.iter().map(|template| template.file(&common)) {
