@@ -52,6 +52,7 @@ pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> 
             let bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
             bodies.into_iter().find_map(|body| declared_at(body, name))
         }
+        StatementKind::Faulty(faulty) => faulty.declared.as_ref().and_then(is),
         StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => None,
     })
 }

@@ -264,6 +264,29 @@ fn a_broken_line_leaves_the_rest_alive() {
 }
 
 #[test]
+fn names_keep_their_meaning_where_the_statement_is_faulty() {
+    let text = OSCILLATOR
+        .replace("Mass(m) x", "Mass(m*) x")
+        .replace("ForceSource(F)", "ForceSource(2*)(F");
+    let lines = |places: Vec<lgm_source::Span>, found: &Snapshot| -> Vec<usize> {
+        let line = |span: &lgm_source::Span| found.map().line_column(span.source, span.start).0;
+        places.iter().map(line).collect()
+    };
+    let (found, at) = behind(&text, "ForceSource(2*)(F");
+    assert_eq!(lines(found.references(at, true), &found), [6, 8]);
+    let (found, at) = behind(&text, "  mas");
+    assert_eq!(lines(found.references(at, true), &found), [9, 11]);
+    let (found, at) = behind(&text, "across(mas");
+    assert_eq!(lines(found.definition(at).into_iter().collect(), &found), [9]);
+    let (found, at) = behind(&text, "node ");
+    let edits = found.rename(at, "y").expect("edits");
+    assert_eq!(
+        lines(edits.iter().map(|edit| edit.span).collect(), &found),
+        [7, 8, 9, 10]
+    );
+}
+
+#[test]
 fn fixes_mend_what_they_are_offered_for() {
     let text = OSCILLATOR.replace("Spring(k)", "Sprign(k)");
     let found = snapshot(&text);

@@ -277,6 +277,19 @@ pub enum StatementKind {
     If(If),
     /// `experiment { stop = 5 [s]; .. }`
     Experiment(Vec<Attribute>),
+    /// What could be read of a statement in which a fault was reported.
+    Faulty(Faulty),
+}
+
+/// What could be read of a faulty statement, such as `spring : Spring(k = 2*) x -> gnd;`.
+#[derive(Clone, Debug)]
+pub struct Faulty {
+    /// The instance that it would declare: `spring`.
+    pub declared: Option<Name>,
+    /// What it would be one of: `Spring`.
+    pub kind: Option<Name>,
+    /// Names in the rest, with their members: `x`, `gnd`. Names of arguments are not among them.
+    pub uses: Vec<Expr>,
 }
 
 /// `a, b[3] vector : electrical, floating`

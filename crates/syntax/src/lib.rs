@@ -30,7 +30,7 @@ use lgm_source::{SourceId, Span};
 use rustc_hash::FxHashSet;
 use token::{Lexed, Spanned, Token};
 
-/// Parses a whole text. What is faulty is reported and left out; everything else is in the tree.
+/// Parses a whole text. What is faulty is reported; of faulty statements the tree has the names, of other faulty parts nothing.
 pub fn parse(source: SourceId, text: &str) -> (ast::Ast, Vec<Diagnostic>) {
     let Lexed {
         tokens,

@@ -2,8 +2,10 @@
 //!
 //! Statements end with `;`, blocks are held together by braces, and the words that open items and most statements are
 //! reserved: so the parts can be told apart without understanding them. Each part is parsed alone. A faulty one is
-//! reported once and left out, or mended where the mending is sure (a missing `;` or `}`); then the grammar builds
+//! reported once, and mended where the mending is sure (a missing `;` or `}`); of others, the names are kept. Then the grammar builds
 //! each item from what is left. The work is linear in the length of the text, however many faults there are.
+
+mod remains;
 
 use super::ast::Item;
 use super::build::{Context, Parsed};
@@ -493,22 +495,7 @@ impl<'t> Recovery<'_, 't> {
         self.split_end = if braces { 0 } else { end };
         self.explain(part, start, self.position, &stop);
         if part == Part::Statement {
-            self.keep_declaration(start, stopped);
-        }
-    }
-
-    /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
-    /// so that its uses are not reported as well.
-    fn keep_declaration(&mut self, start: usize, stopped: usize) {
-        let word = matches!(
-            self.at(start),
-            Some(Token::Param | Token::Const | Token::Input | Token::Signal | Token::State | Token::Output)
-        );
-        if word && stopped >= start + 2 && matches!(self.at(start + 1), Some(Token::Name(_))) {
-            self.keep(start, start + 2);
-            self.keep_made(Token::Equals);
-            self.keep_made(Token::Missing);
-            self.keep_made(Token::Semicolon);
+            self.keep_remains(start, stopped);
         }
     }
 

@@ -187,6 +187,36 @@ fn doc_comments_belong_to_what_follows() {
 }
 
 #[test]
+fn faulty_statements_stay_in_the_tree_with_their_names() {
+    let text = "model M {\n  spring : Spring(k = 2*) x.p -> gnd;\n  half :\n  a -> -> b.c;\n  param g = ) + h;\n  last : Mass(1) x -> gnd;\n}";
+    let (tree, diagnostics) = parse(SourceId(0), text);
+    assert_eq!(diagnostics.len(), 3, "{diagnostics:#?}");
+    let Item::Model(model) = &tree.items[0] else { panic!() };
+    let kept: Vec<String> = model
+        .body
+        .iter()
+        .map(|statement| match &statement.kind {
+            StatementKind::Faulty(Faulty { declared, kind, uses }) => {
+                let word = |name: &Option<Name>| name.as_ref().map_or("_".to_string(), |name| name.text.to_string());
+                let uses: Vec<String> = uses.iter().map(shape).collect();
+                format!("{} : {} | {}", word(declared), word(kind), uses.join(" "))
+            }
+            StatementKind::Param(assigned) => format!("param {}", assigned.name.text),
+            StatementKind::Instance(instance) => format!("instance {}", instance.declared.name.text),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "spring : Spring | x.p gnd",
+        "half : _ | a b.c",
+        "param g",
+        "_ : _ | h",
+        "instance last",
+    ];
+    assert_eq!(kept, expected);
+}
+
+#[test]
 fn all_names_that_are_not_reserved_can_be_declared() {
     for word in "across start mass in vector floating mode drive through effort flow bond at modes port1".split(' ') {
         let text = format!(

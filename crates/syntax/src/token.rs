@@ -52,6 +52,8 @@ pub enum Token<'t> {
     StartExpression,
     /// Put by recovery where a declaration has a faulty value.
     Missing,
+    /// Put by recovery in front of what could be read of a faulty statement.
+    Faulty,
 
     /// A plain name.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]

@@ -45,6 +45,7 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
         StatementKind::For(each) => [&each.from, &each.to].into_iter().for_each(visit),
         StatementKind::If(choice) => choice.branches.iter().for_each(|branch| visit(&branch.0)),
         StatementKind::Experiment(settings) => of_attributes(settings, visit),
+        StatementKind::Faulty(faulty) => faulty.uses.iter().for_each(visit),
     }
 }
 

@@ -90,6 +90,7 @@ fn statement_part(statement: &Statement) -> Part {
         StatementKind::For(_) => "for_statement",
         StatementKind::If(_) => "if_statement",
         StatementKind::Experiment(_) => "experiment",
+        StatementKind::Faulty(_) => unreachable!("only texts without faults are compared"),
     };
     (
         kind.to_string(),

@@ -111,6 +111,11 @@ impl Declaring<'_> {
         }
     }
 
+    fn kind(&self, name: &Name) -> Option<DefinitionId> {
+        let place = self.program.definition(&name.text, name.span.source)?;
+        self.found.items.get(&(place.file, place.item)).copied()
+    }
+
     fn domain(&self, name: &Name) -> Option<DefinitionId> {
         let place = self.program.domain(&name.text, name.span.source)?;
         self.found.items.get(&(place.file, place.item)).copied()
@@ -137,9 +142,14 @@ impl Declaring<'_> {
                 self.enter(&indexed.declared.name, DefinitionKind::State, span, (doc, None, None));
             }
             StatementKind::Instance(instance) => {
-                let place = self.program.definition(&instance.kind.text, instance.kind.span.source);
-                let of = place.and_then(|place| self.found.items.get(&(place.file, place.item)).copied());
+                let of = self.kind(&instance.kind);
                 self.enter(&instance.declared.name, DefinitionKind::Instance, span, (doc, None, of));
+            }
+            StatementKind::Faulty(faulty) => {
+                let of = faulty.kind.as_ref().and_then(|kind| self.kind(kind));
+                if let Some(name) = &faulty.declared {
+                    self.enter(name, DefinitionKind::Instance, span, (doc, None, of));
+                }
             }
             StatementKind::Chain(_) | StatementKind::For(_) | StatementKind::If(_) | StatementKind::Experiment(_) => {}
         }

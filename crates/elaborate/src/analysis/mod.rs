@@ -1,7 +1,7 @@
 //! What each name in the texts stands for, whatever faults they have: what an editor goes by.
 //!
-//! Names are resolved in the syntax trees alone, without values: a statement that could not be read is missing, and all others
-//! keep their meaning. A name of the standard library, of an import, or of the text itself stands for one [`Definition`].
+//! Names are resolved in the syntax trees alone, without values: of a statement with a fault, the names keep their meaning
+//! that could be read. A name of the standard library, of an import, or of the text itself stands for one [`Definition`].
 
 mod declaring;
 mod definitions;

@@ -95,6 +95,7 @@ impl Resolving<'_> {
                     instance.bindings.as_deref().unwrap_or(&[]),
                 );
             }
+            StatementKind::Faulty(faulty) => faulty.kind.iter().for_each(|kind| self.kind(kind, &[], &[])),
             _ => {}
         }
         self.in_experiment = matches!(statement.kind, StatementKind::Experiment(_));

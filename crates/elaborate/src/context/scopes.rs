@@ -172,6 +172,7 @@ impl<'a> Body<'a> {
             StatementKind::Output(_)
             | StatementKind::Chain(_)
             | StatementKind::Experiment(_)
+            | StatementKind::Faulty(_)
             | StatementKind::For(_)
             | StatementKind::If(_) => {}
         });

@@ -19,7 +19,8 @@ fn declares(statements: &[Statement]) -> bool {
         StatementKind::Instance(_)
         | StatementKind::Chain(_)
         | StatementKind::Output(_)
-        | StatementKind::Experiment(_) => false,
+        | StatementKind::Experiment(_)
+        | StatementKind::Faulty(_) => false,
         StatementKind::For(block) => declares(&block.body),
         StatementKind::If(block) => {
             block.branches.iter().any(|branch| declares(&branch.1)) || declares(&block.otherwise)

@@ -50,6 +50,7 @@ impl<'a> Scope<'a> {
             StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
                 self.values.insert(&indexed.declared.name.text);
             }
+            StatementKind::Faulty(faulty) => self.parts.extend(faulty.declared.iter().map(|name| &*name.text)),
             StatementKind::Output(_)
             | StatementKind::Chain(_)
             | StatementKind::Experiment(_)
@@ -154,6 +155,8 @@ impl<'a> Walk<'_, 'a> {
                     let values = values.filter(|entry| !matches!(&*entry.name.text, "plot" | "method"));
                     values.for_each(|entry| self.value(&entry.value));
                 }
+                // Its fault is reported already, and what a name means in it is not certain.
+                StatementKind::Faulty(_) => {}
             }
         }
     }

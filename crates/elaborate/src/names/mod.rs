@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
                     *seen = all;
                 }
                 StatementKind::Experiment(_) if !is_model => self.not_in_component(statement.span, "an experiment"),
-                StatementKind::Experiment(_) | StatementKind::Chain(_) => {}
+                StatementKind::Experiment(_) | StatementKind::Chain(_) | StatementKind::Faulty(_) => {}
             }
         }
     }

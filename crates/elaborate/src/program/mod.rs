@@ -49,7 +49,8 @@ pub struct Program {
 #[derive(Debug)]
 pub(crate) struct File {
     pub source: SourceId,
-    pub ast: Ast,
+    /// Shared with other compilations if it is one of the library.
+    pub ast: Arc<Ast>,
     pub library: bool,
 }
 
@@ -68,7 +69,7 @@ impl Program {
     /// The tree of a text.
     pub fn ast(&self, source: SourceId) -> Option<&Ast> {
         let file = self.files.iter().find(|file| file.source == source);
-        file.map(|file| &file.ast)
+        file.map(|file| &*file.ast)
     }
 
     /// The modules of the standard library that can be imported by name.
@@ -147,7 +148,8 @@ pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Progra
     }
     let title = loader.map.get(root).name.clone();
     let path = loader.map.get(root).path.as_deref().map(normal);
-    loader.program.root = loader.file(root, path, title, false);
+    let parsed = loader.parse(root);
+    loader.program.root = loader.file(parsed, path, title, false);
     let Loader {
         mut program,
         mut diagnostics,
@@ -212,6 +214,22 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
+/// The tree of a module of the library, which is parsed once per process: in every compilation it has the same number among the
+/// sources if the same texts come before it. It is parsed anew if they do not.
+fn module_ast(at: usize, source: SourceId) -> Arc<Ast> {
+    static PARSED: [OnceLock<(SourceId, Arc<Ast>)>; MODULES.len()] = [const { OnceLock::new() }; MODULES.len()];
+    let parse = || {
+        let (ast, diagnostics) = lgm_syntax::parse(source, MODULES[at].text);
+        assert!(diagnostics.is_empty(), "invariant: the library has no faults");
+        Arc::new(ast)
+    };
+    let (known, ast) = PARSED[at].get_or_init(|| (source, parse()));
+    match *known == source {
+        true => ast.clone(),
+        false => parse(),
+    }
+}
+
 impl Loader<'_> {
     fn module(&mut self, at: usize) {
         if self.modules.contains_key(&at) {
@@ -220,14 +238,25 @@ impl Loader<'_> {
         self.modules.insert(at, 0);
         let module = &MODULES[at];
         let source = self.map.add(module.title, module.text, None);
-        let index = self.file(source, None, module.title.to_string(), true);
+        let ast = module_ast(at, source);
+        let index = self.file((source, ast), None, module.title.to_string(), true);
         self.modules.insert(at, index);
     }
 
-    fn file(&mut self, source: SourceId, path: Option<PathBuf>, title: String, library: bool) -> usize {
-        let text = self.map.get(source).text.clone();
-        let (ast, mut diagnostics) = lgm_syntax::parse(source, &text);
+    fn parse(&mut self, source: SourceId) -> (SourceId, Arc<Ast>) {
+        let (ast, mut diagnostics) = lgm_syntax::parse(source, &self.map.get(source).text);
         self.diagnostics.append(&mut diagnostics);
+        (source, Arc::new(ast))
+    }
+
+    /// Enters a text, and follows its imports.
+    fn file(
+        &mut self,
+        (source, ast): (SourceId, Arc<Ast>),
+        path: Option<PathBuf>,
+        title: String,
+        library: bool,
+    ) -> usize {
         let imports: Vec<ast::Import> = ast
             .items
             .iter()
@@ -409,7 +438,8 @@ impl Loader<'_> {
         let title = path.display().to_string();
         let source = self.map.add(title.clone(), text, Some(path.clone()));
         self.program.imports.insert(span, source);
-        self.file(source, Some(path), title, false);
+        let parsed = self.parse(source);
+        self.file(parsed, Some(path), title, false);
         Ok(())
     }
 }

@@ -1,0 +1,69 @@
+//! What of a faulty statement can be read all the same: tokens that the grammar makes a declaration without a value of, or an error
+//! node with the names that stand in the statement.
+
+use super::Recovery;
+use crate::token::Token;
+
+impl Recovery<'_, '_> {
+    /// Keeps what can be read of the faulty statement from `start` up to here; the parser stopped at `stopped`.
+    pub(super) fn keep_remains(&mut self, start: usize, stopped: usize) {
+        let is_declared = self.keep_declaration(start, stopped);
+        let read = if is_declared { start + 2 } else { start };
+        let mark = self.kept.len();
+        let has_names = self.keep_names(read, self.position);
+        if is_declared && !has_names {
+            self.kept.truncate(mark);
+        }
+    }
+
+    /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
+    /// so that its uses are not reported as well. Whether there is one.
+    fn keep_declaration(&mut self, start: usize, stopped: usize) -> bool {
+        let word = matches!(
+            self.at(start),
+            Some(Token::Param | Token::Const | Token::Input | Token::Signal | Token::State | Token::Output)
+        );
+        let is_sure = word && stopped >= start + 2 && matches!(self.at(start + 1), Some(Token::Name(_)));
+        if is_sure {
+            self.keep(start, start + 2);
+            self.keep_made(Token::Equals);
+            self.keep_made(Token::Missing);
+            self.keep_made(Token::Semicolon);
+        }
+        is_sure
+    }
+
+    /// The names in a faulty statement, so that an editor knows what they stand for: what it would declare, of what kind, and whatever
+    /// else it names. Whether there are any.
+    fn keep_names(&mut self, from: usize, to: usize) -> bool {
+        let place = self.all[from.min(to - 1)].0;
+        self.kept.push((place, Token::Faulty, place));
+        let is_name = |index: usize| index < to && matches!(self.all[index].1, Token::Name(_));
+        let mut next = from;
+        if is_name(from) && from + 1 < to && self.at(from + 1) == Some(Token::Colon) {
+            let has_kind = is_name(from + 2) && !self.first_on_line(from + 2);
+            next = from + 2 + usize::from(has_kind);
+            self.keep(from, next);
+            if !has_kind {
+                self.keep_made(Token::Missing);
+            }
+        }
+        while next < to {
+            let is_argument = self.at(next + 1) == Some(Token::Equals);
+            if !is_name(next) || is_argument || self.at(next.wrapping_sub(1)) == Some(Token::Dot) {
+                next += 1;
+                continue;
+            }
+            let start = next;
+            next += 1;
+            while next + 1 < to && self.at(next) == Some(Token::Dot) && is_name(next + 1) {
+                next += 2;
+            }
+            self.keep(start, next);
+        }
+        let end = self.all[to - 1].2;
+        let has_names = self.kept.last().is_some_and(|last| last.1 != Token::Faulty);
+        self.kept.push((end, Token::Semicolon, end));
+        has_names
+    }
+}
