@@ -43,10 +43,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         .model
         .compilation(SourceMap::default(), |settings, _| Request {
             settings,
-            // Numbers find every singular value; symbols are made only where they are to be verified, so that checking takes time in
-            // proportion to the model.
+            // Numbers find every singular value; symbols are made, and made short, only where they are to be verified, so that
+            // checking takes time in proportion to the model.
             equations: Options {
                 symbolic: arguments.verify,
+                readable: arguments.verify,
                 ..Options::default()
             },
             verify: arguments.verify,

@@ -16,6 +16,9 @@ pub struct Options {
     pub symbolic: bool,
     /// Whether A..F in numbers are wanted.
     pub numeric: bool,
+    /// Whether somebody reads or emits the equations, so that it matters how long they are. If not, nonlinear ones stay as they came
+    /// out of reduction; faults and the numbers of states, outputs and loops are the same.
+    pub readable: bool,
     /// Whether the equations are wanted in blocks too; the states are co-energy variables then.
     pub blocks: bool,
     /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
@@ -43,6 +46,7 @@ impl Default for Options {
             retain: Vec::new(),
             symbolic: true,
             numeric: true,
+            readable: true,
             blocks: false,
             linear_outputs: false,
             size_limit: RationalFunctions::DEFAULT_OPERATIONS,

@@ -177,7 +177,7 @@ fn equations(
     columns: Option<Vec<u32>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Built, Failure> {
-    let is_read = columns.is_none();
+    let is_read = columns.is_none() && options.readable;
     let mut columns = columns.unwrap_or_default();
     let started = prepare::started_columns(prepared);
     let asked = columns.len();
