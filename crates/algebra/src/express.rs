@@ -11,6 +11,7 @@ use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
+use std::borrow::Cow;
 
 /// Longer polynomials are left as they are: nobody reads them, and factors are dear to find.
 const LONGEST_TO_FACTOR: usize = 200;
@@ -22,8 +23,8 @@ impl RationalFunctions {
         if let Some(number) = f.as_number() {
             return exprs.number(number);
         }
-        let numerator = Written::new(&self.shortest(&f.numerator));
-        let denominator = Written::new(&self.shortest(&f.denominator));
+        let numerator = Written::new(self.shortest(&f.numerator));
+        let denominator = Written::new(self.shortest(&f.denominator));
         let mut number = &numerator.number / &denominator.number;
         let top_scale = best_scale(&mut number, &numerator.factors, false);
         let bottom_scale = best_scale(&mut number, &denominator.factors, true);
@@ -34,8 +35,8 @@ impl RationalFunctions {
     }
 
     /// The polynomial with squared cosines replaced by squared sines, where that is shorter.
-    fn shortest(&self, polynomial: &Polynomial) -> Polynomial {
-        let mut best = polynomial.clone();
+    fn shortest<'p>(&self, polynomial: &'p Polynomial) -> Cow<'p, Polynomial> {
+        let mut best = Cow::Borrowed(polynomial);
         for variable in polynomial.variables() {
             let Meaning::Call(function @ (Function::Cos | Function::Cosh), argument) = self.kernels.meaning(variable)
             else {
@@ -65,7 +66,7 @@ impl RationalFunctions {
             }
             let other = Polynomial::from_coefficients_in(variable, &parts);
             if other.term_count() < best.term_count() {
-                best = other;
+                best = Cow::Owned(other);
             }
         }
         best
@@ -80,7 +81,7 @@ struct Written {
 }
 
 impl Written {
-    fn new(polynomial: &Polynomial) -> Written {
+    fn new(polynomial: Cow<'_, Polynomial>) -> Written {
         let content = polynomial.integer_content();
         // Only a sign that all terms share goes in front: `b - a` is better than `-(a - b)`.
         let negative = polynomial.coefficients.iter().all(Integer::is_negative);
@@ -97,10 +98,14 @@ impl Written {
             factor(rest.clone(), &mut factors, &mut budget);
             // Factors come with positive leading coefficients; the sign that is left goes back into the first one
             // of them with mixed signs, or in front.
-            let product = factors.iter().fold(Polynomial::one(), |product, (factor, power)| {
-                product.mul(&factor.power(*power))
-            });
-            if product != rest {
+            let is_whole = match &factors[..] {
+                [(only, 1)] => *only == rest,
+                _ => {
+                    let powers = factors.iter().map(|(factor, power)| factor.power(*power));
+                    powers.fold(Polynomial::one(), |product, power| product.mul(&power)) == rest
+                }
+            };
+            if !is_whole {
                 let mixed = factors
                     .iter_mut()
                     .find(|(factor, power)| power % 2 == 1 && factor.coefficients.iter().any(Integer::is_negative));
@@ -143,7 +148,9 @@ fn factor(polynomial: Polynomial, list: &mut Vec<(Polynomial, u32)>, budget: &mu
     if polynomial.is_one() {
         return;
     }
-    if polynomial.term_count() > 2 && polynomial.term_count() <= LONGEST_TO_FACTOR {
+    let may_split = polynomial.term_count() > 2 && polynomial.term_count() <= LONGEST_TO_FACTOR;
+    // A factor without a variable that one term alone has, and once, would divide that term and all others: there is none.
+    if may_split && !polynomial.has_variable_of_one_term() {
         for variable in polynomial.variables() {
             let mut parts = polynomial.coefficients_in(variable);
             if parts.len() > 2 {

@@ -128,6 +128,20 @@ impl Polynomial {
         self.coefficients.len()
     }
 
+    /// Whether it depends on a variable.
+    pub(super) fn contains(&self, variable: Variable) -> bool {
+        self.position(variable.0).is_some()
+    }
+
+    /// Whether a variable stands in one term alone, and there to the first power.
+    pub(super) fn has_variable_of_one_term(&self) -> bool {
+        (0..self.variables.len()).any(|position| {
+            let mut exponents = (0..self.term_count()).map(|term| self.exponent(term, position));
+            let first = exponents.find(|exponent| *exponent > 0);
+            first == Some(1) && exponents.all(|exponent| exponent == 0)
+        })
+    }
+
     /// The factors of a term, variables ascending; terms count from 0, lexicographically greatest first.
     pub fn factors(&self, term: usize) -> Vec<(Variable, u32)> {
         (0..self.variables.len())

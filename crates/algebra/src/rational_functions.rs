@@ -56,6 +56,37 @@ impl RationalFunctions {
         self.apply_relations(reduced)
     }
 
+    /// The sum of products of coefficients with symbols, where its lowest terms show at once and are no longer than the products apart:
+    /// each coefficient is a product of other symbols, or 1, over the same denominator, whose coefficients have no common number.
+    pub fn at_once(&self, terms: &[(Variable, &RationalFunction)]) -> Option<RationalFunction> {
+        let denominator = &terms.first()?.1.denominator;
+        let is_plain = |f: &RationalFunction| {
+            f.numerator.term_count() == 1
+                && f.numerator.integer_content().is_one()
+                && f.denominator == *denominator
+                && terms.iter().all(|(variable, _)| !f.numerator.contains(*variable))
+        };
+        let mut symbols: Vec<Variable> = terms.iter().map(|term| term.0).collect();
+        symbols.sort_unstable();
+        let is_apart = symbols.windows(2).all(|pair| pair[0] != pair[1])
+            && symbols.iter().all(|variable| !denominator.contains(*variable));
+        if self.kernels.has_relations()
+            || !is_apart
+            || !denominator.integer_content().is_one()
+            || !terms.iter().all(|term| is_plain(term.1))
+        {
+            return None;
+        }
+        // No factor of the denominator divides the coefficient of any of the symbols, which it has none of.
+        let products = terms
+            .iter()
+            .map(|(variable, f)| f.numerator.mul(&Polynomial::variable(*variable)));
+        Some(RationalFunction {
+            numerator: Polynomial::sum(&products.collect::<Vec<_>>()),
+            denominator: denominator.clone(),
+        })
+    }
+
     /// a^n; a is not zero where n is negative.
     pub fn power(&mut self, a: &RationalFunction, exponent: i32) -> RationalFunction {
         let base = if exponent < 0 { self.invert(a) } else { a.clone() };

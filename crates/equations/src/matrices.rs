@@ -6,7 +6,9 @@ use super::run::Run;
 use super::shared::SharedArena;
 use crate::causality::elimination::Row;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
-use lgm_algebra::{DoubleValues, ExactValues, Field, FromExpression, RationalFunctions, SHARED};
+use lgm_algebra::{
+    DoubleValues, ExactValues, Field, FromExpression, Kernels, RationalFunction, RationalFunctions, SHARED,
+};
 use lgm_model::Model;
 use lgm_model::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
 use num_rational::BigRational;
@@ -25,6 +27,11 @@ pub(crate) trait Present: Field + FromExpression {
     /// The expression that a person would write for the element.
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId;
 
+    /// A row over symbols as an expression, where it shows at once that nobody would write it otherwise.
+    fn at_once(&self, _exprs: &mut Exprs, _row: &[(ExprId, Self::Element)]) -> Option<ExprId> {
+        None
+    }
+
     /// What tells elements apart, where that is quicker than writing them again: large models hold few different numbers.
     fn key(_value: &Self::Element) -> Option<u64> {
         None
@@ -37,6 +44,16 @@ impl Present for RationalFunctions {
 
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId {
         self.to_expression(exprs, value)
+    }
+
+    fn at_once(&self, exprs: &mut Exprs, row: &[(ExprId, RationalFunction)]) -> Option<ExprId> {
+        let symbol = |id: ExprId| match exprs.node(id) {
+            Node::Symbol(symbol) => Some(Kernels::symbol(*symbol)),
+            _ => None,
+        };
+        let terms = row.iter().map(|(id, coefficient)| Some((symbol(*id)?, coefficient)));
+        let sum = RationalFunctions::at_once(self, &terms.collect::<Option<Vec<_>>>()?)?;
+        Some(self.to_expression(exprs, &sum))
     }
 }
 
@@ -232,6 +249,14 @@ impl<F: Present> Writer<'_, F> {
             };
             factors.push((variable, value.clone()));
         }
+        let is_long = factors.len() > COMMON_DENOMINATOR;
+        if rest.is_none_or(|rest| self.exprs.is_zero(rest))
+            && !is_long
+            && !self.field.exhausted()
+            && let Some(shortest) = self.field.at_once(self.exprs, &factors)
+        {
+            return shortest;
+        }
         let mut terms = Vec::with_capacity(factors.len() + 1);
         for (variable, value) in &factors {
             let coefficient = self.present(value);
@@ -242,7 +267,6 @@ impl<F: Present> Writer<'_, F> {
         terms.sort_by_key(|id| is_negative(self.exprs, *id));
         let apart = self.exprs.sum(terms);
         // A sum with a variable in it is no number.
-        let is_long = factors.len() > COMMON_DENOMINATOR;
         if !F::CANCELLED || F::NUMBERS && varies || is_long || self.field.exhausted() {
             return apart;
         }
