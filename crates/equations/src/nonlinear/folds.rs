@@ -1,9 +1,9 @@
 //! Storage whose law has folds: the same voltage or force at several values of what is stored.
 //!
 //! If such storage depends on other storage, its charge or displacement is the solution of an equation that has several of them, and
-//! two of them meet at a fold: from there on, a run could only go on with another one, and charge would come from nowhere. So the
-//! total of both is the state: where its solutions meet, what is stored leaps, and the total stays. Where there is no such total, the
-//! storage with folds comes first: the other way round there is nothing to solve.
+//! two of them meet at a fold: from there on, a run could only go on with another one, and charge would come from nowhere. The other
+//! way round there is nothing to solve, so such storage comes first where storage depends on each other. But if the total of both has
+//! folds too, its rate has poles then: the total is the state instead, and where its solutions meet, what is stored leaps.
 
 use crate::causality::Causality;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
@@ -109,7 +109,12 @@ fn slope(exprs: &mut Exprs, each: &Dependent<'_>) -> Option<ExprId> {
 }
 
 /// Whether a slope is positive at some value of what is stored and negative at another, as far as a grid of values shows it.
-fn changes_sign(exprs: &Exprs, slope: ExprId, stored: SymbolId, parameters: &FxHashMap<SymbolId, f64>) -> bool {
+pub(super) fn changes_sign(
+    exprs: &Exprs,
+    slope: ExprId,
+    stored: SymbolId,
+    parameters: &FxHashMap<SymbolId, f64>,
+) -> bool {
     let (mut rises, mut falls) = (false, false);
     for value in grid() {
         let found = value_at(exprs, slope, stored, value, parameters).unwrap_or(0.0);

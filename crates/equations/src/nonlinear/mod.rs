@@ -25,6 +25,7 @@ pub(super) mod evaluate;
 mod folds;
 mod inline;
 mod knees;
+mod leaps;
 mod linearity;
 mod loops;
 mod masses;
@@ -73,8 +74,6 @@ struct Built {
 struct Unbuilt {
     failure: Failure,
     model: Model,
-    /// Whether storage without a state has a law with folds.
-    has_folds: bool,
 }
 
 /// Formulates the equations of a nonlinear model.
@@ -107,10 +106,9 @@ pub(super) fn port_causality(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Option<Variable>> {
     let prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
-    if !prepared.knees.iter().any(|knee| knee.has_folds) {
+    if prepared.folded.is_empty() {
         return prepared.causality.solved;
     }
-    // Whether they have totals is known with the equations alone.
     match build(model, &Options::default(), retain, Some(&|_| Vec::new()), diagnostics) {
         Ok(Some((prepared, _))) => prepared.causality.solved,
         Ok(None) | Err(_) => prepared.causality.solved,
@@ -129,44 +127,75 @@ fn build(
     checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
-    let mut found = Vec::new();
-    let with_totals = build_with(model, options, retain, checked, Folds::InTotals, &mut found);
-    let passes_folds = match &with_totals {
-        Ok(built) => built.as_ref().is_some_and(|(_, built)| built.passes_folds),
-        Err(unbuilt) => unbuilt.has_folds,
-    };
-    let built = match passes_folds {
-        true => {
-            found.clear();
-            build_with(model, options, retain, checked, Folds::AsStates, &mut found)
-        }
-        false => with_totals,
-    };
-    diagnostics.append(&mut found);
-    built
-}
-
-/// Builds the equations with one choice of what determines the charge of storage whose law has folds.
-fn build_with(
-    model: &Model,
-    options: &Options,
-    retain: &[ElementId],
-    checked: Option<ColumnsOf<'_>>,
-    folds: Folds,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
-    let prepared = prepare::prepare(model, retain, folds, diagnostics);
+    let prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }
+    let prepared = match leaps(&prepared, options) {
+        Leaps::Nowhere if prepared.folded.is_empty() => {
+            diagnostics.extend(retained_leaps(model, retain, &prepared, options));
+            prepared
+        }
+        Leaps::OfTotal => {
+            diagnostics.extend(prepared.folded.iter().map(|port| leaps::warning(model, *port, true)));
+            prepared
+        }
+        found => {
+            if let Leaps::WithoutTotal = found {
+                diagnostics.extend(prepared.folded.iter().map(|port| leaps::warning(model, *port, false)));
+            }
+            prepare::prepare(model, retain, Folds::AsStates, &mut Vec::new())
+        }
+    };
     let columns = checked.map(|columns| columns(&prepared));
     match equations(&prepared, options, columns, diagnostics) {
         Ok(built) => Ok(Some((prepared, built))),
         Err(failure) => Err(Box::new(Unbuilt {
             failure,
-            has_folds: !prepared.folded.is_empty(),
             model: prepared.model,
         })),
+    }
+}
+
+/// Whether what storage with folds in its law stores has to leap.
+enum Leaps {
+    /// It determines all else.
+    Nowhere,
+    /// Its total with linear storage has several solutions.
+    OfTotal,
+    /// The rates of states depend on its rate, and no total is the state.
+    WithoutTotal,
+}
+
+/// Warnings of storage that would have to leap, and is retained as a state all the same.
+fn retained_leaps(model: &Model, retain: &[ElementId], prepared: &Prepared, options: &Options) -> Vec<Diagnostic> {
+    if retain.is_empty() || prepared.causality.dependent.is_empty() {
+        return Vec::new();
+    }
+    let free = prepare::prepare(model, &[], Folds::InTotals, &mut Vec::new());
+    match leaps(&free, options) {
+        Leaps::Nowhere => Vec::new(),
+        Leaps::OfTotal | Leaps::WithoutTotal => {
+            let folded = free.folded.iter();
+            folded.map(|port| leaps::warning(model, *port, false)).collect()
+        }
+    }
+}
+
+/// Looks at the equations with totals as states, whoever reads them later.
+fn leaps(prepared: &Prepared, options: &Options) -> Leaps {
+    if prepared.folded.is_empty() {
+        return Leaps::Nowhere;
+    }
+    let options = Options {
+        readable: false,
+        ..options.clone()
+    };
+    match equations(prepared, &options, None, &mut Vec::new()) {
+        Ok(built) if built.passes_folds => Leaps::WithoutTotal,
+        Ok(built) if leaps::totals_have_folds(prepared, &built.system) => Leaps::OfTotal,
+        Ok(_) => Leaps::Nowhere,
+        Err(_) => Leaps::WithoutTotal,
     }
 }
 

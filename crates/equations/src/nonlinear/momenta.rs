@@ -19,7 +19,7 @@ use crate::reduce::Reduced;
 use crate::starts::port_name;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Law, Model, NonlinearLaw, PortId, StorageForm, Variable};
+use lgm_model::{Closed, ElementId, Law, Model, NonlinearLaw, PortId, StorageForm, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A state that is the total of several storages.
@@ -49,6 +49,8 @@ struct Held<'a> {
     energy: SymbolId,
     element: ElementId,
     is_started: bool,
+    /// Whether the law gives the co-energy, so that nothing is stored at rest whatever else the law allows there.
+    gives_co_energy: bool,
 }
 
 impl<E> Momentum<E> {
@@ -118,10 +120,10 @@ fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHas
         let at = (port.0 - element.ports.start) as usize;
         let (co_energy, energy) = law.storage[at]?;
         let integral = prepared.released.iter().find(|integral| integral.symbol == energy)?;
-        let (effort, flow) = law.variables[at];
-        let (co_energy, given) = match co_energy {
-            Variable::Effort => (effort, flow),
-            Variable::Flow => (flow, effort),
+        let ((effort, flow), (effort_closed, flow_closed)) = (law.variables[at], law.explicit[at]);
+        let (co_energy, given, closed) = match co_energy {
+            Variable::Effort => (effort, flow, effort_closed),
+            Variable::Flow => (flow, effort, flow_closed),
         };
         let is_rate = matches!(model.exprs.node(integral.rate), Node::Symbol(symbol) if *symbol == given);
         Some(is_rate.then_some(Held {
@@ -130,6 +132,7 @@ fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHas
             energy,
             element: model.ports[port.index()].element,
             is_started: integral.start.is_some(),
+            gives_co_energy: matches!(closed, Closed::Direct),
         }))
     };
     let places = reduced.sources.iter().enumerate();
@@ -283,6 +286,9 @@ fn at_rest<E>(exprs: &mut Exprs, momentum: &Momentum<E>, held: &FxHashMap<Symbol
     let mut terms = Vec::new();
     for (energy, factor) in &momentum.held {
         let held = &held[energy];
+        if held.gives_co_energy {
+            continue;
+        }
         let mut residuals = held.law.residuals.iter();
         let residual = residuals.find(|residual| exprs.depends_on(**residual, *energy))?;
         let residual = exprs.substitute(&[*residual], |symbol| (symbol == held.co_energy).then_some(zero))[0];
