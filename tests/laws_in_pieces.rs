@@ -396,10 +396,11 @@ model Neg {{
     )
 }
 
-/// The total of both charges is the state, whatever comes first in the text, and determines the charge behind the folds alone.
-/// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
+/// Where the total of both charges has no folds, the charge is the state, whatever comes first in the text: the linear capacitor
+/// follows from it without an equation to solve. What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10
+/// with the charge found by bisection.
 #[test]
-fn storage_with_folds_takes_a_total() {
+fn storage_with_folds_has_the_state() {
     let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));
     for method in METHODS {
         let rows = run(folder.path(), &["--method", method, "--verify"]);
@@ -443,6 +444,77 @@ fn charge_leaps_where_the_total_folds() {
     let rows = emitted::Rows::read(&must(&mut Command::new(compile(&package, &SANITIZED))));
     let at = rows.names.iter().position(|name| name == "v").unwrap();
     near("C", rows.values[4][at], 5.343_902_58, 1e-5);
+}
+
+/// The laws of a stranger's trial: leaps with several solutions to leap to, which methods and tolerances ended at different ones, some of
+/// them unstable. What is expected was found by SciPy along each branch, and by a gradient flow at its end.
+#[test]
+fn leaps_end_at_the_first_stable_solution() {
+    let text = folded("3*sin(2*pi*0.3 [Hz]*time)", "10");
+    let folder = written(&text);
+    for method in METHODS {
+        for tolerance in ["1e-5", "1e-8"] {
+            let options = [
+                "--stop", "1.72", "--points", "44", "--method", method, "--rtol", tolerance,
+            ];
+            let rows = run(folder.path(), &options);
+            let at = (1.64 / 0.04_f64).round() as usize;
+            near(method, rows.column("q")[at], -0.109_196_1, 1e-4);
+        }
+    }
+    let folder = written(
+        "element Junction(I0, phi) : electrical { through = I0*sin(int(across)/phi); }
+model K {
+  input i [A] = 1.5;
+  node a, b : electrical;
+  src : CurrentSource(i) gnd -> a;
+  r : Resistor(1) a -> gnd;
+  lin : Inductor(5) a -> b;
+  s : Junction(1 [A], 1 [Wb]) b -> gnd;
+  output f = int(across(s));
+}",
+    );
+    for method in METHODS {
+        let rows = run(folder.path(), &["--stop", "20", "--points", "41", "--method", method]);
+        for (at, expected) in [(16, 6.4067), (20, 6.8181), (28, 7.5484), (40, 13.5475)] {
+            near(method, rows.column("f")[at], expected, 1e-4);
+        }
+    }
+}
+
+/// At rest nothing is stored, though the law has other zeros, and a voltage that is there from the start moves the same charge into both.
+#[test]
+fn storage_with_folds_starts_at_rest() {
+    let folder = written(&folded("0", "3"));
+    assert_eq!(run(folder.path(), &["--verify"]).column("q"), [0.0; 5]);
+    let folder = written(&folded("-2", "2"));
+    let rows = run(folder.path(), &["--stop", "1", "--points", "2", "--verify"]);
+    near("q(0)", rows.column("q")[0], -1.668_398_4, 1e-6);
+    near("v(0)", rows.column("v")[0], -1.165_800_8, 1e-6);
+    near("q(1)", rows.column("q")[1], -1.605_513_1, 1e-5);
+}
+
+/// Whoever reads the equations, or only checks them, is told of leaps; of storage that is retained as well.
+#[test]
+fn leaps_are_warned_of() {
+    for (linear, options, is_told) in [
+        ("3", &[][..], true),
+        ("3", &["--retain", "c2"], true),
+        ("0.3", &[], false),
+        ("0.3", &["--retain", "c2"], false),
+    ] {
+        let folder = written(&folded("0", linear));
+        let mut words = vec!["equations", "m.lgm"];
+        words.extend(options);
+        let run = lgm(folder.path(), &words);
+        ends_with(&run, 0);
+        assert_eq!(
+            err(&run).contains("LGM0450"),
+            is_told,
+            "{linear} {options:?}: {}",
+            err(&run)
+        );
+    }
 }
 
 /// Where the voltage of two such capacitors is the same, no total determines both charges: one of them is the state, as it is written.

@@ -10,7 +10,7 @@
 use crate::motion::Motion;
 use crate::singular::Position;
 use crate::solver::{Solver, SolverFault};
-use nalgebra::DVector;
+use nalgebra::{DVector, Dyn, LU};
 
 /// The solution that a run follows.
 #[derive(Clone, Debug)]
@@ -24,6 +24,9 @@ pub(super) struct Branch {
     /// Two points on the branch, the first one some way before the other.
     pub(super) anchors: [Position; 2],
 }
+
+/// The slopes of loops by their unknowns, solved for.
+type Slopes = LU<f64, Dyn, Dyn>;
 
 /// Where a branch ends.
 #[derive(Clone, Debug)]
@@ -106,22 +109,20 @@ impl Branch {
         (from, to): (f64, f64),
         way: &mut Way<'_>,
     ) -> Result<Option<End>, SolverFault> {
-        let mut states = vec![0.0; motion.states];
-        let mut solve = |time: f64, guess: &[f64]| -> Result<Option<Vec<f64>>, SolverFault> {
-            way(time, &mut states)?;
-            Ok(motion.unknowns_on_way(guess, time, &states))
+        let mut steps = Steps {
+            motion,
+            way,
+            states: vec![0.0; motion.states],
         };
         let shortest = (INSTANT * (to - from)).max(2.0 * f64::EPSILON * to.abs());
         let (mut low, mut unknowns, mut high) = (from, self.unknowns.clone(), to);
         for _ in 0..PARTS {
             let middle = low + 0.5 * (high - low);
-            let reached = match solve(high, &unknowns)? {
+            let reached = match steps.solve(high, &unknowns)? {
                 Some(reached) if self.is_near(motion, &unknowns, &reached) => Some(reached),
                 Some(reached) => {
-                    let between = solve(middle, &unknowns)?;
-                    between
-                        .filter(|between| self.is_way(motion, [&unknowns, between, &reached]))
-                        .map(|_| reached)
+                    let is_way = self.is_whole_way(&mut steps, (low, &unknowns), (high, &reached))?;
+                    is_way.then_some(reached)
                 }
                 None => None,
             };
@@ -135,12 +136,7 @@ impl Branch {
                     (low, unknowns, high) = (high, reached, next);
                 }
                 None if high - low <= shortest || middle <= low || middle >= high => {
-                    let mut before = Position {
-                        time: low,
-                        states: vec![0.0; motion.states],
-                        unknowns,
-                    };
-                    way(low, &mut before.states)?;
+                    let before = steps.position(low, &unknowns)?;
                     return Ok(Some(End { before, after: high }));
                 }
                 None => high = middle,
@@ -159,6 +155,30 @@ impl Branch {
             .all(|at| (a[at] - b[at]).abs() <= self.continuous(motion, at, [a[at], b[at]]))
     }
 
+    /// Whether a solution changes from one to another little by little, as far as the middle, and the middles of both halves, show it:
+    /// of several solutions, one may lie in the middle of two others.
+    fn is_whole_way(
+        &self,
+        steps: &mut Steps<'_, '_, '_>,
+        (low, from): (f64, &[f64]),
+        (high, to): (f64, &[f64]),
+    ) -> Result<bool, SolverFault> {
+        let motion = steps.motion;
+        let half = 0.5 * (high - low);
+        let Some(middle) = steps.solve(low + half, from)? else {
+            return Ok(false);
+        };
+        let parts = [(low, from, &middle[..]), (low + half, &middle[..], to)];
+        let mut is_way = self.is_way(motion, [from, &middle, to]);
+        for (start, from, to) in parts {
+            if is_way && !self.is_near(motion, from, to) {
+                let between = steps.solve(start + 0.5 * half, from)?;
+                is_way = between.is_some_and(|between| self.is_way(motion, [from, &between, to]));
+            }
+        }
+        Ok(is_way && steps.turn_alike((low, from), (high, to))?)
+    }
+
     /// Whether the solution between two others is between them, and not at one of them.
     fn is_way(&self, motion: &Motion<'_>, [from, between, to]: [&[f64]; 3]) -> bool {
         let is_open = |at: &usize| !motion.held_unknowns()[*at];
@@ -170,57 +190,123 @@ impl Branch {
     }
 }
 
+/// A way of the states over time, with the loops solved along it.
+struct Steps<'s, 'm, 'w> {
+    motion: &'s Motion<'m>,
+    way: &'s mut Way<'w>,
+    states: Vec<f64>,
+}
+
+impl Steps<'_, '_, '_> {
+    fn solve(&mut self, time: f64, guess: &[f64]) -> Result<Option<Vec<f64>>, SolverFault> {
+        (self.way)(time, &mut self.states)?;
+        Ok(self.motion.unknowns_on_way(guess, time, &self.states))
+    }
+
+    fn position(&mut self, time: f64, unknowns: &[f64]) -> Result<Position, SolverFault> {
+        (self.way)(time, &mut self.states)?;
+        Ok(Position {
+            time,
+            states: self.states.clone(),
+            unknowns: unknowns.to_vec(),
+        })
+    }
+
+    /// Whether the determinants of the loops have one sign at two solutions. On one branch they do; where solutions follow each
+    /// other, as those of a periodic law, those of neighbours differ.
+    fn turn_alike(&mut self, a: (f64, &[f64]), b: (f64, &[f64])) -> Result<bool, SolverFault> {
+        if self.motion.unknowns > TURNED {
+            return Ok(true);
+        }
+        let mut sign = |(time, unknowns): (f64, &[f64])| -> Result<f64, SolverFault> {
+            let position = self.position(time, unknowns)?;
+            Ok(self.motion.loop_matrix(&position).determinant())
+        };
+        let (a, b) = (sign(a)?, sign(b)?);
+        Ok(!(a * b < 0.0))
+    }
+}
+
 impl Motion<'_> {
     /// The solution that the loops come to from the end of a branch, as if each unknown had a little inertia with which the branch
     /// was stable; where that leads nowhere, the nearest one that is found.
     pub(super) fn land(&self, end: &End, anchor: &Position, after: &[f64]) -> Option<Vec<f64>> {
-        // Rounding makes the end a solution for a little longer.
-        let near = |guess: &[f64]| {
-            let found = self.unknowns_near(guess, end.after, after)?;
-            self.is_elsewhere(&found, &end.before.unknowns).then_some(found)
-        };
         let slopes = self.loop_matrix(anchor).lu();
-        let drift = |at: &[f64]| -> Option<DVector<f64>> {
-            let mut residuals = vec![0.0; self.unknowns];
-            self.call(&self.kernels.residuals, end.after, after, at, None, &mut residuals);
-            let drift = slopes.solve(&DVector::from_vec(residuals))?;
-            drift.iter().all(|value| value.is_finite()).then_some(drift)
+        let last = DVector::from_column_slice(&end.before.unknowns);
+        let ahead = &last - DVector::from_column_slice(&anchor.unknowns);
+        // Rounding, and what the states are off, makes the end a solution for a little longer, and holds the unknowns there: then they
+        // are pushed over it, on in the direction in which they came.
+        let reach = if ahead.amax() > 0.0 {
+            last.amax() / ahead.amax()
+        } else {
+            0.0
         };
-        let mut at = DVector::from_column_slice(&end.before.unknowns);
+        for push in PUSHES {
+            let from = &last + &ahead * (push * reach);
+            let drift = self.drift(&slopes, (end.after, after), from.as_slice());
+            let goes_on = push == 0.0 || drift.is_some_and(|drift| drift.dot(&ahead) < 0.0);
+            if goes_on && let Some(found) = self.drifts_to(&slopes, end, after, from) {
+                return Some(found);
+            }
+        }
+        let near = self.elsewhere_near(end, after, &end.before.unknowns);
+        let other = || self.solution_elsewhere(end.after, after);
+        near.or_else(|| other().filter(|found| self.is_elsewhere(found, &end.before.unknowns)))
+    }
+
+    /// The solution near a guess just after the end of a branch, if it is not the end itself.
+    fn elsewhere_near(&self, end: &End, after: &[f64], guess: &[f64]) -> Option<Vec<f64>> {
+        let found = self.unknowns_near(guess, end.after, after)?;
+        self.is_elsewhere(&found, &end.before.unknowns).then_some(found)
+    }
+
+    /// The residuals in the scale of the unknowns: a branch is stable if these move against them.
+    fn drift(&self, slopes: &Slopes, (time, states): (f64, &[f64]), at: &[f64]) -> Option<DVector<f64>> {
+        let mut residuals = vec![0.0; self.unknowns];
+        self.call(&self.kernels.residuals, time, states, at, None, &mut residuals);
+        let drift = slopes.solve(&DVector::from_vec(residuals))?;
+        drift.iter().all(|value| value.is_finite()).then_some(drift)
+    }
+
+    /// Where the unknowns drift to from here.
+    fn drifts_to(&self, slopes: &Slopes, end: &End, after: &[f64], from: DVector<f64>) -> Option<Vec<f64>> {
+        let last = end.before.unknowns.iter();
+        let last = last.fold(1e-9, |most: f64, value| most.max(value.abs()));
+        let mut at = from;
         let mut share = 1.0;
         for _ in 0..MOVES {
-            let Some(direction) = drift(at.as_slice()).filter(|drift| drift.amax() > 0.0) else {
-                break;
-            };
-            let size = MOVE
-                * (at.amax()
-                    + end
-                        .before
-                        .unknowns
-                        .iter()
-                        .fold(1e-9, |most: f64, value| most.max(value.abs())));
-            let longest = share * (size / direction.amax()).min(1.0f64.max(share));
+            let direction = self.drift(slopes, (end.after, after), at.as_slice());
+            let direction = direction.filter(|drift| drift.amax() > 0.0)?;
+            // Longer and longer moves lead away from the end, where drift is little; none so long that it passes two solutions.
+            let most = MOVE * (at.amax() + last) / direction.amax();
+            let longest = (share * most.min(1.0f64.max(share))).min(most);
             let trial = &at - &direction * longest;
-            match drift(trial.as_slice()) {
+            match self.drift(slopes, (end.after, after), trial.as_slice()) {
                 Some(next) if next.dot(&direction) > 0.0 => {
                     at = trial;
                     share *= 2.0;
                 }
                 Some(_) => {
-                    // A solution lies between.
-                    if let Some(found) = near(trial.as_slice()).or_else(|| near(at.as_slice())) {
-                        return Some(found);
+                    // A solution lies between, and another one may be found from here; the one that is meant is as near as that.
+                    let length = (&trial - &at).amax();
+                    let is_between =
+                        |found: &Vec<f64>| (DVector::from_column_slice(found) - &trial).amax() <= 2.0 * length;
+                    let found = [&trial, &at].into_iter().find_map(|guess| {
+                        let found = self.elsewhere_near(end, after, guess.as_slice());
+                        found.filter(is_between)
+                    });
+                    if found.is_some() {
+                        return found;
                     }
                     share *= 0.25;
                 }
                 None => share *= 0.25,
             }
             if at.amax() > 1e100 || share < 1e-30 {
-                break;
+                return None;
             }
         }
-        let other = || self.solution_elsewhere(end.after, after);
-        near(&end.before.unknowns).or_else(|| other().filter(|found| self.is_elsewhere(found, &end.before.unknowns)))
+        None
     }
 
     /// The first unknown that differs between two solutions although the equations hold its rate: what jumps there is storage.
@@ -256,8 +342,14 @@ const BENT: f64 = 0.4;
 /// Unknowns that differ by more than this share are on different branches.
 const ELSEWHERE: f64 = 1e-3;
 
+/// Loops of more unknowns have no determinants.
+const TURNED: usize = 12;
+
 /// The most parts of a way that are looked at.
 const PARTS: usize = 400;
+
+/// How far the unknowns are pushed over the end of a branch, as shares of the largest of them.
+const PUSHES: [f64; 5] = [0.0, 2e-3, 8e-3, 3e-2, 1e-1];
 
 /// The most moves from the end of a branch to another solution, and the longest one as a share of the unknowns.
 const MOVES: usize = 2000;
