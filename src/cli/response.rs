@@ -5,12 +5,13 @@ use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_emit::{significant, write_json_number, write_json_string};
+use lgm_emit::{significant, write_in_lines};
 use lgm_equations::analysis::{Response, ResponseRequest, response};
 use lgm_equations::{Options, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return outcome;
     };
     let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&system, &found, out),
+        Format::Json => write_in_lines(out, &response_json(&system, &found)),
         Format::Text => write_text(&system, &found, out),
     });
     report::after_writing(&map, written)
@@ -128,28 +129,14 @@ fn chosen(
     places
 }
 
-fn write_json(system: &StateSystem, response: &Response, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(b"{\"omega\": [")?;
-    for (at, omega) in response.omega.iter().enumerate() {
-        out.write_all(if at > 0 { b", " } else { b"" })?;
-        write_json_number(out, *omega)?;
-    }
-    out.write_all(b"], \"H\": {")?;
-    for (at, curve) in response.curves.iter().enumerate() {
-        out.write_all(if at > 0 { b",\n  " } else { b"\n  " })?;
+fn response_json(system: &StateSystem, response: &Response) -> Value {
+    let mut curves = serde_json::Map::new();
+    for curve in &response.curves {
         let (input, output) = (&system.inputs[curve.input].name, &system.outputs[curve.output].name);
-        write_json_string(out, &format!("{input}->{output}"))?;
-        out.write_all(b": [")?;
-        for (at, value) in curve.values.iter().enumerate() {
-            out.write_all(if at > 0 { b", [" } else { b"[" })?;
-            write_json_number(out, value.re)?;
-            out.write_all(b", ")?;
-            write_json_number(out, value.im)?;
-            out.write_all(b"]")?;
-        }
-        out.write_all(b"]")?;
+        let values: Vec<[f64; 2]> = curve.values.iter().map(|value| [value.re, value.im]).collect();
+        curves.insert(format!("{input}->{output}"), json!(values));
     }
-    out.write_all(b"}}\n")
+    json!({"omega": response.omega, "H": curves})
 }
 
 fn write_text(system: &StateSystem, response: &Response, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! Columns of tables, and the fields in them.
 
 use lgm_model::SiUnit;
+use serde::Serialize;
 
 /// One column of a table.
 #[derive(Clone, Debug)]
@@ -14,7 +15,8 @@ pub struct Column {
 }
 
 /// One field of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Field<'t> {
     /// A number, in as many digits, at most 17, as it takes to read the same double back.
     Number(f64),

@@ -1,409 +1,411 @@
-//! The `lgm-equations/1` schema, streamed: a system of a million states is never held as one text.
+//! The `lgm-equations/1` schema, streamed: what is written borrows from the system, and lists are written as they are walked through, so
+//! that a system of a million states is never held as one text.
 
-use super::{Matrices, MatrixOptions, double, expression, members};
-use lgm_algebra::expr::{ExprId, SymbolId};
-use lgm_model::blocks::BlockForm;
-use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use super::json_format::write_in_lines;
+use super::{Matrices, MatrixOptions, blocks, double, expression, members};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_model::blocks::{BlockEquation, BlockForm};
+use lgm_model::system::{LinearForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};
 use lgm_model::{Parameter, ParameterEntry};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
 /// Writes the equations as JSON: keys in the order of the schema, floats as the shortest text that reads back as
 /// the same double, `null` for what is unknown, not finite or does not exist.
 pub fn json(system: &StateSystem, options: MatrixOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = Writer { system, options, out };
-    writer.system()
+    write_in_lines(out, &Equations { system, options })
 }
 
-/// Writes a text in quotes, escaped as JSON asks.
-pub fn write_json_string(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    out.write_all(b"\"")?;
-    let mut written = 0;
-    for (at, letter) in text.char_indices() {
-        let escape = match letter {
-            '"' => "\\\"".to_string(),
-            '\\' => "\\\\".to_string(),
-            '\n' => "\\n".to_string(),
-            '\t' => "\\t".to_string(),
-            '\r' => "\\r".to_string(),
-            control if u32::from(control) < 0x20 => format!("\\u{:04x}", u32::from(control)),
-            _ => continue,
-        };
-        out.write_all(&text.as_bytes()[written..at])?;
-        out.write_all(escape.as_bytes())?;
-        written = at + letter.len_utf8();
-    }
-    out.write_all(&text.as_bytes()[written..])?;
-    out.write_all(b"\"")
-}
+/// A list whose items are made one after another, as they are written.
+struct Each<F>(F);
 
-/// Writes a number; JSON has no word for infinity or for what is not a number, so these are `null`.
-pub fn write_json_number(out: &mut dyn Write, value: f64) -> io::Result<()> {
-    if value.is_finite() {
-        write!(out, "{value:?}")
-    } else {
-        out.write_all(b"null")
+impl<F, I> Serialize for Each<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
     }
 }
 
-struct Writer<'a> {
+/// An expression in the language's syntax.
+struct Expression<'a>(&'a Exprs, ExprId);
+
+impl Serialize for Expression<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&expression(self.0, self.1))
+    }
+}
+
+struct Equations<'a> {
     system: &'a StateSystem,
     options: MatrixOptions,
-    out: &'a mut dyn Write,
 }
 
-impl Writer<'_> {
-    fn system(&mut self) -> io::Result<()> {
+impl Serialize for Equations<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let system = self.system;
-        self.raw("{\n  \"schema\": \"lgm-equations/1\"")?;
-        self.key("model")?;
-        self.string(&system.model)?;
-        self.variables()?;
-        self.point()?;
-        self.key("linear")?;
-        self.raw(if system.linear { "true" } else { "false" })?;
-        self.matrices()?;
-        self.laws()?;
-        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
-            self.key("blocks")?;
-            self.blocks(form)?;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema", "lgm-equations/1")?;
+        map.serialize_entry("model", &*system.model)?;
+        self.variables(&mut map)?;
+        if let Some(point) = &system.linearized_at {
+            map.serialize_entry("linearized_at", &at(point))?;
         }
-        self.raw("\n}\n")
+        map.serialize_entry("linear", &system.linear)?;
+        self.matrices(&mut map)?;
+        self.laws(&mut map)?;
+        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
+            map.serialize_entry("blocks", &self.blocks(form))?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct State<'a> {
+    name: &'a str,
+    element: &'a str,
+    variable: &'static str,
+    unit: Option<&'a str>,
+    start: f64,
+}
+
+#[derive(Serialize)]
+struct Input<'a> {
+    name: &'a str,
+    unit: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follows: Option<Expression<'a>>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    unit: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Derivative<'a> {
+    der: &'a str,
+    expr: Expression<'a>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    expr: Expression<'a>,
+}
+
+#[derive(Serialize)]
+struct Dependent<'a, O> {
+    element: &'a str,
+    on: O,
+    equivalent: &'a str,
+}
+
+#[derive(Serialize)]
+struct Loop<U, R> {
+    unknowns: U,
+    residuals: R,
+    linear: bool,
+}
+
+impl<'a> Equations<'a> {
+    fn expression(&self, id: ExprId) -> Expression<'a> {
+        Expression(&self.system.exprs, id)
+    }
+
+    fn symbol(&self, symbol: SymbolId) -> &'a str {
+        &self.system.exprs.symbol_info(symbol).name
     }
 
     /// Parameters, states, inputs and outputs.
-    fn variables(&mut self) -> io::Result<()> {
+    fn variables<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
-        self.key("parameters")?;
-        self.lines(&system.parameters, Writer::parameter)?;
-        self.key("states")?;
-        self.lines(&system.states, |writer, state| {
-            writer.raw("{\"name\": ")?;
-            writer.string(&state.name)?;
-            writer.raw(", \"element\": ")?;
-            writer.string(&state.element)?;
-            writer.raw(", \"variable\": ")?;
-            writer.string(state.variable.word())?;
-            writer.raw(", \"unit\": ")?;
-            writer.unit(state.unit.as_deref())?;
-            writer.raw(", \"start\": ")?;
-            writer.number(state.start_value)?;
-            writer.raw("}")
-        })?;
-        self.key("inputs")?;
-        self.lines(&system.inputs, |writer, input| {
-            writer.raw("{\"name\": ")?;
-            writer.string(&input.name)?;
-            writer.raw(", \"unit\": ")?;
-            writer.unit(input.unit.as_deref())?;
-            if let Some(signal) = input.signal.filter(|_| input.is_internal) {
-                writer.raw(", \"follows\": ")?;
-                writer.expression(signal)?;
-            }
-            writer.raw("}")
-        })?;
-        self.key("outputs")?;
-        self.lines(&system.outputs, |writer, output| {
-            writer.name_and_unit(&output.name, output.unit.as_deref())
-        })
+        let parameters = || system.parameters.iter().map(|each| self.parameter(each));
+        map.serialize_entry("parameters", &Each(parameters))?;
+        let states = || {
+            system.states.iter().map(|state| State {
+                name: &state.name,
+                element: &state.element,
+                variable: state.variable.word(),
+                unit: state.unit.as_deref(),
+                start: state.start_value,
+            })
+        };
+        map.serialize_entry("states", &Each(states))?;
+        let inputs = || {
+            system.inputs.iter().map(|input| Input {
+                name: &input.name,
+                unit: input.unit.as_deref(),
+                follows: input.signal.filter(|_| input.is_internal).map(|id| self.expression(id)),
+            })
+        };
+        map.serialize_entry("inputs", &Each(inputs))?;
+        let outputs = || {
+            system.outputs.iter().map(|output| Output {
+                name: &output.name,
+                unit: output.unit.as_deref(),
+            })
+        };
+        map.serialize_entry("outputs", &Each(outputs))
     }
 
-    /// The point at which the equations were linearised, if they were.
-    fn point(&mut self) -> io::Result<()> {
-        if let Some(point) = &self.system.linearized_at {
-            self.key("linearized_at")?;
-            self.raw("{\"equilibrium\": ")?;
-            self.raw(if point.is_equilibrium { "true" } else { "false" })?;
-            self.raw(", \"time\": ")?;
-            self.number(point.time)?;
-            for (name, list) in [
-                ("states", &point.states),
-                ("inputs", &point.inputs),
-                ("outputs", &point.outputs),
-            ] {
-                write!(self.out, ", \"{name}\": ")?;
-                self.list(list, |writer, entry| writer.number(entry.value))?;
-            }
-            self.raw("}")?;
+    fn parameter(&self, parameter: &'a Parameter) -> impl Serialize {
+        let is_derived = parameter.entries.iter().any(|entry| entry.derived.is_some());
+        let derived = |entry: &ParameterEntry| entry.derived.map(|id| self.expression(id));
+        Described {
+            name: &parameter.name,
+            value: Shaped(parameter, |entry: &ParameterEntry| double(&entry.value)),
+            expr: is_derived.then_some(Shaped(parameter, derived)),
+            unit: parameter.unit.as_deref(),
         }
-        Ok(())
     }
 
     /// Equations, assignments, dependent storage and loops.
-    fn laws(&mut self) -> io::Result<()> {
+    fn laws<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
-        self.key("equations")?;
-        let derivatives: Vec<_> = system.states.iter().zip(&system.derivatives).collect();
-        self.lines(&derivatives, |writer, (state, value)| {
-            writer.raw("{\"der\": ")?;
-            writer.string(&state.name)?;
-            writer.raw(", \"expr\": ")?;
-            writer.expression(**value)?;
-            writer.raw("}")
-        })?;
-        self.key("output_equations")?;
-        let outputs: Vec<_> = system.outputs.iter().zip(&system.output_values).collect();
-        self.lines(&outputs, |writer, (output, value)| {
-            writer.named_expression(&output.name, **value)
-        })?;
-        self.key("assignments")?;
-        self.lines(&system.assignments, |writer, assignment| {
-            let name = writer.symbol(assignment.symbol);
-            writer.named_expression(&name, assignment.value)
-        })?;
-        self.key("mass_matrix")?;
-        match &system.mass_matrix {
-            None => self.raw("null")?,
-            Some(matrix) => self.matrix(matrix, &Writer::expression, &|writer| writer.raw("\"0\""))?,
-        }
-        self.key("dependent")?;
-        self.lines(&system.dependent, |writer, dependent| {
-            writer.raw("{\"element\": ")?;
-            writer.string(&dependent.element)?;
-            writer.raw(", \"on\": ")?;
-            writer.list(&dependent.on, |writer, name| writer.string(name))?;
-            writer.raw(", \"equivalent\": ")?;
-            writer.string(&dependent.equivalent)?;
-            writer.raw("}")
-        })?;
-        self.key("loops")?;
-        self.lines(&system.loops, |writer, each| {
-            writer.raw("{\"unknowns\": ")?;
-            writer.list(&each.unknowns, |writer, unknown| {
-                let name = writer.symbol(*unknown);
-                writer.string(&name)
-            })?;
-            writer.raw(", \"residuals\": ")?;
-            writer.list(&each.residuals, |writer, residual| writer.expression(*residual))?;
-            writer.raw(", \"linear\": ")?;
-            writer.raw(if each.linear { "true}" } else { "false}" })
-        })
+        let named = |name: &'a str, value: ExprId| Named {
+            name,
+            expr: self.expression(value),
+        };
+        let equations = || {
+            let each = system.states.iter().zip(&system.derivatives);
+            each.map(|(state, value)| Derivative {
+                der: &state.name,
+                expr: self.expression(*value),
+            })
+        };
+        map.serialize_entry("equations", &Each(equations))?;
+        let outputs = || {
+            let each = system.outputs.iter().zip(&system.output_values);
+            each.map(|(output, value)| named(&output.name, *value))
+        };
+        map.serialize_entry("output_equations", &Each(outputs))?;
+        let assignments = || {
+            let each = system.assignments.iter();
+            each.map(|assignment| named(self.symbol(assignment.symbol), assignment.value))
+        };
+        map.serialize_entry("assignments", &Each(assignments))?;
+        let mass_matrix = system.mass_matrix.as_ref();
+        let mass_matrix = mass_matrix.map(|matrix| self.matrix(matrix, |id| self.symbolic_entry(id)));
+        map.serialize_entry("mass_matrix", &mass_matrix)?;
+        let dependent = || {
+            system.dependent.iter().map(|dependent| Dependent {
+                element: &dependent.element,
+                on: Each(|| dependent.on.iter().map(|name| &**name)),
+                equivalent: &dependent.equivalent,
+            })
+        };
+        map.serialize_entry("dependent", &Each(dependent))?;
+        let loops = || {
+            system.loops.iter().map(|each| Loop {
+                unknowns: Each(|| each.unknowns.iter().map(|unknown| self.symbol(*unknown))),
+                residuals: Each(|| each.residuals.iter().map(|residual| self.expression(*residual))),
+                linear: each.linear,
+            })
+        };
+        map.serialize_entry("loops", &Each(loops))
     }
 
-    /// Equations as the text has them, the vectors by their entries, the matrices by theirs.
-    fn blocks(&mut self, form: &BlockForm) -> io::Result<()> {
-        let numeric = self.options.numeric;
-        for (key, equations) in [
-            ("{\"equations\": ", &form.equations),
-            (", \"measured\": ", &form.measured),
-            (", \"output_equations\": ", &form.outputs),
-        ] {
-            self.raw(key)?;
-            let lines = super::blocks::lines(self.system, form, equations, numeric);
-            self.list(&lines, |writer, (left, right)| {
-                writer.string(&format!("{left} = {right}"))
-            })?;
-        }
-        self.raw(", \"vectors\": ")?;
-        self.lines(&form.vectors, |writer, vector| {
-            writer.raw("{\"name\": ")?;
-            writer.string(&vector.name)?;
-            writer.raw(", \"entries\": ")?;
-            writer.list(&vector.entries, |writer, entry| writer.string(entry))?;
-            writer.raw("}")
-        })?;
-        self.raw(", \"matrices\": ")?;
-        self.lines(&form.matrices, |writer, matrix| {
-            writer.raw("{\"name\": ")?;
-            writer.string(&matrix.name)?;
-            writer.raw(", \"value\": ")?;
-            let system = writer.system;
-            match numeric {
-                true => {
-                    let number = |id: ExprId| system.exprs.as_number(id).map_or(f64::NAN, double);
-                    let numbers = matrix.entries.map(|id| number(*id));
-                    writer.matrix(&numbers, &Writer::number, &|writer| writer.raw("0.0"))?;
-                }
-                false => writer.matrix(&matrix.entries, &Writer::expression, &|writer| writer.raw("\"0\""))?,
-            }
-            writer.raw("}")
-        })?;
-        self.raw("}")
-    }
-
-    fn parameter(&mut self, parameter: &Parameter) -> io::Result<()> {
-        self.raw("{\"name\": ")?;
-        self.string(&parameter.name)?;
-        self.raw(", \"value\": ")?;
-        self.shaped(parameter, &|writer, entry| writer.number(double(&entry.value)))?;
-        if parameter.entries.iter().any(|entry| entry.derived.is_some()) {
-            self.raw(", \"expr\": ")?;
-            self.shaped(parameter, &|writer, entry| match entry.derived {
-                Some(id) => writer.expression(id),
-                None => writer.raw("null"),
-            })?;
-        }
-        self.raw(", \"unit\": ")?;
-        self.unit(parameter.unit.as_deref())?;
-        self.raw("}")
-    }
-
-    /// A number, a list or a list of rows, by the shape of the parameter.
-    fn shaped(
-        &mut self,
-        parameter: &Parameter,
-        each: &dyn Fn(&mut Self, &ParameterEntry) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match parameter.shape[..] {
-            [] => each(self, &parameter.entries[0]),
-            [_] => self.list(&parameter.entries, each),
-            _ => {
-                let columns = parameter.shape[1].max(1);
-                let rows: Vec<&[ParameterEntry]> = parameter.entries.chunks(columns).collect();
-                self.list(&rows, |writer, row| writer.list(row, each))
-            }
-        }
-    }
-
-    fn matrices(&mut self) -> io::Result<()> {
+    fn matrices<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match Matrices::of(self.system, self.options) {
-            None => {
-                for name in ["A", "B", "C", "D", "E", "F"] {
-                    self.key(name)?;
-                    self.raw("null")?;
-                }
-                Ok(())
-            }
-            Some(Matrices::Symbolic(form)) => self.form(form, &Writer::expression, &|writer| writer.raw("\"0\"")),
-            Some(Matrices::Numeric(form)) => self.form(form, &Writer::number, &|writer| writer.raw("0.0")),
+            None => ["A", "B", "C", "D", "E", "F"]
+                .iter()
+                .try_for_each(|name| map.serialize_entry(name, &())),
+            Some(Matrices::Symbolic(form)) => self.form(form, map, |id| self.symbolic_entry(id)),
+            Some(Matrices::Numeric(form)) => self.form(form, map, |value| Entry::Number(value.unwrap_or(0.0))),
         }
     }
 
-    fn form<T: Copy>(
-        &mut self,
+    fn form<T: Copy, M: SerializeMap>(
+        &self,
         form: &LinearForm<T>,
-        entry: &dyn Fn(&mut Self, T) -> io::Result<()>,
-        zero: &dyn Fn(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
+        map: &mut M,
+        entry: impl Fn(Option<T>) -> Entry<'a>,
+    ) -> Result<(), M::Error> {
         for (name, member) in members() {
-            self.key(name)?;
-            self.matrix(member(form), entry, zero)?;
+            map.serialize_entry(name, &self.matrix(member(form), &entry))?;
         }
         for (name, offset) in [("x_offset", &form.x_offset), ("y_offset", &form.y_offset)] {
             if let Some(offset) = offset {
-                self.key(name)?;
-                self.list(offset, |writer, value| entry(writer, *value))?;
+                map.serialize_entry(name, &Each(|| offset.iter().map(|value| entry(Some(*value)))))?;
             }
         }
         Ok(())
     }
 
-    fn matrix<T: Copy>(
-        &mut self,
-        matrix: &SparseMatrix<T>,
-        entry: &dyn Fn(&mut Self, T) -> io::Result<()>,
-        zero: &dyn Fn(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
-        if !self.options.lists_entries(self.system) {
-            return self.lines(&matrix.rows, |writer, row| {
-                writer.raw("[")?;
-                let mut stored = row.iter().peekable();
-                for column in 0..matrix.columns {
-                    if column > 0 {
-                        writer.raw(", ")?;
-                    }
-                    match stored.next_if(|(at, _)| *at as usize == column) {
-                        Some((_, value)) => entry(writer, *value)?,
-                        None => zero(writer)?,
-                    }
-                }
-                writer.raw("]")
-            });
+    fn matrix<'m, T, F>(&self, matrix: &'m SparseMatrix<T>, entry: F) -> Matrix<'m, T, F> {
+        Matrix {
+            matrix,
+            lists_entries: self.options.lists_entries(self.system),
+            entry,
         }
-        write!(
-            self.out,
-            "{{\"shape\": [{}, {}], \"rows\": [",
-            matrix.rows.len(),
-            matrix.columns
-        )?;
+    }
+
+    fn symbolic_entry(&self, id: Option<ExprId>) -> Entry<'a> {
+        match id {
+            Some(id) => Entry::Expression(self.expression(id)),
+            None => Entry::Zero("0"),
+        }
+    }
+
+    fn numeric_entry(&self, id: Option<ExprId>) -> Entry<'a> {
+        let number = |id| self.system.exprs.as_number(id).map_or(f64::NAN, double);
+        Entry::Number(id.map_or(0.0, number))
+    }
+
+    /// Equations as the text has them, the vectors by their entries, the matrices by theirs.
+    fn blocks(&self, form: &'a BlockForm) -> impl Serialize {
+        let numeric = self.options.numeric;
+        let lines = |equations: &[BlockEquation]| -> Vec<String> {
+            let lines = blocks::lines(self.system, form, equations, numeric).into_iter();
+            lines.map(|(left, right)| format!("{left} = {right}")).collect()
+        };
+        let vectors = || {
+            form.vectors.iter().map(|vector| Vector {
+                name: &vector.name,
+                entries: &vector.entries,
+            })
+        };
+        let entry = move |id| match numeric {
+            true => self.numeric_entry(id),
+            false => self.symbolic_entry(id),
+        };
+        let matrices = move || {
+            form.matrices.iter().map(move |matrix| Valued {
+                name: &matrix.name,
+                value: self.matrix(&matrix.entries, entry),
+            })
+        };
+        Blocks {
+            equations: lines(&form.equations),
+            measured: lines(&form.measured),
+            output_equations: lines(&form.outputs),
+            vectors: Each(vectors),
+            matrices: Each(matrices),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Described<'a, V, E> {
+    name: &'a str,
+    value: V,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expr: Option<E>,
+    unit: Option<&'a str>,
+}
+
+/// A number, a list or a list of rows, by the shape of the parameter.
+struct Shaped<'a, F>(&'a Parameter, F);
+
+impl<V: Serialize, F: Fn(&ParameterEntry) -> V> Serialize for Shaped<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Shaped(parameter, each) = self;
+        match parameter.shape[..] {
+            [] => each(&parameter.entries[0]).serialize(serializer),
+            [_] => serializer.collect_seq(parameter.entries.iter().map(each)),
+            _ => {
+                let rows = parameter.entries.chunks(parameter.shape[1].max(1));
+                serializer.collect_seq(rows.map(|row| Each(|| row.iter().map(each))))
+            }
+        }
+    }
+}
+
+/// The point at which the equations were linearised.
+#[derive(Serialize)]
+struct Point<L> {
+    equilibrium: bool,
+    time: f64,
+    states: L,
+    inputs: L,
+    outputs: L,
+}
+
+fn at<'p>(point: &'p OperatingPoint) -> impl Serialize + use<'p> {
+    let values = |list: &'p Vec<PointValue>| Each(move || list.iter().map(|entry| entry.value));
+    Point {
+        equilibrium: point.is_equilibrium,
+        time: point.time,
+        states: values(&point.states),
+        inputs: values(&point.inputs),
+        outputs: values(&point.outputs),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Expression(Expression<'a>),
+    Zero(&'static str),
+    Number(f64),
+}
+
+/// A matrix row by row, or its entries that are stored; `entry` says what stands for a stored one, and for one that is not.
+struct Matrix<'m, T, F> {
+    matrix: &'m SparseMatrix<T>,
+    lists_entries: bool,
+    entry: F,
+}
+
+#[derive(Serialize)]
+struct Listed<R, C, V> {
+    shape: [usize; 2],
+    rows: R,
+    cols: C,
+    values: V,
+}
+
+impl<'a, T: Copy, F: Fn(Option<T>) -> Entry<'a>> Serialize for Matrix<'_, T, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let SparseMatrix { columns, rows } = self.matrix;
+        if !self.lists_entries {
+            return serializer.collect_seq(rows.iter().map(|row| {
+                Each(|| {
+                    let mut stored = row.iter().peekable();
+                    (0..*columns).map(move |column| {
+                        let found = stored.next_if(|(at, _)| *at as usize == column);
+                        (self.entry)(found.map(|(_, value)| *value))
+                    })
+                })
+            }));
+        }
         let entries = || {
-            let rows = matrix.rows.iter().enumerate();
+            let rows = rows.iter().enumerate();
             rows.flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row, *column, *value)))
         };
-        self.separated(entries(), |writer, (row, _, _)| write!(writer.out, "{row}"))?;
-        self.raw("], \"cols\": [")?;
-        self.separated(entries(), |writer, (_, column, _)| write!(writer.out, "{column}"))?;
-        self.raw("], \"values\": [")?;
-        self.separated(entries(), |writer, (_, _, value)| entry(writer, value))?;
-        self.raw("]}")
+        let listed = Listed {
+            shape: [rows.len(), *columns],
+            rows: Each(|| entries().map(|(row, _, _)| row)),
+            cols: Each(|| entries().map(|(_, column, _)| column)),
+            values: Each(|| entries().map(|(_, _, value)| (self.entry)(Some(value)))),
+        };
+        listed.serialize(serializer)
     }
+}
 
-    fn separated<T>(
-        &mut self,
-        items: impl Iterator<Item = T>,
-        mut each: impl FnMut(&mut Self, T) -> io::Result<()>,
-    ) -> io::Result<()> {
-        for (at, item) in items.enumerate() {
-            if at > 0 {
-                self.raw(", ")?;
-            }
-            each(self, item)?;
-        }
-        Ok(())
-    }
+#[derive(Serialize)]
+struct Blocks<V, M> {
+    equations: Vec<String>,
+    measured: Vec<String>,
+    output_equations: Vec<String>,
+    vectors: V,
+    matrices: M,
+}
 
-    fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T) -> io::Result<()>) -> io::Result<()> {
-        self.raw("[")?;
-        self.separated(items.iter(), |writer, item| each(writer, item))?;
-        self.raw("]")
-    }
+#[derive(Serialize)]
+struct Vector<'a> {
+    name: &'a str,
+    entries: &'a [String],
+}
 
-    /// A list with a line for each item.
-    fn lines<T>(&mut self, items: &[T], each: impl Fn(&mut Self, &T) -> io::Result<()>) -> io::Result<()> {
-        if items.is_empty() {
-            return self.raw("[]");
-        }
-        for (at, item) in items.iter().enumerate() {
-            self.raw(if at == 0 { "[\n    " } else { ",\n    " })?;
-            each(self, item)?;
-        }
-        self.raw("\n  ]")
-    }
-
-    fn key(&mut self, name: &str) -> io::Result<()> {
-        write!(self.out, ",\n  \"{name}\": ")
-    }
-
-    fn name_and_unit(&mut self, name: &str, unit: Option<&str>) -> io::Result<()> {
-        self.raw("{\"name\": ")?;
-        self.string(name)?;
-        self.raw(", \"unit\": ")?;
-        self.unit(unit)?;
-        self.raw("}")
-    }
-
-    fn named_expression(&mut self, name: &str, value: ExprId) -> io::Result<()> {
-        self.raw("{\"name\": ")?;
-        self.string(name)?;
-        self.raw(", \"expr\": ")?;
-        self.expression(value)?;
-        self.raw("}")
-    }
-
-    fn unit(&mut self, unit: Option<&str>) -> io::Result<()> {
-        match unit {
-            Some(unit) => self.string(unit),
-            None => self.raw("null"),
-        }
-    }
-
-    fn symbol(&self, symbol: SymbolId) -> std::sync::Arc<str> {
-        self.system.exprs.symbol_info(symbol).name.clone()
-    }
-
-    fn expression(&mut self, id: ExprId) -> io::Result<()> {
-        let text = expression(&self.system.exprs, id);
-        self.string(&text)
-    }
-
-    fn string(&mut self, text: &str) -> io::Result<()> {
-        write_json_string(self.out, text)
-    }
-
-    fn number(&mut self, value: f64) -> io::Result<()> {
-        write_json_number(self.out, value)
-    }
-
-    fn raw(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes())
-    }
+#[derive(Serialize)]
+struct Valued<'a, V> {
+    name: &'a str,
+    value: V,
 }

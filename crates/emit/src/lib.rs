@@ -8,6 +8,7 @@ mod columns;
 mod document;
 mod html;
 mod json;
+mod json_format;
 mod latex;
 mod latex_lines;
 mod latex_words;
@@ -19,7 +20,8 @@ mod text;
 mod text_tables;
 
 pub use html::{html, html_body};
-pub use json::{json, write_json_number, write_json_string};
+pub use json::json;
+pub use json_format::{write_compact, write_in_lines};
 pub use latex::latex;
 pub use text::text;
 pub use text_tables::TextOptions;

@@ -2,12 +2,13 @@
 
 #[cfg(feature = "parquet")]
 use super::parquet_rows::ParquetWriter;
-use super::{shortest, write_json_number, write_json_string};
+use super::{shortest, write_compact};
 pub use crate::columns::{Column, Field};
 use lgm_algebra::expr::Node;
 use lgm_model::SiUnit;
 use lgm_model::system::{Quantity, StateSystem};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use std::io::{self, Write};
 
 /// The columns of a trajectory after `time`: the outputs, then the states.
@@ -98,20 +99,25 @@ enum Form {
     Parquet(Box<ParquetWriter>),
 }
 
-/// The list of columns as JSON.
+/// The list of columns as JSON, each on a line.
 fn write_columns(out: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
-    write!(out, "[")?;
-    for (at, column) in columns.iter().enumerate() {
-        write!(out, "{}{{\"name\":", if at == 0 { "\n" } else { ",\n" })?;
-        write_json_string(out, &column.name)?;
-        write!(out, ",\"unit\":")?;
-        match &column.unit {
-            Some(unit) => write_json_string(out, unit)?,
-            None => write!(out, "null")?,
-        }
-        write!(out, ",\"kind\":\"{}\"}}", column.kind)?;
+    #[derive(Serialize)]
+    struct Described<'a> {
+        name: &'a str,
+        unit: Option<&'a str>,
+        kind: &'static str,
     }
-    write!(out, "]")
+    out.write_all(b"[")?;
+    for (at, column) in columns.iter().enumerate() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
+        let described = Described {
+            name: &column.name,
+            unit: column.unit.as_deref(),
+            kind: column.kind,
+        };
+        write_compact(out, &described)?;
+    }
+    out.write_all(b"]")
 }
 
 impl TableWriter {
@@ -125,7 +131,7 @@ impl TableWriter {
             }
             TableFormat::Json => {
                 write!(out, "{{\"schema\":\"lgm-simulation/1\",\"model\":")?;
-                write_json_string(out, model)?;
+                write_compact(out, model)?;
                 write!(out, ",\n\"columns\":")?;
                 write_columns(out, columns)?;
                 write!(out, ",\n\"rows\":[")?;
@@ -163,11 +169,9 @@ impl TableWriter {
             }
             match (field, is_csv) {
                 (Field::Number(number), true) => out.write_all(csv_number(number).as_bytes())?,
-                (Field::Number(number), false) => write_json_number(out, number)?,
                 (Field::Text(text), true) => out.write_all(csv_field(text).as_bytes())?,
-                (Field::Text(text), false) => write_json_string(out, text)?,
                 (Field::Empty, true) => {}
-                (Field::Empty, false) => out.write_all(b"null")?,
+                (field, false) => write_compact(out, &field)?,
             }
         }
         out.write_all(if is_csv { b"\n" } else { b"]" })

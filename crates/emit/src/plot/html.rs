@@ -2,7 +2,7 @@
 
 use super::ticks::typeset;
 use super::{Figure, STYLES, Series, Trace, drawn, escaped};
-use crate::{significant, write_json_string};
+use crate::{significant, write_compact};
 use std::io::{self, Write};
 
 /// The page around the data, with the script that draws it.
@@ -39,14 +39,14 @@ fn write_data(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
     for (at, panel) in figure.panels().iter().enumerate() {
         let unit = panel.series[0].unit.as_deref().filter(|unit| *unit != "1").map(typeset);
         write!(out, "{}{{\"unit\":", if at > 0 { "," } else { "" })?;
-        write_json_string(out, unit.as_deref().unwrap_or(""))?;
+        write_compact(out, unit.as_deref().unwrap_or(""))?;
         write!(out, ",\"series\":[")?;
         for (number, series) in panel.series.iter().enumerate() {
             let place = figure.series.iter().position(|known| std::ptr::eq(known, *series));
             let points = &points[place.expect("invariant: a panel shows curves of its figure")];
             let (color, dashes) = STYLES[number % STYLES.len()];
             write!(out, "{}{{\"name\":", if number > 0 { "," } else { "" })?;
-            write_json_string(out, &series.name)?;
+            write_compact(out, &series.name)?;
             write!(
                 out,
                 ",\"color\":\"{color}\",\"dark\":\"{}\",\"dashes\":[{}],\"v\":",
