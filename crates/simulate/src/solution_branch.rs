@@ -222,8 +222,8 @@ impl Steps<'_, '_, '_> {
             let position = self.position(time, unknowns)?;
             Ok(self.motion.loop_matrix(&position).determinant())
         };
-        let (a, b) = (sign(a)?, sign(b)?);
-        Ok(!(a * b < 0.0))
+        let product = sign(a)? * sign(b)?;
+        Ok(product.is_nan() || product >= 0.0)
     }
 }
 
