@@ -1,6 +1,7 @@
 //! Programs as functions of one file.
 
 use super::program::{Array, Dialect, Part, parts};
+use lgm_kernels::operation::Space;
 use lgm_kernels::program::{Instruction, Program};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -129,7 +130,7 @@ impl<'a> Functions<'a> {
         let mut all: Vec<Array> = parts.iter().flat_map(|part| part.arrays.clone()).collect();
         all.sort_unstable();
         all.dedup();
-        all.retain(|array| *array != Array::Numbers);
+        all.retain(|array| *array != Array::Read(Space::Numbers));
         let tables = [numbers, indices];
         match parts.as_slice() {
             [] => {}
@@ -155,7 +156,7 @@ impl<'a> Functions<'a> {
 
     fn function(&mut self, name: &str, part: &Part, outputs: usize, [numbers, indices]: &[String; 2]) {
         let arrays = part.arrays.iter().copied();
-        let arrays: Vec<Array> = arrays.filter(|array| *array != Array::Numbers).collect();
+        let arrays: Vec<Array> = arrays.filter(|array| *array != Array::Read(Space::Numbers)).collect();
         let head = self.language.open(&Signature {
             name,
             arrays: &arrays,

@@ -145,7 +145,7 @@ pub(crate) trait Dialect {
     /// Element of an argument, working memory or the output.
     fn element(&self, array: Array, index: &str) -> Text {
         Text::atom(match array {
-            Array::Time => array.name().to_string(),
+            Array::Read(Space::Time) => array.name().to_string(),
             _ => self.indexed(array.name(), index),
         })
     }
@@ -268,14 +268,9 @@ pub(crate) trait Dialect {
 /// The arrays of a program's function, in the order of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Array {
-    Time,
-    Parameters,
-    States,
-    Inputs,
-    Rates,
-    Unknowns,
-    Numbers,
-    Temporaries,
+    /// What programs read.
+    Read(Space),
+    /// Where the values go.
     Output,
 }
 
@@ -283,28 +278,15 @@ impl Array {
     /// What it is called inside a function.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Array::Time => "t",
-            Array::Parameters => "p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "w",
-            Array::Numbers => "numbers",
-            Array::Temporaries => "s",
+            Array::Read(Space::Time) => "t",
+            Array::Read(Space::Parameters) => "p",
+            Array::Read(Space::States) => "x",
+            Array::Read(Space::Inputs) => "u",
+            Array::Read(Space::Rates) => "du",
+            Array::Read(Space::Unknowns) => "w",
+            Array::Read(Space::Numbers) => "numbers",
+            Array::Read(Space::Temporaries) => "s",
             Array::Output => "out",
-        }
-    }
-
-    fn of(space: Space) -> Array {
-        match space {
-            Space::Time => Array::Time,
-            Space::Parameters => Array::Parameters,
-            Space::States => Array::States,
-            Space::Inputs => Array::Inputs,
-            Space::Rates => Array::Rates,
-            Space::Unknowns => Array::Unknowns,
-            Space::Numbers => Array::Numbers,
-            Space::Temporaries => Array::Temporaries,
         }
     }
 }
@@ -426,7 +408,7 @@ impl Printer<'_> {
         for store in &entry.stores {
             let array = match store.target {
                 Target::Output => Array::Output,
-                Target::Temporary => Array::Temporaries,
+                Target::Temporary => Array::Read(Space::Temporaries),
             };
             self.part.uses(array);
             let index = self.index(store.index);
@@ -524,7 +506,7 @@ impl Printer<'_> {
         match *instruction {
             Instruction::Number(value) => (dialect.number(value), false),
             Instruction::Load(space, index) => {
-                let array = Array::of(space);
+                let array = Array::Read(space);
                 self.part.uses(array);
                 (dialect.element(array, &self.index(index)), false)
             }

@@ -3,6 +3,8 @@
 //! Rows are eliminated forwards only: a row that has been used as a pivot is never touched again, so what remains is an
 //! ordered list of assignments, and chains and trees cost nothing beyond their own size.
 
+pub use lgm_algebra::Row;
+
 use lgm_algebra::Field;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -10,9 +12,6 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Rows with more columns than this are held as trees while they change.
 const WIDE: usize = 128;
-
-/// A sparse row, its columns ascending.
-pub type Row<E> = Vec<(u32, E)>;
 
 /// An elimination under way.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use super::super::functions::{Language, Signature, used, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
+use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
 /// Names that C, C++ or the templates take.
@@ -321,8 +322,8 @@ impl Language for C {
 
     fn open(&self, signature: &Signature<'_>) -> String {
         let one = |array: Array| match array {
-            Array::Time => "real t".to_string(),
-            Array::Temporaries | Array::Output => format!("real *RESTRICT {}", array.name()),
+            Array::Read(Space::Time) => "real t".to_string(),
+            Array::Read(Space::Temporaries) | Array::Output => format!("real *RESTRICT {}", array.name()),
             _ => format!("const real *RESTRICT {}", array.name()),
         };
         let list = if signature.arrays.is_empty() {

@@ -7,6 +7,7 @@ use crate::code::program::{Array, Dialect};
 use crate::code::subject::Subject;
 use crate::code::template::values;
 use lgm_kernels::SparseKernel;
+use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use lgm_simulate::OVER_BENDS;
 
@@ -82,7 +83,7 @@ pub(super) fn loop_solver<'p>(
     let call = |name: &str, out: &str| functions.call(name, &move_call(out));
     let plain = move_call("model->residuals");
     let trial = |array| match array {
-        Array::Unknowns => "model->trial".to_string(),
+        Array::Read(Space::Unknowns) => "model->trial".to_string(),
         _ => plain(array),
     };
     let [loops, direct, by_loop, by_state] = subject.matrices().map(Pattern::of);

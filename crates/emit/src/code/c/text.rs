@@ -5,6 +5,7 @@ use crate::code::functions::wrapped;
 use crate::code::names::one_line;
 use crate::code::program::Array;
 use crate::code::subject::{Named, bracketed, names};
+use lgm_kernels::operation::Space;
 use std::fmt::Write;
 
 /// A text that ends no comment.
@@ -52,14 +53,14 @@ pub(super) fn move_call(out: &str) -> impl Fn(Array) -> String + use<> {
     let out = out.to_string();
     move |array| {
         match array {
-            Array::Time => "t",
-            Array::Parameters => "model->p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "model->w",
-            Array::Numbers => unreachable!("invariant: tables of numbers are constants"),
-            Array::Temporaries => "model->s",
+            Array::Read(Space::Time) => "t",
+            Array::Read(Space::Parameters) => "model->p",
+            Array::Read(Space::States) => "x",
+            Array::Read(Space::Inputs) => "u",
+            Array::Read(Space::Rates) => "du",
+            Array::Read(Space::Unknowns) => "model->w",
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are constants"),
+            Array::Read(Space::Temporaries) => "model->s",
             Array::Output => &out,
         }
         .to_string()

@@ -13,6 +13,7 @@ use super::subject::{
 use super::template::{Template, Values, template, values};
 use crate::rows::csv_field;
 use dialect::{Julia, RULES, comment, helpers, literal, string};
+use lgm_kernels::operation::Space;
 use std::fmt::Write;
 
 const MODULE: Template<Module> = template!("@name@.jl", "model.jl");
@@ -88,7 +89,7 @@ const SCRIPT: Script = Script {
     argument: |array, out| {
         match array {
             Array::Output => out,
-            Array::Numbers => unreachable!("invariant: tables of numbers are constants"),
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are constants"),
             _ => array.name(),
         }
         .to_string()

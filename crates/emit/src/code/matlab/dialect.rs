@@ -7,6 +7,7 @@ use super::super::program::{
     Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two, operator, relation,
 };
 use super::super::scripts::double;
+use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
 /// Words that are no names, and functions that the emitted files call.
@@ -349,7 +350,7 @@ impl Language for Matlab {
 fn results(arguments: &[(Array, String)]) -> String {
     let written = arguments
         .iter()
-        .filter(|(array, _)| matches!(array, Array::Temporaries | Array::Output));
+        .filter(|(array, _)| matches!(array, Array::Read(Space::Temporaries) | Array::Output));
     let written: Vec<&str> = written.map(|argument| argument.1.as_str()).collect();
     match written.as_slice() {
         [] => String::new(),

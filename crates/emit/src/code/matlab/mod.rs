@@ -11,6 +11,7 @@ use super::subject::{JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, parame
 use super::template::{Template, Values, template, values};
 use crate::rows::csv_field;
 use dialect::{Matlab, RULES, helpers, literal, string};
+use lgm_kernels::operation::Space;
 use lgm_model::SiUnit;
 use std::fmt::Write;
 
@@ -92,7 +93,7 @@ const SCRIPT: Script = Script {
     argument: |array, out| {
         match array {
             Array::Output => out,
-            Array::Numbers => unreachable!("invariant: tables of numbers are functions"),
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are functions"),
             _ => array.name(),
         }
         .to_string()

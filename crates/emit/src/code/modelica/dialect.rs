@@ -3,6 +3,7 @@
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
 use lgm_kernels::operation::Binary;
+use lgm_kernels::operation::Space;
 
 /// Words that are no names, and functions and types of the language.
 pub(super) const RULES: Rules = Rules {
@@ -170,15 +171,15 @@ impl Dialect for Names<'_> {
 
     fn element(&self, array: Array, index: &str) -> Text {
         let names = match array {
-            Array::Time => return Text::atom("time"),
-            Array::Temporaries => return Text::atom(format!("{}_s{index}", self.prefix)),
-            Array::Parameters => self.parameters,
-            Array::States => self.states,
-            Array::Inputs => self.inputs,
-            Array::Rates => self.rates,
-            Array::Unknowns => self.unknowns,
+            Array::Read(Space::Time) => return Text::atom("time"),
+            Array::Read(Space::Temporaries) => return Text::atom(format!("{}_s{index}", self.prefix)),
+            Array::Read(Space::Parameters) => self.parameters,
+            Array::Read(Space::States) => self.states,
+            Array::Read(Space::Inputs) => self.inputs,
+            Array::Read(Space::Rates) => self.rates,
+            Array::Read(Space::Unknowns) => self.unknowns,
             Array::Output => self.results,
-            Array::Numbers => unreachable!("invariant: programs without loops have no tables"),
+            Array::Read(Space::Numbers) => unreachable!("invariant: programs without loops have no tables"),
         };
         let index: usize = index
             .parse()

@@ -10,6 +10,7 @@ use super::scripts::{Planned, Programs, Script, planned};
 use super::subject::{JUMP_PARTS, Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
 use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal};
+use lgm_kernels::operation::Space;
 use std::fmt::Write;
 
 const MODULE: Template<Module> = template!("@library@.py", "model.py.txt");
@@ -160,9 +161,9 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
     let calls = SCRIPT.programs(subject, &mut functions);
     // The same functions over symbols.
     let symbols = |array| match array {
-        Array::Parameters => "p".to_string(),
-        Array::Unknowns => "w".to_string(),
-        Array::Temporaries => "s".to_string(),
+        Array::Read(Space::Parameters) => "p".to_string(),
+        Array::Read(Space::Unknowns) => "w".to_string(),
+        Array::Read(Space::Temporaries) => "s".to_string(),
         _ => (SCRIPT.argument)(array, "out"),
     };
     let symbolic = |name: &str| match functions.call(name, &symbols) {
@@ -208,14 +209,14 @@ const SCRIPT: Script = Script {
     prefix: "_",
     argument: |array, out| {
         match array {
-            Array::Time => "t",
-            Array::Parameters => "self._p",
-            Array::States => "x",
-            Array::Inputs => "u",
-            Array::Rates => "du",
-            Array::Unknowns => "self._w",
-            Array::Numbers => unreachable!("invariant: tables of numbers are the module's"),
-            Array::Temporaries => "self._s",
+            Array::Read(Space::Time) => "t",
+            Array::Read(Space::Parameters) => "self._p",
+            Array::Read(Space::States) => "x",
+            Array::Read(Space::Inputs) => "u",
+            Array::Read(Space::Rates) => "du",
+            Array::Read(Space::Unknowns) => "self._w",
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are the module's"),
+            Array::Read(Space::Temporaries) => "self._s",
             Array::Output => out,
         }
         .to_string()

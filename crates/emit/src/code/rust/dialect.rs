@@ -3,6 +3,7 @@
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
 use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
+use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
 /// Words that are no names.
@@ -47,8 +48,8 @@ impl Dialect for Rust {
     fn element(&self, array: Array, index: &str) -> Text {
         let entry = || self.indexed(array.name(), index);
         Text::atom(match array {
-            Array::Time => array.name().to_string(),
-            Array::Numbers => format!("T::c({})", entry()),
+            Array::Read(Space::Time) => array.name().to_string(),
+            Array::Read(Space::Numbers) => format!("T::c({})", entry()),
             _ => entry(),
         })
     }
@@ -106,15 +107,15 @@ impl Language for Rust {
     fn open(&self, signature: &Signature<'_>) -> String {
         let outputs = signature.outputs;
         let one = |array: Array| match array {
-            Array::Time => "t: T".to_string(),
-            Array::Parameters => "p: &[T; PARAMETERS]".to_string(),
-            Array::States => "x: &[T; STATES]".to_string(),
-            Array::Inputs => "u: &[T; INPUTS]".to_string(),
-            Array::Rates => "du: &[T; INPUTS]".to_string(),
-            Array::Unknowns => "w: &[T; UNKNOWNS]".to_string(),
-            Array::Temporaries => "s: &mut [T; SCRATCH]".to_string(),
+            Array::Read(Space::Time) => "t: T".to_string(),
+            Array::Read(Space::Parameters) => "p: &[T; PARAMETERS]".to_string(),
+            Array::Read(Space::States) => "x: &[T; STATES]".to_string(),
+            Array::Read(Space::Inputs) => "u: &[T; INPUTS]".to_string(),
+            Array::Read(Space::Rates) => "du: &[T; INPUTS]".to_string(),
+            Array::Read(Space::Unknowns) => "w: &[T; UNKNOWNS]".to_string(),
+            Array::Read(Space::Temporaries) => "s: &mut [T; SCRATCH]".to_string(),
             Array::Output => format!("out: &mut [T; {outputs}]"),
-            Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
         };
         format!("pub fn {}<T: Real>({}) {{", signature.name, signature.declared(one))
     }

@@ -6,6 +6,7 @@ use crate::code::names::one_line;
 use crate::code::program::Array;
 use crate::code::subject::{Named, Subject, labels};
 use crate::code::template::values;
+use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use lgm_kernels::{Kernel, LARGEST_TURN};
 use std::f64::consts::TAU;
@@ -58,14 +59,14 @@ pub(super) fn integers(entries: &[usize]) -> String {
 fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
     let (own, out) = (own.to_string(), out.to_string());
     move |array| match array {
-        Array::Time => "t".to_string(),
-        Array::Parameters => format!("&{own}.p"),
-        Array::States => "x".to_string(),
-        Array::Inputs => "u".to_string(),
-        Array::Rates => "du".to_string(),
-        Array::Unknowns => format!("&{own}.w"),
-        Array::Numbers => unreachable!("invariant: tables of numbers are statics"),
-        Array::Temporaries => format!("&mut {own}.s"),
+        Array::Read(Space::Time) => "t".to_string(),
+        Array::Read(Space::Parameters) => format!("&{own}.p"),
+        Array::Read(Space::States) => "x".to_string(),
+        Array::Read(Space::Inputs) => "u".to_string(),
+        Array::Read(Space::Rates) => "du".to_string(),
+        Array::Read(Space::Unknowns) => format!("&{own}.w"),
+        Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
+        Array::Read(Space::Temporaries) => format!("&mut {own}.s"),
         Array::Output => out.clone(),
     }
 }
