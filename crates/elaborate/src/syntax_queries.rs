@@ -2,7 +2,7 @@
 
 use lgm_source::Span;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
-use lgm_syntax::visit::{child_expressions, statements};
+use lgm_syntax::visit::{child_expressions, find_in_statements, statements};
 
 /// The argument that an instance gives for a formal parameter.
 pub(crate) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at: usize) -> Option<&'a Expr> {
@@ -37,7 +37,7 @@ pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
 /// Where the statements of a body declare a name, in whatever branch.
 pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> {
     let is = |declared: &Name| (*declared.text == *name).then_some(declared.span);
-    statements.iter().find_map(|statement| match &statement.kind {
+    find_in_statements(statements, &mut |statement| match &statement.kind {
         StatementKind::Node(list) | StatementKind::Zero(list) | StatementKind::One(list) => {
             list.names.iter().find_map(|declared| is(&declared.name))
         }
@@ -47,19 +47,14 @@ pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> 
             is(&assigned.name)
         }
         StatementKind::Signal(indexed) | StatementKind::State(indexed) => is(&indexed.declared.name),
-        StatementKind::For(block) => declared_at(&block.body, name),
-        StatementKind::If(block) => {
-            let bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
-            bodies.into_iter().find_map(|body| declared_at(body, name))
-        }
         StatementKind::Faulty(faulty) => faulty.declared.as_ref().and_then(is),
-        StatementKind::Output(_) | StatementKind::Chain(_) | StatementKind::Experiment(_) => None,
+        _ => None,
     })
 }
 
 /// Where a chain of bonds in a body ends at a port of one of its instances, `m.el`.
 pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str) -> Option<Span> {
-    statements.iter().find_map(|statement| match &statement.kind {
+    find_in_statements(statements, &mut |statement| match &statement.kind {
         StatementKind::Chain(list) => list.iter().find_map(|end| match &end.kind {
             ExprKind::Member(owner, name) => {
                 let is_owner = matches!(&owner.kind, ExprKind::Name(found) if &*found.text == instance);
@@ -67,11 +62,6 @@ pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str
             }
             _ => None,
         }),
-        StatementKind::For(block) => drawn_to_port(&block.body, instance, port),
-        StatementKind::If(block) => {
-            let mut bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
-            bodies.find_map(|body| drawn_to_port(body, instance, port))
-        }
         _ => None,
     })
 }

@@ -129,7 +129,7 @@ pub(super) fn some(entries: &[String]) -> String {
 
 /// The shape of a matrix in words, and the entries that are shown, with a gap where `None` stands.
 #[allow(clippy::type_complexity)]
-pub(super) fn told(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
+pub(super) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
     let entries = &matrix.entries;
     let (rows, columns, stored) = (entries.rows.len(), entries.columns, entries.stored());
     let lists = entries.rows.iter().enumerate();
@@ -282,7 +282,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
             out.push_str(&whole);
             continue;
         }
-        let (shape, shown) = told(matrix);
+        let (shape, shown) = shape_and_shown(matrix);
         let _ = writeln!(out, "{name} is {shape}");
         for entry in shown {
             let _ = match entry {

@@ -1,7 +1,7 @@
 //! The equations as a document: headings, formulas and running text in their order, whatever they are set by. Formulas are in LaTeX,
 //! which is the notation of both [`latex()`](crate::latex()) and [`html()`](crate::html()).
 
-use super::blocks::{Notation, Tex, sides, some, told};
+use super::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use super::{Matrices, MatrixOptions, double, members};
 use crate::latex_words::{escaped, number};
@@ -321,7 +321,7 @@ impl Document<'_> {
                 is_zero: &|id| system.exprs.is_zero(id),
             };
             let name = notation.matrix(&matrix.name, false);
-            let (shape, shown) = told(matrix);
+            let (shape, shown) = shape_and_shown(matrix);
             if shown.iter().all(Option::is_some) {
                 self.matrix(&name, &matrix.entries, false, &entries);
                 continue;

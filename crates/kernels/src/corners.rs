@@ -120,7 +120,7 @@ impl Corners {
             }
             depends.insert(id, own);
         }
-        finder.settle();
+        finder.join_shown_phases();
         finder
             .instants
             .extend(further.iter().map(|time| lowering.graph.number(*time)));
@@ -390,7 +390,7 @@ impl Finder {
     }
 
     /// A solver's steps follow the oscillations of what is only shown where there is a switch to be met alone.
-    fn settle(&mut self) {
+    fn join_shown_phases(&mut self) {
         if self.shows_switches {
             self.phases.append(&mut self.shown_phases);
         }

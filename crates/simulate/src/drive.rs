@@ -78,7 +78,7 @@ impl Run<'_> {
                 &mut self.states,
                 true,
             )?;
-            self.tell_impulse(&corner);
+            self.report_impulse(&corner);
         }
         self.find_scales(start);
         self.rows_at(start)
@@ -265,7 +265,7 @@ impl Run<'_> {
             &mut self.states,
             false,
         )?;
-        self.tell_impulse(&corner);
+        self.report_impulse(&corner);
         if self.plan.events && !self.is_row(corner.time) {
             self.event_row(corner.time)?;
         }
@@ -273,7 +273,7 @@ impl Run<'_> {
     }
 
     /// Says once that outputs would carry an impulse.
-    fn tell_impulse(&mut self, corner: &Corner) {
+    fn report_impulse(&mut self, corner: &Corner) {
         let told = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
         if !told && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
             self.summary.notes.push(note);
@@ -295,7 +295,7 @@ impl Run<'_> {
                 let corner = self.corners[self.corner].clone();
                 self.corner += 1;
                 self.enter_piece(corner.time);
-                self.tell_impulse(&corner);
+                self.report_impulse(&corner);
             }
             self.state_row(time)?;
             self.row += 1;

@@ -149,7 +149,7 @@ impl<'a> Events<'a> {
     }
 
     /// Takes over the sides of the values that were computed last; a zero leaves the side as it was.
-    fn settle(&mut self) {
+    fn take_over_sides(&mut self) {
         for at in 0..self.watched.len() {
             let now = self.side(&self.watched[at]);
             let watched = &mut self.watched[at];
@@ -167,7 +167,7 @@ impl<'a> Events<'a> {
         self.watched.iter_mut().for_each(|watched| watched.sign = 0);
         self.states.copy_from_slice(states);
         self.evaluate(motion, time);
-        self.settle();
+        self.take_over_sides();
     }
 
     /// Whether a condition has changed within the last step, or has changed and changed back.
@@ -179,7 +179,7 @@ impl<'a> Events<'a> {
                 return Ok(true);
             }
         }
-        self.settle();
+        self.take_over_sides();
         Ok(false)
     }
 

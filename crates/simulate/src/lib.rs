@@ -32,6 +32,7 @@ mod motion;
 mod newton;
 mod piece;
 mod plan;
+mod reported;
 mod rows;
 mod run;
 mod scales;
@@ -45,7 +46,6 @@ mod starts;
 mod steady;
 mod stiffness;
 mod table;
-mod told;
 mod trial;
 mod verify;
 

@@ -129,7 +129,7 @@ pub(super) fn steady(
     if size > SMALL {
         match steady::find(motion, time, y.clone()) {
             Ok(rest) => {
-                tell_free(motion, &rest.free, notes);
+                report_free(motion, &rest.free, notes);
                 return Ok(rest.at[..n].to_vec());
             }
             Err(worst) if size > DENSE => return Err(failure(worst.and_then(|row| motion.state(row)))),
@@ -162,7 +162,7 @@ pub(super) fn steady(
             let mut free: Vec<usize> = zero.free.iter().copied().chain(alone).collect();
             free.sort_unstable();
             free.dedup();
-            tell_free(motion, &free, notes);
+            report_free(motion, &free, notes);
             let mut states = zero.at;
             states.truncate(n);
             Ok(states)
@@ -208,7 +208,7 @@ fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[
 }
 
 /// Says which states a steady state leaves open.
-fn tell_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
+fn report_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
     let states = &motion.system.states;
     let names: Vec<String> = free
         .iter()

@@ -10,6 +10,19 @@ pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement
     }
 }
 
+/// What is found first in the statements of a body, and in those in its loops and conditions, in the order of the text.
+pub fn find_in_statements<'a, T>(body: &'a [Statement], find: &mut dyn FnMut(&'a Statement) -> Option<T>) -> Option<T> {
+    body.iter().find_map(|statement| {
+        let mut found = find(statement);
+        child_statements(statement, &mut |body| {
+            if found.is_none() {
+                found = find_in_statements(body, find);
+            }
+        });
+        found
+    })
+}
+
 /// Calls `visit` for each body inside of a statement.
 pub fn child_statements<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a [Statement])) {
     match &statement.kind {

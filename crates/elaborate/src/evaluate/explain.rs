@@ -10,6 +10,7 @@ use lgm_model::instances::label_once;
 use lgm_source::Span;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Assigned, Expr, ExprKind, Formal, Indexed, Name, Statement, StatementKind, UnitExpr};
+use lgm_syntax::visit::find_in_statements;
 
 /// The most parts of an expression that are listed, and declarations that are shown.
 const SHOWN_PARTS: usize = 5;
@@ -232,24 +233,13 @@ impl<'a> Evaluator<'a> {
 }
 
 fn declaration_in<'a>(statements: &'a [Statement], name: &str) -> Option<Declaration<'a>> {
-    for statement in statements {
-        let found = match &statement.kind {
-            StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
-                (&*assigned.name.text == name).then_some(Declaration::Assigned(assigned))
-            }
-            StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
-                (&*indexed.declared.name.text == name).then_some(Declaration::Indexed(indexed))
-            }
-            StatementKind::For(block) => declaration_in(&block.body, name),
-            StatementKind::If(block) => {
-                let bodies = block.branches.iter().map(|branch| &branch.1).chain([&block.otherwise]);
-                bodies.into_iter().find_map(|body| declaration_in(body, name))
-            }
-            _ => None,
-        };
-        if found.is_some() {
-            return found;
+    find_in_statements(statements, &mut |statement| match &statement.kind {
+        StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
+            (&*assigned.name.text == name).then_some(Declaration::Assigned(assigned))
         }
-    }
-    None
+        StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+            (&*indexed.declared.name.text == name).then_some(Declaration::Indexed(indexed))
+        }
+        _ => None,
+    })
 }

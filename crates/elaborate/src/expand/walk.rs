@@ -3,6 +3,7 @@
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::expand::{Deferred, Expansion};
 use lgm_syntax::ast::{self, Statement, StatementKind};
+use lgm_syntax::visit::find_in_statements;
 
 /// What a walk over a body does with its statements.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,18 +16,20 @@ enum Walk {
 
 /// Whether statements declare values, nodes or ports.
 fn declares(statements: &[Statement]) -> bool {
-    statements.iter().any(|statement| match &statement.kind {
-        StatementKind::Instance(_)
-        | StatementKind::Chain(_)
-        | StatementKind::Output(_)
-        | StatementKind::Experiment(_)
-        | StatementKind::Faulty(_) => false,
-        StatementKind::For(block) => declares(&block.body),
-        StatementKind::If(block) => {
-            block.branches.iter().any(|branch| declares(&branch.1)) || declares(&block.otherwise)
-        }
-        _ => true,
-    })
+    let declares = |statement: &Statement| {
+        let without = matches!(
+            statement.kind,
+            StatementKind::Instance(_)
+                | StatementKind::Chain(_)
+                | StatementKind::Output(_)
+                | StatementKind::Experiment(_)
+                | StatementKind::Faulty(_)
+                | StatementKind::For(_)
+                | StatementKind::If(_)
+        );
+        (!without).then_some(())
+    };
+    find_in_statements(statements, &mut |statement| declares(statement)).is_some()
 }
 
 impl<'a> Expansion<'_, 'a> {

@@ -11,6 +11,7 @@ use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
 use lgm_source::{SourceId, SourceMap, Sources, Span};
 use lgm_syntax::ast::{self, Ast, ImportTarget, Item, Name, Statement, StatementKind};
+use lgm_syntax::visit::statements;
 use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -472,21 +473,13 @@ impl Loader<'_> {
 }
 
 /// The paths of the tables that instances of a body name, with their places.
-fn named_tables(statements: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Instance(instance) => {
-                let path = table_use(instance).and_then(|used| used.path);
-                found.extend(path.map(|(words, span)| (words.clone(), span)));
-            }
-            StatementKind::For(block) => named_tables(&block.body, found),
-            StatementKind::If(block) => {
-                block.branches.iter().for_each(|branch| named_tables(&branch.1, found));
-                named_tables(&block.otherwise, found);
-            }
-            _ => {}
+fn named_tables(body: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
+    statements(body, &mut |statement| {
+        if let StatementKind::Instance(instance) = &statement.kind {
+            let path = table_use(instance).and_then(|used| used.path);
+            found.extend(path.map(|(words, span)| (words.clone(), span)));
         }
-    }
+    });
 }
 
 /// Whether a path lies below a folder, by the words alone.

@@ -137,8 +137,8 @@ impl<'a> Verifier<'a> {
             }
             None => Ok(()),
         };
-        self.worst.settle(&mut self.report, self.plan, &self.sizes, steps);
-        self.report.settle_energy(self.plan);
+        self.worst.judge(&mut self.report, self.plan, &self.sizes, steps);
+        self.report.judge_energy(self.plan);
         (self.report, last)
     }
 

@@ -123,7 +123,7 @@ impl Report {
         self.supplied - self.lost - self.stored
     }
 
-    pub(super) fn settle_energy(&mut self, plan: &Plan) {
+    pub(super) fn judge_energy(&mut self, plan: &Plan) {
         let allowed = MISSING * plan.rtol * self.passed + 2.0 * self.uncertainty;
         if self.balanced > 0 && self.missing().abs() > allowed {
             let words = format!(
@@ -258,7 +258,7 @@ impl Worst {
     }
 
     /// Compares with the sizes that the states have reached.
-    pub(super) fn settle(&self, report: &mut Report, plan: &Plan, sizes: &[f64], steps: u64) {
+    pub(super) fn judge(&self, report: &mut Report, plan: &Plan, sizes: &[f64], steps: u64) {
         let in_interval = (1.0 + steps as f64 / report.intervals.max(1) as f64).min(MOST_STEPS);
         let sizes = not_vanishing(sizes);
         for (at, found) in self.found.iter().enumerate() {
