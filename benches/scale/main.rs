@@ -4,11 +4,12 @@
 //! written to a temporary folder; processor time is counted, not time on the wall, and the peak of resident memory.
 //!
 //! ```text
-//! cargo bench --bench scale -- [--max N] [--only a,b] [--repeat K] [--stages N] [--write]
+//! cargo bench --bench scale -- [--max N] [--only a,b] [--repeat K] [--stages N] [--symbolic] [--write]
 //! ```
 //!
 //! `--max` limits the size (1,000,000 unless given), `--only` chooses families, `--repeat` is how often each is run at
-//! most, `--stages` takes one compilation of the ladder of that size apart instead, and `--write` puts the figures into
+//! most, `--symbolic` compares symbolic equations with the check of the same text instead, also with a parameter for every
+//! element, `--stages` takes one compilation of the ladder of that size apart instead, and `--write` puts the figures into
 //! `docs/scale.md` and the plot into `docs/scale.svg`.
 
 mod measure;
@@ -16,6 +17,7 @@ mod models;
 mod plot;
 mod report;
 mod stages;
+mod symbolic;
 
 use measure::Run;
 use models::{FAMILIES, Family};
@@ -82,6 +84,7 @@ struct Options {
     only: Option<Vec<String>>,
     repeat: usize,
     stages: Option<usize>,
+    symbolic: bool,
     write: bool,
 }
 
@@ -91,6 +94,7 @@ fn options() -> Result<Options, String> {
         only: None,
         repeat: 5,
         stages: None,
+        symbolic: false,
         write: false,
     };
     let mut arguments = std::env::args().skip(1);
@@ -106,6 +110,7 @@ fn options() -> Result<Options, String> {
             "--only" => options.only = Some(value()?.split(',').map(str::to_string).collect()),
             "--repeat" => options.repeat = number(value()?)?.max(1),
             "--stages" => options.stages = Some(number(value()?)?),
+            "--symbolic" => options.symbolic = true,
             "--write" => options.write = true,
             // What cargo adds.
             "--bench" => {}
@@ -127,6 +132,15 @@ fn main() -> Result<(), String> {
         return Ok(());
     }
     let folder = tempfile::tempdir().map_err(|fault| fault.to_string())?;
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    if options.symbolic {
+        let tables = symbolic::measure(folder.path(), options.max, options.repeat)?;
+        print!("{tables}");
+        return match options.write {
+            true => report::write_between(&docs.join("scale.md"), report::SYMBOLIC, &tables),
+            false => Ok(()),
+        };
+    }
     let mut points = Vec::new();
     for family in &FAMILIES {
         if options
@@ -156,7 +170,6 @@ fn main() -> Result<(), String> {
     }
     print!("\n{}", report::exponents(&points));
     if options.write {
-        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
         report::write(&docs.join("scale.md"), &points)?;
         std::fs::write(docs.join("scale.svg"), plot::svg(&points)).map_err(|fault| fault.to_string())?;
     }

@@ -158,7 +158,7 @@ pub fn grouped(number: usize) -> String {
 }
 
 /// Two or three digits that count.
-fn short(seconds: f64) -> String {
+pub fn short(seconds: f64) -> String {
     match seconds {
         _ if seconds < 0.0995 => format!("{seconds:.3}"),
         _ if seconds < 9.95 => format!("{seconds:.2}"),
@@ -178,19 +178,28 @@ fn machine() -> String {
 }
 
 /// Where the figures begin and end in docs/scale.md; what is written by hand stands around them.
-const MARKS: (&str, &str) = ("<!-- figures -->\n", "<!-- end of figures -->\n");
+const FIGURES: (&str, &str) = ("<!-- figures -->\n", "<!-- end of figures -->\n");
+
+/// The same of symbolic equations.
+pub const SYMBOLIC: (&str, &str) = ("<!-- symbolic -->\n", "<!-- end of symbolic -->\n");
 
 /// Puts the tables into the page, in the place of those before.
 pub fn write(page: &Path, points: &[Point]) -> Result<(), String> {
+    let tables = format!("{}\n{}", exponents(points), table(points));
+    write_between(page, FIGURES, &tables)
+}
+
+/// Puts tables between two marks, with the machine that they were measured on.
+pub fn write_between(page: &Path, marks: (&str, &str), tables: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(page).map_err(|fault| fault.to_string())?;
-    let before = text.split_once(MARKS.0).ok_or("the page has no place for figures")?.0;
-    let after = text.split_once(MARKS.1).ok_or("the page has no end of figures")?.1;
-    let figures = format!(
-        "Measured on: {}. `cargo bench --bench scale -- --write`, least of the repetitions unless it says `middle`.\n\n{}\n{}",
+    let before = text.split_once(marks.0).ok_or("the page has no place for figures")?.0;
+    let after = text.split_once(marks.1).ok_or("the page has no end of figures")?.1;
+    let option = if marks == SYMBOLIC { "--symbolic " } else { "" };
+    let text = format!(
+        "{before}{}Measured on: {}. `cargo bench --bench scale -- {option}--write`, least of the repetitions unless it says `middle`.\n\n{tables}{}{after}",
+        marks.0,
         machine(),
-        exponents(points),
-        table(points)
+        marks.1
     );
-    let text = format!("{before}{}{figures}{}{after}", MARKS.0, MARKS.1);
     std::fs::write(page, text).map_err(|fault| fault.to_string())
 }
