@@ -2,8 +2,9 @@
 //!
 //! If such storage depends on other storage, its charge or displacement is the solution of an equation that has several of them, and
 //! two of them meet at a fold: from there on, a run could only go on with another one, and charge would come from nowhere. The other
-//! way round there is nothing to solve, so such storage comes first where storage depends on each other. But if the total of both has
-//! folds too, its rate has poles then: the total is the state instead, and where its solutions meet, what is stored leaps.
+//! way round there is nothing to solve, but the rate has poles where the total of both has folds too. So the total is the state if there
+//! is one: where its solutions meet, what is stored leaps. Whether they meet depends on the values of parameters, which sweeps and
+//! emitted programs change, and the choice of states does not. Where there is no total, the storage with folds comes first.
 
 use crate::causality::Causality;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
@@ -12,6 +13,9 @@ use rustc_hash::FxHashMap;
 
 /// Slopes are looked at in this many points per decade of what is stored.
 const PER_DECADE: i32 = 12;
+
+/// Signs of slopes are looked at in this many: a fold may be confined to a few hundredths of what is stored.
+const FINE_PER_DECADE: i32 = 60;
 
 /// From 10 to the minus this to 10 to this: from the charge of a few electrons to the forces of bridges.
 const DECADES: i32 = 15;
@@ -108,23 +112,58 @@ fn slope(exprs: &mut Exprs, each: &Dependent<'_>) -> Option<ExprId> {
     }
 }
 
-/// Whether a slope is positive at some value of what is stored and negative at another, as far as a grid of values shows it.
+/// Whether a slope is positive at some value of what is stored and negative at another: as far as a fine grid of values shows it, and
+/// what lies where it comes nearest to zero between them.
 pub(super) fn changes_sign(
     exprs: &Exprs,
     slope: ExprId,
     stored: SymbolId,
     parameters: &FxHashMap<SymbolId, f64>,
 ) -> bool {
+    let at = |value: f64| value_at(exprs, slope, stored, value, parameters).unwrap_or(0.0);
     let (mut rises, mut falls) = (false, false);
-    for value in grid() {
-        let found = value_at(exprs, slope, stored, value, parameters).unwrap_or(0.0);
+    let mut before: [(f64, f64); 2] = [(f64::NAN, f64::NAN); 2];
+    for value in fine_grid() {
+        let found = at(value);
         rises |= found > 0.0;
         falls |= found < 0.0;
+        let [first, middle] = before;
+        if middle.1.abs() <= first.1.abs() && middle.1.abs() <= found.abs() && middle.1 * found > 0.0 {
+            let sign = middle.1.signum();
+            let nearest = least(&|value| sign * at(value), first.0, value);
+            rises |= sign * nearest > 0.0;
+            falls |= sign * nearest < 0.0;
+        }
         if rises && falls {
             return true;
         }
+        before = [middle, (value, found)];
     }
     false
+}
+
+/// The least value of a function between two places, by golden sections.
+fn least(of: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let part = 0.5 * (5f64.sqrt() - 1.0);
+    let mut best = f64::INFINITY;
+    for _ in 0..40 {
+        let (a, b) = (high - part * (high - low), low + part * (high - low));
+        let (of_a, of_b) = (of(a), of(b));
+        best = best.min(of_a).min(of_b);
+        match of_a < of_b {
+            true => high = b,
+            false => low = a,
+        }
+    }
+    best
+}
+
+/// The grid of [`grid`], with values between its own, and zero.
+fn fine_grid() -> impl Iterator<Item = f64> {
+    let size = |step: i32| 10f64.powf(f64::from(step) / f64::from(FINE_PER_DECADE));
+    let last = DECADES * FINE_PER_DECADE;
+    let negative = (-last..=last).rev().map(move |step| -size(step));
+    negative.chain([0.0]).chain((-last..=last).map(size))
 }
 
 /// Values of either sign and all sizes, from the largest negative one to the largest positive one.

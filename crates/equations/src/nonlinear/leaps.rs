@@ -3,8 +3,8 @@
 use crate::nonlinear::folds::{changes_sign, values};
 use crate::nonlinear::prepare::Prepared;
 use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_model::PortId;
 use lgm_model::system::StateSystem;
-use lgm_model::{Model, PortId};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -54,7 +54,8 @@ fn stored_name(prepared: &Prepared, port: PortId) -> Option<String> {
 }
 
 /// A warning that what is stored leaps somewhere, or should.
-pub(super) fn warning(model: &Model, port: PortId, has_total: bool) -> Diagnostic {
+pub(super) fn warning(prepared: &Prepared, port: PortId, has_total: bool) -> Diagnostic {
+    let model = &prepared.model;
     let element = model.ports[port.index()].element;
     let name = model.element_name(element);
     let message = match has_total {
@@ -67,9 +68,13 @@ pub(super) fn warning(model: &Model, port: PortId, has_total: bool) -> Diagnosti
         true => "the same value belongs to several amounts stored",
         false => "runs may pass such a place with wrong numbers",
     };
-    Diagnostic::warning(Code::LGM0450, message)
-        .label(model.element_span(element), what)
-        .help(format!(
-            "a small resistance in series with `{name}`, or a small damper beside it, says where a leap ends; or compare runs by several methods and tolerances"
-        ))
+    let mut warning = Diagnostic::warning(Code::LGM0450, message).label(model.element_span(element), what);
+    let mut integrals = prepared.released.iter();
+    if has_total && integrals.any(|integral| integral.owner == Some(element) && integral.start.is_some()) {
+        warning =
+            warning.note("of several solutions with the same total, a run may begin with another one than its `start`");
+    }
+    warning.help(format!(
+        "a small resistance in series with `{name}`, or a small damper beside it, says where a leap ends; or compare runs by several methods and tolerances"
+    ))
 }

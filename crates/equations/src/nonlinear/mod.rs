@@ -50,7 +50,7 @@ use knees::Knee;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Model, Variable};
+use lgm_model::{ElementId, Model, PortId, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::{Folds, Prepared};
 use shorten::{LARGE, Shortening};
@@ -132,18 +132,18 @@ fn build(
         return Ok(None);
     }
     let prepared = match leaps(&prepared, options) {
-        Leaps::Nowhere if prepared.folded.is_empty() => {
+        Leaps::Nowhere => {
             diagnostics.extend(retained_leaps(model, retain, &prepared, options));
             prepared
         }
         Leaps::OfTotal => {
-            diagnostics.extend(prepared.folded.iter().map(|port| leaps::warning(model, *port, true)));
+            let warning = |port: &PortId| leaps::warning(&prepared, *port, true);
+            diagnostics.extend(prepared.folded.iter().map(warning));
             prepared
         }
-        found => {
-            if let Leaps::WithoutTotal = found {
-                diagnostics.extend(prepared.folded.iter().map(|port| leaps::warning(model, *port, false)));
-            }
+        Leaps::WithoutTotal => {
+            let warning = |port: &PortId| leaps::warning(&prepared, *port, false);
+            diagnostics.extend(prepared.folded.iter().map(warning));
             prepare::prepare(model, retain, Folds::AsStates, &mut Vec::new())
         }
     };
@@ -159,7 +159,7 @@ fn build(
 
 /// Whether what storage with folds in its law stores has to leap.
 enum Leaps {
-    /// It determines all else.
+    /// Not with these values of the parameters.
     Nowhere,
     /// Its total with linear storage has several solutions.
     OfTotal,
@@ -177,7 +177,7 @@ fn retained_leaps(model: &Model, retain: &[ElementId], prepared: &Prepared, opti
         Leaps::Nowhere => Vec::new(),
         Leaps::OfTotal | Leaps::WithoutTotal => {
             let folded = free.folded.iter();
-            folded.map(|port| leaps::warning(model, *port, false)).collect()
+            folded.map(|port| leaps::warning(&free, *port, false)).collect()
         }
     }
 }
