@@ -1,13 +1,13 @@
 //! `lgm` compiles textual models of physical systems to state equations.
 //!
-//! Data flows one way, through one room after another; each room is one function and the type that it returns:
+//! Data flows one way, through one stage after another; each stage is one function and the type that it returns:
 //!
 //! 1. A text and all that it imports, kept in a [`source::SourceMap`], is parsed by [`syntax`] and gathered by
 //!    [`elaborate::load`] into a program.
 //! 2. [`elaborate::elaborate`] expands the chosen model: components, arrays, vectors and units are gone, and what is
 //!    left is a flat [`model::Model`] whose laws are [`expr`] expressions.
 //! 3. [`bond::lower`] makes one graph of junctions and ports of it, whichever notation it was drawn in.
-//! 4. [`equations::formulate`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
+//! 4. [`equations::formulate_with_time`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
 //!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
 //!    [`equations::StateSystem`].
 //! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
@@ -15,7 +15,7 @@
 //!
 //! Every stage returns its [`diagnostic::Diagnostic`]s beside its value. A text with errors is elaborated as far as it could be
 //! read, so that one run reports as many faults as it can; from [`bond`] on, stages run only if there are no errors up to there.
-//! [`cli`] is the only room that touches the disk.
+//! [`cli`] writes to the disk; texts are read from it by `lgm_files`, for the command line and the language server.
 
 pub mod cli;
 pub mod rendering;

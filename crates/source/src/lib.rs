@@ -1,7 +1,7 @@
 //! Source texts, positions in them, and the one trait through which files are read.
 //!
-//! No other room touches the disk: the command line hands in an implementation of [`Sources`],
-//! tests and the language server hand in another.
+//! No stage of the compiler touches the disk: the command line and the language server hand in an implementation of [`Sources`],
+//! tests hand in another.
 
 pub mod cancellation;
 pub mod codes;
