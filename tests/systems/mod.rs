@@ -144,6 +144,7 @@ impl Builder {
             element: name.rsplit_once('.').map_or(name, |parts| parts.0).into(),
             variable,
             written: None,
+            is_total: false,
             unit: unit.map(si_unit),
             symbol,
             start: start_id,

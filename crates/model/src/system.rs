@@ -182,6 +182,8 @@ pub struct State {
     pub variable: StateVariable,
     /// What an integral is in the words of the model: `int(across(w))`; and of a total, what it is the total of.
     pub written: Option<Arc<str>>,
+    /// Whether it is the total of what several storages hold.
+    pub is_total: bool,
     /// Its SI unit.
     pub unit: Option<SiUnit>,
     /// Its symbol.

@@ -234,6 +234,7 @@ pub(super) fn take_places<E>(
             .chain(names.map(|name| name.to_string()))
             .collect();
         let state = &mut system.states[momentum.state];
+        state.is_total = true;
         state.written = Some(format!("total of {}", names.join(" and ")).into());
         if old.start_given || natural.is_none() {
             momentum.start = Some(StartConstraint {
