@@ -1,6 +1,6 @@
 //! Programs as functions of one file.
 
-use super::program::{Array, Dialect, Part, parts};
+use super::program::{Array, Dialect, Operation, Part, Tables, parts};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::{Instruction, Program};
 use rustc_hash::FxHashMap;
@@ -29,8 +29,11 @@ impl Signature<'_> {
 /// What a language says about functions and tables besides its expressions.
 pub(crate) trait Language: Dialect {
     /// The names of a program's tables of numbers and indices.
-    fn table_names(&self, program: &str) -> [String; 2] {
-        [format!("{program}_numbers"), format!("{program}_indices")].map(|name| self.constant(name))
+    fn tables(&self, program: &str) -> Tables {
+        Tables {
+            numbers: self.constant(format!("{program}_numbers")),
+            indices: self.constant(format!("{program}_indices")),
+        }
     }
     /// A name as constants have it.
     fn constant(&self, name: String) -> String {
@@ -60,12 +63,6 @@ pub(crate) fn listed(arguments: &[(Array, String)]) -> String {
     list.join(", ")
 }
 
-/// Of definitions, each by how its calls begin, those that a text calls.
-pub(crate) fn used<'d>(definitions: &'d [(&str, &'d str)], text: &str) -> impl Iterator<Item = &'d str> {
-    let used = definitions.iter().filter(move |(call, _)| text.contains(call));
-    used.map(|(_, definition)| *definition)
-}
-
 /// Entries of a list, in lines of bounded length.
 pub(crate) fn wrapped(entries: &[String]) -> String {
     let mut text = String::new();
@@ -86,12 +83,17 @@ pub(crate) fn wrapped(entries: &[String]) -> String {
     text
 }
 
+/// The table of numbers: no argument, but a constant of the file.
+const NUMBERS: Array = Array::Read(Space::Numbers);
+
 /// The functions of one file.
 pub(crate) struct Functions<'a> {
     language: &'a dyn Language,
     text: String,
     /// The arrays that each function takes.
     takes: FxHashMap<String, Vec<Array>>,
+    /// What any of them has a function or a choice for.
+    operations: Vec<Operation>,
 }
 
 impl<'a> Functions<'a> {
@@ -100,47 +102,42 @@ impl<'a> Functions<'a> {
             language,
             text: String::new(),
             takes: FxHashMap::default(),
+            operations: Vec::new(),
         }
     }
 
     /// Adds a program as a function of a name, in parts where it is long.
     pub(crate) fn add(&mut self, name: &str, program: &Program, remark: &dyn Fn(u32) -> Option<String>) {
         let language = self.language;
-        let parts = parts(program, language, remark);
-        let [numbers, indices] = language.table_names(name);
-        let reads = |word: &str| {
-            parts
-                .iter()
-                .flat_map(|part| &part.lines)
-                .any(|line| line.contains(word))
-        };
-        let [read_numbers, read_indices] = tables_as_read(language);
-        if reads(&read_numbers) {
-            let list: Vec<String> = program.numbers.iter().map(|value| language.literal(*value)).collect();
-            self.text.push_str(&language.table(&numbers, &list, false));
-        }
-        if reads(&read_indices) {
-            let list: Vec<String> = program
-                .indices
-                .iter()
-                .map(|index| language.fixed_index(*index))
-                .collect();
-            self.text.push_str(&language.table(&indices, &list, true));
-        }
+        let tables = language.tables(name);
+        let parts = parts(program, language, &tables, remark);
         let mut all: Vec<Array> = parts.iter().flat_map(|part| part.arrays.clone()).collect();
         all.sort_unstable();
         all.dedup();
-        all.retain(|array| *array != Array::Read(Space::Numbers));
-        let tables = [numbers, indices];
+        if all.contains(&NUMBERS) {
+            let list: Vec<String> = program.numbers.iter().map(|value| language.literal(*value)).collect();
+            self.text.push_str(&language.table(&tables.numbers, &list, false));
+        }
+        if parts.iter().any(|part| part.reads_indices) {
+            let list = program.indices.iter().map(|index| language.fixed_index(*index));
+            let list: Vec<String> = list.collect();
+            self.text.push_str(&language.table(&tables.indices, &list, true));
+        }
+        all.retain(|array| *array != NUMBERS);
+        for operation in parts.iter().flat_map(|part| &part.operations) {
+            if !self.operations.contains(operation) {
+                self.operations.push(*operation);
+            }
+        }
         match parts.as_slice() {
             [] => {}
-            [part] => self.function(name, part, program.outputs, &tables),
+            [part] => self.function(name, part, program.outputs),
             _ => {
                 let own = |array: Array| language.passed(array);
                 let mut calls = String::new();
                 for (at, part) in parts.iter().enumerate() {
                     let part_name = format!("{name}_{}", at + 1);
-                    self.function(&part_name, part, program.outputs, &tables);
+                    self.function(&part_name, part, program.outputs);
                     let _ = writeln!(calls, "    {}", self.call(&part_name, &own));
                 }
                 let head = language.open(&Signature {
@@ -154,23 +151,17 @@ impl<'a> Functions<'a> {
         self.takes.insert(name.to_string(), all);
     }
 
-    fn function(&mut self, name: &str, part: &Part, outputs: usize, [numbers, indices]: &[String; 2]) {
+    fn function(&mut self, name: &str, part: &Part, outputs: usize) {
         let arrays = part.arrays.iter().copied();
-        let arrays: Vec<Array> = arrays.filter(|array| *array != Array::Read(Space::Numbers)).collect();
+        let arrays: Vec<Array> = arrays.filter(|array| *array != NUMBERS).collect();
         let head = self.language.open(&Signature {
             name,
             arrays: &arrays,
             outputs,
         });
         let _ = writeln!(self.text, "{head}");
-        let [read_numbers, read_indices] = tables_as_read(self.language);
-        let [bracket, _] = self.language.brackets();
         for line in &part.lines {
-            // Tables belong to the whole program.
-            let line = line
-                .replace(&read_indices, &format!("{indices}{bracket}"))
-                .replace(&read_numbers, &format!("{numbers}{bracket}"));
-            let _ = writeln!(self.text, "    {line}");
+            let _ = writeln!(self.text, "    {}", line.text);
         }
         self.text.push_str(self.language.close());
         self.takes.insert(name.to_string(), arrays);
@@ -179,7 +170,7 @@ impl<'a> Functions<'a> {
     /// A statement that calls a function; `of` says what stands for each array where it is called. Nothing where the program
     /// computes nothing.
     pub(crate) fn call(&self, name: &str, of: &dyn Fn(Array) -> String) -> String {
-        let takes = &self.takes[name];
+        let takes = self.takes(name);
         if takes.is_empty() {
             return String::new();
         }
@@ -187,21 +178,28 @@ impl<'a> Functions<'a> {
         self.language.call(name, &arguments)
     }
 
-    /// The functions so far.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// The arrays that a function takes.
+    pub(crate) fn takes(&self, name: &str) -> &[Array] {
+        &self.takes[name]
+    }
+
+    /// Whether any function takes one of these arrays.
+    pub(crate) fn any_takes(&self, arrays: &[Array]) -> bool {
+        self.takes.values().flatten().any(|array| arrays.contains(array))
+    }
+
+    /// Of definitions of operations, those that the functions call.
+    pub(crate) fn helpers<'d>(&self, definitions: &'d [(Operation, &'d str)]) -> impl Iterator<Item = &'d str> {
+        let called = definitions
+            .iter()
+            .filter(|(operation, _)| self.operations.contains(operation));
+        called.map(|(_, definition)| *definition)
     }
 
     /// All functions.
     pub(crate) fn finish(self) -> String {
         self.text
     }
-}
-
-/// How a statement reads the program's tables of numbers and of indices.
-fn tables_as_read(language: &dyn Language) -> [String; 2] {
-    let [bracket, _] = language.brackets();
-    [format!("numbers{bracket}"), format!("indices{bracket}")]
 }
 
 /// How many operations a program takes.

@@ -4,6 +4,7 @@
 //! system gives the same bytes.
 
 mod c;
+mod corners;
 mod document;
 mod fmu;
 mod functions;
@@ -14,6 +15,7 @@ mod matlab;
 mod modelica;
 mod names;
 mod package;
+mod planned;
 mod program;
 mod python;
 mod rust;

@@ -142,11 +142,11 @@ pub(crate) trait Dialect {
         };
         Text::new(binding, text)
     }
-    /// Element of an argument, working memory or the output.
-    fn element(&self, array: Array, index: &str) -> Text {
+    /// Element of an argument, working memory, a table or the output, under the name that the array has.
+    fn element(&self, array: Array, name: &str, index: &str) -> Text {
         Text::atom(match array {
-            Array::Read(Space::Time) => array.name().to_string(),
-            _ => self.indexed(array.name(), index),
+            Array::Read(Space::Time) => name.to_string(),
+            _ => self.indexed(name, index),
         })
     }
     /// What a function of one number is called.
@@ -206,6 +206,10 @@ pub(crate) trait Dialect {
     fn operator(&self, operation: Binary, _lane: Lane) -> &'static str {
         operator(operation)
     }
+    /// A statement that writes working memory or the output, at a place that [`Dialect::element`] gives.
+    fn store(&self, _array: Array, place: &str, value: &str, remark: Option<&str>) -> String {
+        self.assign(place, value, remark)
+    }
     /// An expression longer than this becomes a statement of its own.
     fn longest(&self) -> usize {
         LONGEST
@@ -251,18 +255,36 @@ pub(crate) trait Dialect {
             (first, false) => format!("{way} + {first}"),
         }
     }
-    /// The entries of a table of indices that begin at a place, one a lane.
-    fn table_entry(&self, table: u32, lane: Lane) -> String {
+    /// The entries of the table of indices that begin at a place, one a lane.
+    fn table_entry(&self, table: &str, first: u32, lane: Lane) -> String {
         let index = match lane {
-            Lane::Only => self.fixed_index(table),
-            Lane::Of(count) => self.lane_index(table, 1, count),
+            Lane::Only => self.fixed_index(first),
+            Lane::Of(count) => self.lane_index(first, 1, count),
         };
-        self.indexed("indices", &index)
+        self.indexed(table, &index)
     }
-    /// An index that is looked up in a table.
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        self.table_entry(table, lane)
+    /// An index that is looked up in the table of indices.
+    fn table_index(&self, table: &str, first: u32, lane: Lane) -> String {
+        self.table_entry(table, first, lane)
     }
+}
+
+/// What a language may have no function for, so that emitted code brings one along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// A function of one number.
+    One(Unary),
+    /// A function of two.
+    Two(Binary),
+    /// One of two numbers.
+    Choice,
+}
+
+/// What the tables of a program are called.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    pub(crate) numbers: String,
+    pub(crate) indices: String,
 }
 
 /// The arrays of a program's function, in the order of its arguments.
@@ -291,13 +313,31 @@ impl Array {
     }
 }
 
+/// A line of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// The place in the output that it writes, where it is straight-line code that does.
+    pub(crate) result: Option<u32>,
+}
+
+impl Line {
+    fn plain(text: String) -> Line {
+        Line { text, result: None }
+    }
+}
+
 /// Statements that become one function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
-    /// Lines, indented by one level.
-    pub(crate) lines: Vec<String>,
+    /// Lines, as they stand in the function's body.
+    pub(crate) lines: Vec<Line>,
     /// The arrays that are used, in order and each once.
     pub(crate) arrays: Vec<Array>,
+    /// Whether the table of indices is read.
+    pub(crate) reads_indices: bool,
+    /// What is written as a function or as a choice, each once.
+    pub(crate) operations: Vec<Operation>,
     statements: usize,
 }
 
@@ -307,10 +347,21 @@ impl Part {
             self.arrays.insert(at, array);
         }
     }
+
+    fn takes(&mut self, operation: Operation) {
+        if !self.operations.contains(&operation) {
+            self.operations.push(operation);
+        }
+    }
 }
 
 /// Prints a program as parts, to be run in order. `remark` says what an output is.
-pub(crate) fn parts(program: &Program, dialect: &dyn Dialect, remark: &dyn Fn(u32) -> Option<String>) -> Vec<Part> {
+pub(crate) fn parts(
+    program: &Program,
+    dialect: &dyn Dialect,
+    tables: &Tables,
+    remark: &dyn Fn(u32) -> Option<String>,
+) -> Vec<Part> {
     let mut done = Vec::new();
     let mut part = Part::default();
     for entry in &program.loops {
@@ -321,6 +372,7 @@ pub(crate) fn parts(program: &Program, dialect: &dyn Dialect, remark: &dyn Fn(u3
         let mut printer = Printer {
             entry,
             dialect,
+            tables,
             remark,
             texts: vec![None; entry.body.len()],
             part: &mut part,
@@ -354,12 +406,13 @@ fn uses(entry: &Loop) -> Vec<u32> {
 struct Printer<'a> {
     entry: &'a Loop,
     dialect: &'a dyn Dialect,
+    tables: &'a Tables,
     remark: &'a dyn Fn(u32) -> Option<String>,
     /// What stands for each register: a condition or a number.
     texts: Vec<Option<(Text, bool)>>,
     part: &'a mut Part,
     /// Lines of the loop's body.
-    lines: Vec<String>,
+    lines: Vec<Line>,
     prefix: usize,
 }
 
@@ -397,7 +450,7 @@ impl Printer<'_> {
             } else {
                 text
             };
-            let line = self.dialect.declare(&name, &text.text);
+            let line = Line::plain(self.dialect.declare(&name, &text.text));
             if goes_ahead || (is_loop && uniform[at]) {
                 ahead.push(line);
             } else {
@@ -412,13 +465,15 @@ impl Printer<'_> {
             };
             self.part.uses(array);
             let index = self.index(store.index);
-            let place = self.dialect.element(array, &index).text;
-            let remark = match (store.target, store.index, is_loop) {
-                (Target::Output, Index::Affine { first, .. }, false) => (self.remark)(first),
+            let place = self.dialect.element(array, array.name(), &index).text;
+            let result = match (store.target, store.index, is_loop) {
+                (Target::Output, Index::Affine { first, .. }, false) => Some(first),
                 _ => None,
             };
+            let remark = result.and_then(self.remark);
             let value = self.number(store.value).text;
-            self.lines.push(self.dialect.assign(&place, &value, remark.as_deref()));
+            let text = self.dialect.store(array, &place, &value, remark.as_deref());
+            self.lines.push(Line { text, result });
         }
         if !is_loop {
             self.part.lines.append(&mut self.lines);
@@ -429,10 +484,11 @@ impl Printer<'_> {
             self.part.lines.append(&mut self.lines);
             return;
         };
-        self.part.lines.push(head);
-        let inner = self.lines.iter().map(|line| format!("    {line}"));
-        self.part.lines.extend(inner);
-        self.part.lines.push(self.dialect.tail().to_string());
+        let inner = self.lines.iter().map(|line| format!("    {}", line.text));
+        let whole = std::iter::once(head)
+            .chain(inner)
+            .chain([self.dialect.tail().to_string()]);
+        self.part.lines.extend(whole.map(Line::plain));
     }
 
     /// Whether some lane, or a store, reads a register.
@@ -452,9 +508,12 @@ impl Printer<'_> {
         }
     }
 
-    fn index(&self, index: Index) -> String {
+    fn index(&mut self, index: Index) -> String {
         match (index, self.lane()) {
-            (Index::Table { first }, lane) => self.dialect.table_index(first, lane),
+            (Index::Table { first }, lane) => {
+                self.part.reads_indices = true;
+                self.dialect.table_index(&self.tables.indices, first, lane)
+            }
             (Index::Affine { first, stride }, Lane::Of(count)) if stride != 0 => {
                 self.dialect.lane_index(first, stride, count)
             }
@@ -508,7 +567,11 @@ impl Printer<'_> {
             Instruction::Load(space, index) => {
                 let array = Array::Read(space);
                 self.part.uses(array);
-                (dialect.element(array, &self.index(index)), false)
+                let name = match space {
+                    Space::Numbers => &self.tables.numbers,
+                    _ => array.name(),
+                };
+                (dialect.element(array, name, &self.index(index)), false)
             }
             Instruction::Unary(Unary::Negate, a) => {
                 let a = self.number(a);
@@ -516,7 +579,10 @@ impl Printer<'_> {
                 (Text::new(dialect.sign(), text), false)
             }
             Instruction::Unary(Unary::Not, a) => (dialect.negation(&self.condition(a)), true),
-            Instruction::Unary(operation, a) => (dialect.unary(operation, &self.number(a)), false),
+            Instruction::Unary(operation, a) => {
+                self.part.takes(Operation::One(operation));
+                (dialect.unary(operation, &self.number(a)), false)
+            }
             Instruction::Binary(operation, a, b) => match operation {
                 Binary::Add => infix(Binding::Sum, operation, &self.number(a), &self.number(b)),
                 Binary::Subtract => infix(Binding::Sum, operation, &self.number(a), &self.number(b)),
@@ -530,13 +596,15 @@ impl Printer<'_> {
                     true,
                 ),
                 Binary::Minimum | Binary::Maximum | Binary::Atan2 | Binary::Power => {
+                    self.part.takes(Operation::Two(operation));
                     (dialect.binary(operation, &self.number(a), &self.number(b)), false)
                 }
             },
-            Instruction::Select(condition, a, b) => (
-                dialect.select(&self.condition(condition), &self.number(a), &self.number(b)),
-                false,
-            ),
+            Instruction::Select(condition, a, b) => {
+                self.part.takes(Operation::Choice);
+                let [a, b] = [a, b].map(|register| self.number(register));
+                (dialect.select(&self.condition(condition), &a, &b), false)
+            }
         }
     }
 }

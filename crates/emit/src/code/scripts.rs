@@ -1,9 +1,12 @@
 //! What targets share that hold all functions in one file, with arrays that know their sizes.
 
+use super::Package;
 use super::functions::{Functions, wrapped};
+use super::planned::{Planned, literals, planned};
 use super::program::Array;
 use super::subject::{Constraints, Named, Subject, labels};
-use super::template::values;
+use super::template::{Template, Values, values};
+use crate::rows::csv_field;
 use lgm_kernels::program::Program;
 use lgm_kernels::{Kernel, LARGEST_TURN};
 
@@ -186,52 +189,44 @@ values! {
 }
 
 values! {
-    /// The numbers that say how a run is planned, and how large the model is.
-    pub(crate) struct Planned {
-        plan_start: String,
-        plan_stop: String,
-        plan_stop_or_nan: String,
-        has_stop: bool,
-        plan_points: usize,
-        plan_rtol: String,
-        plan_atol: String,
+    /// How a run is planned, and the sizes of its states.
+    pub(crate) struct ScriptPlan {
+        ..planned: Planned;
         state_scales: String,
         largest_turn: String,
-        linear: bool,
-        loops: bool,
-        unknowns: usize,
-        states: usize,
-        inputs: usize,
-        outputs: usize,
-        parameters: usize,
     }
 }
 
-/// The numbers that say how a run is planned, in the way that a language writes a double.
-///
-/// An absolute tolerance that the model does not have is no number.
-pub(crate) fn planned(subject: &Subject<'_>, (literal, no_number): (fn(f64) -> String, &str)) -> Planned {
-    let (start, stop, points) = subject.plan();
-    let (rtol, atol) = subject.tolerances();
-    let scales: Vec<String> = subject.scales().iter().map(|scale| literal(*scale)).collect();
-    Planned {
-        plan_start: literal(start),
-        plan_stop: literal(stop.unwrap_or(start)),
-        plan_stop_or_nan: literal(stop.unwrap_or(f64::NAN)),
-        has_stop: stop.is_some(),
-        plan_points: points,
-        plan_rtol: literal(rtol),
-        plan_atol: atol.map_or(no_number.to_string(), literal),
-        state_scales: scales.join(", "),
+/// How a run is planned, in a language that writes a double so; what is no number is `NaN`, `None` or the like.
+pub(crate) fn script_plan(subject: &Subject<'_>, literal: fn(f64) -> String, no_number: &str) -> ScriptPlan {
+    ScriptPlan {
+        planned: planned(subject, literal, no_number),
+        state_scales: literals(subject.scales(), literal).join(", "),
         largest_turn: literal(LARGEST_TURN),
-        linear: subject.system.linear,
-        loops: subject.unknowns() > 0,
-        unknowns: subject.unknowns(),
-        states: subject.states.len(),
-        inputs: subject.inputs.len(),
-        outputs: subject.outputs.len(),
-        parameters: subject.entries().count(),
     }
+}
+
+/// The names of the columns of a run, as CSV has them.
+pub(crate) fn column_names(subject: &Subject<'_>) -> Vec<String> {
+    let table = subject.columns.table();
+    table.iter().map(|column| csv_field(&column.name)).collect()
+}
+
+/// Adds a file; what computes nothing leaves an empty line behind.
+pub(crate) fn add_trimmed<V: Values>(package: &mut Package, template: &Template<V>, values: &V) {
+    let (path, text) = template.file(values);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    package.add(path, lines.join("\n").trim_end().to_string() + "\n");
+}
+
+/// Lists of first guesses, each of numbers that `join` puts together.
+pub(crate) fn guess_lists(
+    subject: &Subject<'_>,
+    literal: fn(f64) -> String,
+    join: impl Fn(&[String]) -> String,
+) -> String {
+    let lists = subject.guesses().map(|list| join(&literals(&list, literal)));
+    format!("[{}]", lists.join(", "))
 }
 
 /// A double as it stands alone, in a language with words for what is no number and for infinity.

@@ -221,6 +221,11 @@ impl<'a> Subject<'a> {
         self.settled_unknowns().any(|is_settled| !is_settled)
     }
 
+    /// Whether a state is a total, so that what is stored may have several solutions, and leap from one to another.
+    pub(crate) fn has_totals(&self) -> bool {
+        self.has_branches() && self.system.states.iter().any(|state| state.is_total)
+    }
+
     /// Where the unknowns of all loops are looked for at first, one list after another.
     pub(crate) fn guesses(&self) -> [Vec<f64>; 5] {
         [0.0, 1.0, -1.0, 1e-3, 1e3].map(|guess| self.system.first_unknowns(guess))

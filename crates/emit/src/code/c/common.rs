@@ -3,14 +3,16 @@
 use super::dialect::{C, RULES};
 use super::text::{comment, list};
 use crate::code::names::legal;
+use crate::code::planned::{Planned, planned_within};
 use crate::code::program::Dialect;
-use crate::code::subject::{JUMP_PARTS, Subject};
+use crate::code::subject::Subject;
 use crate::code::template::values;
 use lgm_kernels::LARGEST_TURN;
 use lgm_simulate::ROUNDINGS;
 
 values! {
     pub(in crate::code) struct Common {
+        ..planned: Planned;
         ..constants: Constants;
         title: String,
         origin: String,
@@ -22,25 +24,8 @@ values! {
         program: String,
         suffix: &'static str,
         real: &'static str,
-        states: usize,
-        inputs: usize,
-        outputs: usize,
-        parameters: usize,
-        unknowns: usize,
-        loops: bool,
-        moves: bool,
-        jumps: bool,
-        jump_parts: String,
-        linear: bool,
         conditional: bool,
-        bends: bool,
-        branches: bool,
         events: bool,
-        plan_start: String,
-        plan_stop: String,
-        plan_points: usize,
-        plan_rtol: String,
-        plan_atol: String,
         run_arguments: &'static str,
         run_sources: String,
         run_headers: String,
@@ -90,7 +75,6 @@ values! {
 pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
     let system = subject.system;
     let name = legal(&system.model, RULES);
-    let (start, stop, points) = subject.plan();
     let (rtol, atol) = subject.tolerances();
     let (rtol, atol) = match c.float {
         // Single precision has seven digits.
@@ -111,6 +95,7 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
     let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
     let constants = constants(c);
     Common {
+        planned: planned_within(subject, (rtol, atol), |value| c.literal(value), &c.literal(0.0)),
         title: format!("{}: state equations.", system.model),
         origin: comment(&subject.origin.sentence()),
         origin_markdown: subject.origin.sentence(),
@@ -120,26 +105,9 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
         program: name.to_ascii_lowercase(),
         suffix: if c.float { "F" } else { "" },
         real: if c.float { "float" } else { "double" },
-        states: subject.states.len(),
-        inputs: subject.inputs.len(),
-        outputs: subject.outputs.len(),
-        parameters: subject.entries().count(),
-        unknowns: subject.unknowns(),
-        loops: subject.unknowns() > 0,
-        moves: subject.moves,
-        jumps: subject.jumps(),
-        jump_parts: JUMP_PARTS.to_string(),
-        linear: system.linear,
         conditional: !subject.jumping.is_empty(),
-        bends: !subject.bending.is_empty(),
-        branches: subject.has_branches(),
         events: subject.has_branches() || !subject.jumping.is_empty(),
-        plan_start: c.literal(start),
-        plan_stop: c.literal(stop.unwrap_or(start)),
-        plan_points: points,
-        plan_rtol: c.literal(rtol),
-        plan_atol: c.literal(atol.unwrap_or(0.0)),
-        run_arguments: if stop.is_some() { "" } else { "--stop 10 " },
+        run_arguments: if subject.plan().1.is_some() { "" } else { "--stop 10 " },
         run_sources: run_files(subject, &name, "c"),
         run_headers: run_files(subject, &name, "h"),
         start_given: list(given, "0".to_string()),

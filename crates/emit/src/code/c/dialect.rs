@@ -1,8 +1,8 @@
 //! How C writes expressions and functions.
 
-use super::super::functions::{Language, Signature, used, wrapped};
+use super::super::functions::{Functions, Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Text, function_name, function_name_of_two};
+use super::super::program::{Array, Binding, Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
@@ -218,9 +218,9 @@ impl Dialect for C {
 }
 
 /// What `Unary::Sign`, `Binary::Minimum`, `Binary::Maximum` and `Binary::Power` mean, where C has no function of the meaning.
-const HELPERS: [(&str, &str); 4] = [
+const HELPERS: [(Operation, &str); 4] = [
     (
-        "sign_of(",
+        Operation::One(Unary::Sign),
         "/* -1, 0 or 1; not a number of what is none. */
 static real sign_of(real a) {
     return (a > @zero@) ? @one@ : ((a < @zero@) ? -@one@ : @fabs@(a));
@@ -228,7 +228,7 @@ static real sign_of(real a) {
 ",
     ),
     (
-        "minimum(",
+        Operation::Two(Binary::Minimum),
         "/* The smaller; not a number where either is none; -0 is below 0. */
 static real minimum(real a, real b) {
     if (a < b) {
@@ -245,7 +245,7 @@ static real minimum(real a, real b) {
 ",
     ),
     (
-        "maximum(",
+        Operation::Two(Binary::Maximum),
         "/* The greater; not a number where either is none; 0 is above -0. */
 static real maximum(real a, real b) {
     if (a > b) {
@@ -262,7 +262,7 @@ static real maximum(real a, real b) {
 ",
     ),
     (
-        "power(",
+        Operation::Two(Binary::Power),
         "/* a^b, by multiplications where b is an integer below 1024 in size. */
 static real power(real a, real b) {
     if (@fabs@(b) < @most@ && b == @trunc@(b)) {
@@ -288,10 +288,10 @@ static real power(real a, real b) {
 ];
 
 impl C {
-    /// The helpers that a text calls.
-    pub(super) fn helpers(self, text: &str) -> String {
+    /// The helpers that functions call.
+    pub(super) fn helpers(self, functions: &Functions<'_>) -> String {
         let mut helpers = String::new();
-        for helper in used(&HELPERS, text) {
+        for helper in functions.helpers(&HELPERS) {
             let helper = helper
                 .replace("@zero@", &self.literal(0.0))
                 .replace("@one@", &self.literal(1.0))

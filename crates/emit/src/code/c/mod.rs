@@ -7,6 +7,7 @@ mod operations;
 mod stability;
 mod text;
 
+use super::corners::{CornerCalls, corner_calls};
 use super::functions::Functions;
 use super::program::Dialect;
 use super::subject::{
@@ -156,21 +157,8 @@ values! {
 values! {
     struct Signals {
         ..common: Common;
+        ..corner_calls: CornerCalls;
         inputs_call: String,
-        instants: usize,
-        instants_call: String,
-        switches: usize,
-        switches_call: String,
-        phases: usize,
-        phases_call: String,
-        bounds_steps: bool,
-        crossings: usize,
-        conditions: usize,
-        jumping: String,
-        conditions_call: String,
-        bend_count: usize,
-        bending: String,
-        bends_call: String,
         helpers: String,
         programs: String,
     }
@@ -455,55 +443,22 @@ fn model_values(
         outputs_call: call("results", "y"),
         starts_call: indented(&call("starts", "x")),
         scratch: Subject::scratch(&scratch).max(1),
-        helpers: c.helpers(functions.text()),
+        helpers: c.helpers(&functions),
         programs: functions.finish(),
         common: common.clone(),
     }
 }
 
 fn signal_values(subject: &Subject<'_>, c: &C, common: &Common) -> Signals {
-    let corners = &subject.corners;
     let mut functions = Functions::new(c);
-    // The call of a function that is there if it computes something.
     let mut call = |name: &str, kernel: &Kernel, out: &str| {
         functions.add(name, kernel.program(), &|_: u32| None);
         functions.call(name, &move_call(out))
     };
-    let inputs_call = call("signals", &subject.kernels.inputs, "both");
-    let mut some = |name: &str, kernel: &Kernel, out: &str| match kernel.outputs() {
-        0 => String::new(),
-        _ => call(name, kernel, out),
-    };
-    let phases = corners.phases();
-    let has_phases = subject.needs_fastest();
-    let instants_call = some("instants_at", corners.instants(), "instants");
-    let switches_call = some("switches_at", corners.switches(), "values");
-    let phases_call = match has_phases {
-        true => some("phases_at", phases, "next"),
-        false => String::new(),
-    };
-    let bends_call = some("crossings_at", corners.crossings(), "crossings");
-    let conditions_call = match subject.jumping.is_empty() {
-        true => String::new(),
-        false => bends_call.clone(),
-    };
     Signals {
-        inputs_call,
-        instants: corners.instants().outputs(),
-        instants_call,
-        switches: corners.switches().outputs(),
-        switches_call,
-        phases: if has_phases { phases.outputs() } else { 0 },
-        phases_call,
-        bounds_steps: subject.bounds_steps(),
-        crossings: corners.crossings().outputs().max(1),
-        conditions: subject.jumping.len(),
-        jumping: integers(&subject.jumping),
-        conditions_call,
-        bend_count: subject.bending.len(),
-        bending: integers(&subject.bending),
-        bends_call,
-        helpers: c.helpers(functions.text()),
+        inputs_call: call("signals", &subject.kernels.inputs, "both"),
+        corner_calls: corner_calls(subject, |name, kernel, out| call(&format!("{name}_at"), kernel, out)),
+        helpers: c.helpers(&functions),
         programs: functions.finish(),
         common: common.clone(),
     }

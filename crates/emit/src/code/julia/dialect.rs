@@ -1,8 +1,8 @@
 //! How Julia writes expressions and functions: arrays are counted from 1, loops stay loops.
 
-use super::super::functions::{Language, Signature, used, wrapped};
+use super::super::functions::{Functions, Language, Signature, wrapped};
 use super::super::names::{Rules, one_line, quoted};
-use super::super::program::{Dialect, Text, function_name, function_name_of_two};
+use super::super::program::{Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
 use lgm_kernels::operation::{Binary, Unary};
 
@@ -158,16 +158,37 @@ impl Dialect for Julia {
 }
 
 /// What operations mean, where the language's own functions end the program outside their domains.
-const HELPERS: [(&str, &str); 8] = [
-    ("sqrt_of(", "sqrt_of(a) = a < 0 ? oftype(a, NaN) : sqrt(a)"),
-    ("log_of(", "log_of(a) = a < 0 ? oftype(a, NaN) : log(a)"),
-    ("asin_of(", "asin_of(a) = abs(a) > 1 ? oftype(a, NaN) : asin(a)"),
-    ("acos_of(", "acos_of(a) = abs(a) > 1 ? oftype(a, NaN) : acos(a)"),
-    ("sin_of(", "sin_of(a) = isinf(a) ? oftype(a, NaN) : sin(a)"),
-    ("cos_of(", "cos_of(a) = isinf(a) ? oftype(a, NaN) : cos(a)"),
-    ("tan_of(", "tan_of(a) = isinf(a) ? oftype(a, NaN) : tan(a)"),
+const HELPERS: [(Operation, &str); 8] = [
     (
-        "power_of(",
+        Operation::One(Unary::SquareRoot),
+        "sqrt_of(a) = a < 0 ? oftype(a, NaN) : sqrt(a)",
+    ),
+    (
+        Operation::One(Unary::Log),
+        "log_of(a) = a < 0 ? oftype(a, NaN) : log(a)",
+    ),
+    (
+        Operation::One(Unary::Asin),
+        "asin_of(a) = abs(a) > 1 ? oftype(a, NaN) : asin(a)",
+    ),
+    (
+        Operation::One(Unary::Acos),
+        "acos_of(a) = abs(a) > 1 ? oftype(a, NaN) : acos(a)",
+    ),
+    (
+        Operation::One(Unary::Sin),
+        "sin_of(a) = isinf(a) ? oftype(a, NaN) : sin(a)",
+    ),
+    (
+        Operation::One(Unary::Cos),
+        "cos_of(a) = isinf(a) ? oftype(a, NaN) : cos(a)",
+    ),
+    (
+        Operation::One(Unary::Tan),
+        "tan_of(a) = isinf(a) ? oftype(a, NaN) : tan(a)",
+    ),
+    (
+        Operation::Two(Binary::Power),
         "# By multiplications where b is an integer below 1024 in size; not a number where it would be complex.
 function power_of(a, b)
     if abs(b) < 1024 && b == trunc(b)
@@ -178,9 +199,10 @@ end",
     ),
 ];
 
-/// The helpers that a text calls.
-pub(super) fn helpers(text: &str) -> String {
-    used(&HELPERS, text).map(|helper| format!("{helper}\n\n")).collect()
+/// The helpers that functions call.
+pub(super) fn helpers(functions: &Functions<'_>) -> String {
+    let helpers = functions.helpers(&HELPERS);
+    helpers.map(|helper| format!("{helper}\n\n")).collect()
 }
 
 impl Language for Julia {

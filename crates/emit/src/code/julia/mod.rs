@@ -5,13 +5,13 @@ mod dialect;
 use super::Package;
 use super::functions::Functions;
 use super::names::legal;
+use super::planned::entry_literals;
 use super::program::Array;
-use super::scripts::{Planned, Programs, Script, planned};
+use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
 use super::subject::{
     JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, names, parameter_remark, readme_tables_from,
 };
-use super::template::{Template, Values, template, values};
-use crate::rows::csv_field;
+use super::template::{Template, template, values};
 use dialect::{Julia, RULES, comment, helpers, literal, string};
 use lgm_kernels::operation::Space;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ const JUMP: Template<Jump> = template!("", "jump.jl");
 values! {
     /// What all files know.
     struct Common {
-        ..planned: Planned;
+        ..plan: ScriptPlan;
         origin_comment: String,
         origin_markdown: String,
         model: String,
@@ -55,8 +55,6 @@ values! {
         parameter_cases: String,
         jacobian_rows: String,
         jacobian_columns: String,
-        moves: bool,
-        jumps: bool,
         jump: String,
         start_given: String,
         guesses: String,
@@ -109,7 +107,7 @@ const SCRIPT: Script = Script {
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
     let common = Common {
-        planned: planned(subject, (literal, "NaN")),
+        plan: script_plan(subject, literal, "NaN"),
         origin_comment: comment(&subject.origin.sentence()),
         origin_markdown: subject.origin.sentence(),
         model: comment(&subject.system.model),
@@ -118,24 +116,17 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
     let members = names(users, RULES, &[]);
     let module = module(subject, &members, common.clone());
-    let has_stop = common.planned.has_stop;
+    let has_stop = common.plan.planned.has_stop;
     let readme = Readme {
         common,
         tables: readme_tables_from(SCRIPT.first, subject, &members),
         run_arguments: if has_stop { "" } else { " --stop 10" },
     };
     let mut package = Package::default();
-    add(&mut package, &MODULE, &module);
-    add(&mut package, &RUN, &readme.common);
-    add(&mut package, &README, &readme);
+    add_trimmed(&mut package, &MODULE, &module);
+    add_trimmed(&mut package, &RUN, &readme.common);
+    add_trimmed(&mut package, &README, &readme);
     package
-}
-
-/// Adds a file; what computes nothing leaves an empty line behind.
-fn add<V: Values>(package: &mut Package, template: &Template<V>, values: &V) {
-    let (path, text) = template.file(values);
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    package.add(path, lines.join("\n").trim_end().to_string() + "\n");
 }
 
 /// A vector of strings.
@@ -150,22 +141,12 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
     let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
     let (rows, columns) = subject.jacobian_pattern();
     let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
-    let table = subject.columns.table();
-    let fields: Vec<String> = table.iter().map(|column| csv_field(&column.name)).collect();
     let given: Vec<String> = system
         .states
         .iter()
         .map(|state| state.start_given.to_string())
         .collect();
-    let guesses: Vec<String> = subject
-        .guesses()
-        .iter()
-        .map(|list| {
-            let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
-            format!("Float64[{}]", list.join(", "))
-        })
-        .collect();
-    let guesses = format!("[{}]", guesses.join(", "));
+    let guesses = guess_lists(subject, literal, |list| format!("Float64[{}]", list.join(", ")));
     let kinds: Vec<String> = subject.kinds().iter().map(|kind| (kind + 1).to_string()).collect();
     let jump = Jump {
         jump_parts: JUMP_PARTS.to_string(),
@@ -173,14 +154,14 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
         state_kinds: format!("[{}]", kinds.join(", ")),
     };
     // In documentation, a dollar would be an interpolation.
-    let told = |text: &str| string(text).trim_matches('"').to_string();
+    let documented = |text: &str| string(text).trim_matches('"').to_string();
     let [parameter_fields, parameter_lines, parameter_cases] = parameter_texts(subject, members);
     let mut functions = Functions::new(&Julia);
     let calls = SCRIPT.programs(subject, &mut functions);
     Module {
-        title: told(&format!("{}: state equations.", system.model)),
-        origin: told(&subject.origin.sentence()),
-        description: told(&subject.description),
+        title: documented(&format!("{}: state equations.", system.model)),
+        origin: documented(&subject.origin.sentence()),
+        description: documented(&subject.description),
         states_list: listed(&subject.states),
         inputs_list: listed(&subject.inputs),
         outputs_list: listed(&subject.outputs),
@@ -193,17 +174,15 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
         parameter_cases,
         jacobian_rows,
         jacobian_columns,
-        moves: subject.moves,
-        jumps: subject.jumps(),
         jump: match subject.jumps() {
             true => JUMP.text(&jump),
             false => String::new(),
         },
         start_given: format!("Bool[{}]", given.join(", ")),
         guesses,
-        columns_list: strings(fields.iter().map(String::as_str)),
+        columns_list: strings(column_names(subject).iter().map(String::as_str)),
         column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        helpers: helpers(functions.text()),
+        helpers: helpers(&functions),
         programs: functions.finish(),
         common,
         calls,
@@ -212,14 +191,7 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
 
 /// A number, a vector, or a matrix row by row, with its type.
 fn shaped(parameter: &Parameter) -> (&'static str, String) {
-    let numbers: Vec<String> = parameter
-        .entries
-        .iter()
-        .map(|entry| match entry.derived {
-            Some(_) => "NaN".to_string(),
-            None => literal(entry.value),
-        })
-        .collect();
+    let numbers = entry_literals(parameter, literal, "NaN");
     match parameter.shape.as_slice() {
         [] => ("Float64", numbers[0].clone()),
         [_, columns] => {

@@ -1,10 +1,10 @@
 //! How MATLAB and Octave write expressions and functions: one statement computes all lanes of a loop; arrays are columns that
 //! are counted from 1.
 
-use super::super::functions::{Language, Signature, listed, used, wrapped};
+use super::super::functions::{Functions, Language, Signature, listed, wrapped};
 use super::super::names::{Rules, one_line};
 use super::super::program::{
-    Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two, operator, relation,
+    Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two, operator, relation,
 };
 use super::super::scripts::double;
 use lgm_kernels::operation::Space;
@@ -227,9 +227,9 @@ impl Dialect for Matlab {
 }
 
 /// What operations mean, where the language has no function of the meaning.
-const HELPERS: [(&str, &str); 8] = [
+const HELPERS: [(Operation, &str); 8] = [
     (
-        "sqrt_of(",
+        Operation::One(Unary::SquareRoot),
         "function value = sqrt_of(a)
     a(a < 0) = NaN;
     value = sqrt(a);
@@ -237,7 +237,7 @@ end
 ",
     ),
     (
-        "log_of(",
+        Operation::One(Unary::Log),
         "function value = log_of(a)
     a(a < 0) = NaN;
     value = log(a);
@@ -245,7 +245,7 @@ end
 ",
     ),
     (
-        "asin_of(",
+        Operation::One(Unary::Asin),
         "function value = asin_of(a)
     a(abs(a) > 1) = NaN;
     value = asin(a);
@@ -253,7 +253,7 @@ end
 ",
     ),
     (
-        "acos_of(",
+        Operation::One(Unary::Acos),
         "function value = acos_of(a)
     a(abs(a) > 1) = NaN;
     value = acos(a);
@@ -261,7 +261,7 @@ end
 ",
     ),
     (
-        "minimum_of(",
+        Operation::Two(Binary::Minimum),
         "function value = minimum_of(a, b)
     % Not a number where either is none.
     value = min(a, b);
@@ -270,7 +270,7 @@ end
 ",
     ),
     (
-        "maximum_of(",
+        Operation::Two(Binary::Maximum),
         "function value = maximum_of(a, b)
     % Not a number where either is none.
     value = max(a, b);
@@ -279,7 +279,7 @@ end
 ",
     ),
     (
-        "power_of(",
+        Operation::Two(Binary::Power),
         "function value = power_of(a, b)
     % Not a number where it would be complex.
     a = a + zeros(size(b));
@@ -290,7 +290,7 @@ end
 ",
     ),
     (
-        "choice_of(",
+        Operation::Choice,
         "function value = choice_of(condition, a, b)
     if isscalar(condition)
         if condition
@@ -309,9 +309,10 @@ end
     ),
 ];
 
-/// The helpers that a text calls.
-pub(super) fn helpers(text: &str) -> String {
-    used(&HELPERS, text).map(|helper| format!("{helper}\n")).collect()
+/// The helpers that functions call.
+pub(super) fn helpers(functions: &Functions<'_>) -> String {
+    let helpers = functions.helpers(&HELPERS);
+    helpers.map(|helper| format!("{helper}\n")).collect()
 }
 
 impl Language for Matlab {

@@ -5,11 +5,11 @@ mod dialect;
 use super::Package;
 use super::functions::Functions;
 use super::names::{Scope, legal, one_line};
+use super::planned::entry_literals;
 use super::program::Array;
-use super::scripts::{Planned, Programs, Script, planned};
-use super::subject::{JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, parameter_remark, readme_tables_from};
-use super::template::{Template, Values, template, values};
-use crate::rows::csv_field;
+use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, parameter_remark, readme_tables_from};
+use super::template::{Template, template, values};
 use dialect::{Matlab, RULES, helpers, literal, string};
 use lgm_kernels::operation::Space;
 use lgm_model::SiUnit;
@@ -39,15 +39,13 @@ const README: Template<Readme> = template!("README.md", "README.md");
 values! {
     /// What all files know.
     struct Common {
-        ..planned: Planned;
+        ..plan: ScriptPlan;
         origin: String,
         origin_markdown: String,
         description: String,
         model: String,
         shout: String,
         name: String,
-        jumps: bool,
-        jump_parts: String,
     }
 }
 
@@ -62,7 +60,6 @@ values! {
         outputs_list: String,
         parameters_list: String,
         parameter_lines: String,
-        moves: bool,
         start_given: String,
         guesses: String,
         columns_list: String,
@@ -120,33 +117,26 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         common: common.clone(),
         parameter_defaults,
     };
-    let has_stop = common.planned.has_stop;
+    let has_stop = common.plan.planned.has_stop;
     let readme = Readme {
         tables: readme_tables_from(SCRIPT.first, subject, &members),
         simulate_arguments: if has_stop { "" } else { ", 'stop', 10" },
         common,
     };
     let mut package = Package::default();
-    add(&mut package, &MODEL, &model);
-    add(&mut package, &PARAMETERS, &defaults);
+    add_trimmed(&mut package, &MODEL, &model);
+    add_trimmed(&mut package, &PARAMETERS, &defaults);
     for template in &RUNS {
-        add(&mut package, template, &readme.common);
+        add_trimmed(&mut package, template, &readme.common);
     }
     if subject.jumps() {
-        add(&mut package, &JUMP, &readme.common);
+        add_trimmed(&mut package, &JUMP, &readme.common);
     }
     if subject.system.linear {
-        add(&mut package, &SS, &readme.common);
+        add_trimmed(&mut package, &SS, &readme.common);
     }
-    add(&mut package, &README, &readme);
+    add_trimmed(&mut package, &README, &readme);
     package
-}
-
-/// Adds a file; what computes nothing leaves an empty line behind.
-fn add<V: Values>(package: &mut Package, template: &Template<V>, values: &V) {
-    let (path, text) = template.file(values);
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    package.add(path, lines.join("\n").trim_end().to_string() + "\n");
 }
 
 /// The first letters of a name, where it is too long for this language.
@@ -183,15 +173,13 @@ fn common(subject: &Subject<'_>) -> Common {
     let system = subject.system;
     let name = shortened(&system.model);
     Common {
-        planned: planned(subject, (literal, "NaN")),
+        plan: script_plan(subject, literal, "NaN"),
         origin: one_line(&subject.origin.sentence()),
         origin_markdown: subject.origin.sentence(),
         description: one_line(&subject.description),
         model: one_line(&system.model),
         shout: name.to_ascii_uppercase(),
         name,
-        jumps: subject.jumps(),
-        jump_parts: JUMP_PARTS.to_string(),
     }
 }
 
@@ -205,17 +193,7 @@ fn model(subject: &Subject<'_>, parameter_lines: String, common: Common) -> Mode
             .map(|entry| (entry.name.as_str(), &parameter.unit))
     });
     let entries: Vec<(&str, &Option<SiUnit>)> = entries.collect();
-    let table = subject.columns.table();
-    let fields: Vec<String> = table.iter().map(|column| csv_field(&column.name)).collect();
     let given = system.states.iter().map(|state| usize::from(state.start_given));
-    let guesses: Vec<String> = subject
-        .guesses()
-        .iter()
-        .map(|list| {
-            let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
-            format!("[{}]", list.join("; "))
-        })
-        .collect();
     let mut functions = Functions::new(&Matlab);
     let calls = SCRIPT.programs(subject, &mut functions);
     Model {
@@ -226,12 +204,11 @@ fn model(subject: &Subject<'_>, parameter_lines: String, common: Common) -> Mode
         outputs_list: listed(&subject.outputs),
         parameters_list: pairs(entries.into_iter()),
         parameter_lines,
-        moves: subject.moves,
         start_given: format!("{}'", SCRIPT.integers(given)),
-        guesses: format!("[{}]", guesses.join(", ")),
-        columns_list: strings(fields.iter().map(String::as_str)),
+        guesses: guess_lists(subject, literal, |list| format!("[{}]", list.join("; "))),
+        columns_list: strings(column_names(subject).iter().map(String::as_str)),
         column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        helpers: helpers(functions.text()),
+        helpers: helpers(&functions),
         programs: functions.finish(),
         common,
         calls,
@@ -240,14 +217,7 @@ fn model(subject: &Subject<'_>, parameter_lines: String, common: Common) -> Mode
 
 /// A column, or a matrix row by row.
 fn shaped(parameter: &Parameter) -> String {
-    let numbers: Vec<String> = parameter
-        .entries
-        .iter()
-        .map(|entry| match entry.derived {
-            Some(_) => "NaN".to_string(),
-            None => literal(entry.value),
-        })
-        .collect();
+    let numbers = entry_literals(parameter, literal, "NaN");
     match parameter.shape.as_slice() {
         [] => numbers[0].clone(),
         [_, columns] if !numbers.is_empty() => {

@@ -146,8 +146,6 @@ pub(super) struct Names<'n> {
     /// Time derivatives of the inputs.
     pub(super) rates: &'n [String],
     pub(super) unknowns: &'n [String],
-    /// Left sides of what the program writes.
-    pub(super) results: &'n [String],
     /// What the names of the program's own values begin with.
     pub(super) prefix: &'n str,
     /// What the program's own values are: `Real`, or parameters.
@@ -169,7 +167,7 @@ impl Dialect for Names<'_> {
         literal(value)
     }
 
-    fn element(&self, array: Array, index: &str) -> Text {
+    fn element(&self, array: Array, _name: &str, index: &str) -> Text {
         let names = match array {
             Array::Read(Space::Time) => return Text::atom("time"),
             Array::Read(Space::Temporaries) => return Text::atom(format!("{}_s{index}", self.prefix)),
@@ -178,7 +176,7 @@ impl Dialect for Names<'_> {
             Array::Read(Space::Inputs) => self.inputs,
             Array::Read(Space::Rates) => self.rates,
             Array::Read(Space::Unknowns) => self.unknowns,
-            Array::Output => self.results,
+            Array::Output => return Text::atom(index),
             Array::Read(Space::Numbers) => unreachable!("invariant: programs without loops have no tables"),
         };
         let index: usize = index
@@ -248,11 +246,11 @@ impl Dialect for Names<'_> {
         format!("{} {name} = {value};", self.kind)
     }
 
-    fn assign(&self, place: &str, value: &str, _remark: Option<&str>) -> String {
-        match place.strip_prefix(self.prefix) {
-            // Working memory.
-            Some(rest) if rest.starts_with("_s") => self.declare(place, value),
-            _ => format!("{place} = {value};"),
+    /// Results are values: their left sides are not the program's.
+    fn store(&self, array: Array, place: &str, value: &str, _remark: Option<&str>) -> String {
+        match array {
+            Array::Output => value.to_string(),
+            _ => self.declare(place, value),
         }
     }
 
@@ -260,7 +258,7 @@ impl Dialect for Names<'_> {
         unreachable!("invariant: programs are written out")
     }
 
-    fn table_index(&self, _table: u32, _lane: Lane) -> String {
+    fn table_index(&self, _table: &str, _first: u32, _lane: Lane) -> String {
         unreachable!("invariant: programs without loops have no tables")
     }
 }

@@ -4,8 +4,8 @@ mod dialect;
 
 use super::Package;
 use super::names::{Scope, legal, one_line, quoted};
-use super::program::parts;
-use super::scripts::{Planned, planned};
+use super::planned::{Planned, planned};
+use super::program::{Tables, parts};
 use super::subject::{Named, Parameter, Subject, parameter_table};
 use super::template::{Template, template, values};
 use dialect::{Names, RULES, literal};
@@ -110,7 +110,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     };
     let model = Model {
         common: common.clone(),
-        planned: planned(subject, (literal, "0.0")),
+        planned: planned(subject, literal, "0.0"),
         origin: one_line(&subject.origin.sentence()),
         description: string(description),
         parameter_lines: sections.parameters,
@@ -229,8 +229,8 @@ fn written_out(program: &Program) -> Program {
 }
 
 impl Sections {
-    /// Adds what a program computes: values in between are declared, results become equations, which are given back.
-    fn add(&mut self, book: &Book, kernel: &Kernel, results: &[String], kind: &str) -> Vec<String> {
+    /// Adds what a program computes: values in between are declared; the results are given back.
+    fn values(&mut self, book: &Book, kernel: &Kernel, kind: &str) -> Vec<String> {
         self.count += 1;
         let prefix = format!("{}{}", book.within, self.count);
         let names = Names {
@@ -239,36 +239,23 @@ impl Sections {
             inputs: &book.inputs,
             rates: &book.rates,
             unknowns: &book.unknowns,
-            results,
             prefix: &prefix,
             kind,
         };
-        let mut equations = Vec::new();
-        let declared = format!("{kind} {prefix}_");
-        for part in parts(&written_out(kernel.program()), &names, &|_| None) {
+        let no_tables = Tables {
+            numbers: String::new(),
+            indices: String::new(),
+        };
+        let mut values = vec![String::new(); kernel.outputs()];
+        for part in parts(&written_out(kernel.program()), &names, &no_tables, &|_| None) {
             for line in part.lines {
-                if line.starts_with(&declared) {
-                    let _ = writeln!(self.protected, "  {line}");
-                } else {
-                    equations.push(line);
+                match line.result {
+                    Some(at) => values[at as usize] = line.text,
+                    None => {
+                        let _ = writeln!(self.protected, "  {}", line.text);
+                    }
                 }
             }
-        }
-        equations
-    }
-
-    /// The same where the results are values without a place of their own.
-    fn values(&mut self, book: &Book, kernel: &Kernel, kind: &str) -> Vec<String> {
-        // Left sides in order tell the results apart, whatever the order of the equations.
-        let results: Vec<String> = (0..kernel.outputs()).map(|at| format!("@{at}@")).collect();
-        let mut values = vec![String::new(); results.len()];
-        for line in self.add(book, kernel, &results, kind) {
-            let (left, right) = line.split_once(" = ").expect("invariant: every result is assigned");
-            let at: usize = left
-                .trim_matches('@')
-                .parse()
-                .expect("invariant: left sides are numbers");
-            values[at] = right.trim_end_matches(';').to_string();
         }
         values
     }
@@ -395,11 +382,11 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
     let signals = sections.values(book, &kernels.inputs, "Real");
     for (at, (input, name)) in subject.inputs.iter().zip(&book.inputs).enumerate() {
         let own = attributes(&[unit(&input.unit)]);
-        let told = string(&input.name);
+        let quoted = string(&input.name);
         let has_signal = system.inputs[at].signal.is_some();
         let line = match has_signal {
-            true => format!("  Real {name}{own} = {} {told};\n", signals[at]),
-            false => format!("  input Real {name}{own} {told};\n"),
+            true => format!("  Real {name}{own} = {} {quoted};\n", signals[at]),
+            false => format!("  input Real {name}{own} {quoted};\n"),
         };
         sections.variables.push_str(&line);
         if subject.reads_rates {
@@ -407,8 +394,8 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
                 true => signals[subject.inputs.len() + at].clone(),
                 false => format!("der({name})"),
             };
-            let told = string(&format!("der({})", input.name));
-            let _ = writeln!(sections.variables, "  Real {} = {rate} {told};", book.rates[at]);
+            let quoted = string(&format!("der({})", input.name));
+            let _ = writeln!(sections.variables, "  Real {} = {rate} {quoted};", book.rates[at]);
         }
     }
     let starts = sections.values(book, &kernels.starts, "final parameter Real");
@@ -422,22 +409,22 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
         }
     }
     for (at, (state, name)) in subject.states.iter().zip(&book.states).enumerate() {
-        let told = string(&state.name);
+        let quoted = string(&state.name);
         if held[at].is_empty() {
             let own = attributes(&[
                 Some(format!("start={}", starts[at])),
                 Some("fixed=true".to_string()),
                 unit(&state.unit),
             ]);
-            let _ = writeln!(sections.variables, "  Real {name}{own} {told};");
+            let _ = writeln!(sections.variables, "  Real {name}{own} {quoted};");
             continue;
         }
         let own = attributes(&[unit(&state.unit)]);
         let still = format!("{}z{}", book.within, at + 1);
-        let told_still = string(&format!("{} without what inputs add to it at once", state.name));
+        let quoted_still = string(&format!("{} without what inputs add to it at once", state.name));
         let _ = writeln!(
             sections.variables,
-            "  Real {name}{own} {told};\n  Real {still}{own} {told_still};"
+            "  Real {name}{own} {quoted};\n  Real {still}{own} {quoted_still};"
         );
         let _ = writeln!(sections.equations, "  {name} = {still} + {};", held[at].join(" + "));
         // A start that is given holds after the first step, any other one before it.
@@ -463,13 +450,13 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
     }
     let zeros = vec!["0".to_string(); book.unknowns.len()];
     let derivatives = shift.as_ref().map_or(&kernels.derivatives, |shift| &shift.derivatives);
-    for (kernel, results) in [
+    for (kernel, lefts) in [
         (&kernels.residuals, &zeros),
         (derivatives, &lefts),
         (&kernels.outputs, &book.outputs),
     ] {
-        for line in sections.add(book, kernel, results, "Real") {
-            let _ = writeln!(sections.equations, "  {line}");
+        for (left, value) in lefts.iter().zip(sections.values(book, kernel, "Real")) {
+            let _ = writeln!(sections.equations, "  {left} = {value};");
         }
     }
     match subject.moves && shift.is_none() {

@@ -6,8 +6,8 @@ use super::Package;
 use super::functions::{Functions, wrapped};
 use super::names::{legal, quoted};
 use super::program::Array;
-use super::scripts::{Planned, Programs, Script, planned};
-use super::subject::{JUMP_PARTS, Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
+use super::scripts::{Programs, Script, ScriptPlan, column_names, script_plan};
+use super::subject::{Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
 use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal};
 use lgm_kernels::operation::Space;
@@ -20,7 +20,7 @@ const README: Template<Readme> = template!("README.md", "README.md");
 values! {
     /// What all files know.
     struct Common {
-        ..planned: Planned;
+        ..plan: ScriptPlan;
         description: String,
         library: String,
         origin_markdown: String,
@@ -41,17 +41,13 @@ values! {
         parameters_list: String,
         derived_dict: String,
         linear_word: &'static str,
-        branches: bool,
         settled_unknowns: String,
         guesses: String,
         jacobian_rows: String,
         jacobian_columns: String,
         has_stop_word: &'static str,
         moves_word: &'static str,
-        bends: bool,
         bending: String,
-        jumps: bool,
-        jump_parts: String,
         state_kinds: String,
         start_given: String,
         columns_list: String,
@@ -76,7 +72,7 @@ values! {
 pub(super) fn package(subject: &Subject<'_>) -> Package {
     let system = subject.system;
     let common = Common {
-        planned: planned(subject, (literal, "None")),
+        plan: script_plan(subject, literal, "None"),
         description: subject.description.replace(['\\', '"'], " "),
         library: legal(&system.model, RULES),
         origin_markdown: subject.origin.sentence(),
@@ -88,7 +84,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         .map(|parameter| parameter.name.clone())
         .collect();
     let module = module(subject, common.clone());
-    let has_stop = common.planned.has_stop;
+    let has_stop = common.plan.planned.has_stop;
     let readme = Readme {
         tables: readme_tables(subject, &names),
         simulate_arguments: if has_stop { "" } else { "stop=10.0" },
@@ -152,11 +148,6 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
     let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
     let given = system.states.iter().map(|state| boolean(state.start_given).to_string());
     let settled = subject.settled_unknowns();
-    let table = subject.columns.table();
-    let fields: Vec<String> = table
-        .iter()
-        .map(|column| crate::rows::csv_field(&column.name))
-        .collect();
     let mut functions = Functions::new(&Python);
     let calls = SCRIPT.programs(subject, &mut functions);
     // The same functions over symbols.
@@ -180,20 +171,16 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
         parameters_list,
         derived_dict,
         linear_word: boolean(system.linear),
-        branches: subject.has_branches(),
         settled_unknowns: bracketed(settled.map(|is_settled| boolean(is_settled).to_string()).collect()),
         guesses: bracketed_guesses(subject, literal),
         jacobian_rows,
         jacobian_columns,
-        has_stop_word: boolean(common.planned.has_stop),
+        has_stop_word: boolean(common.plan.planned.has_stop),
         moves_word: boolean(subject.moves),
-        bends: !subject.bending.is_empty(),
         bending: bracketed(subject.bending.iter().map(usize::to_string).collect()),
-        jumps: subject.jumps(),
-        jump_parts: JUMP_PARTS.to_string(),
         state_kinds: bracketed(subject.kinds().iter().map(usize::to_string).collect()),
         start_given: bracketed(given.collect()),
-        columns_list: strings(fields.iter().map(String::as_str)),
+        columns_list: strings(column_names(subject).iter().map(String::as_str)),
         column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
         symbolic_derivatives: symbolic("_derivatives"),
         symbolic_outputs: symbolic("_outputs"),

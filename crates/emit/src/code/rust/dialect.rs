@@ -45,10 +45,10 @@ impl Dialect for Rust {
         Text::atom(format!("T::c({})", literal(value)))
     }
 
-    fn element(&self, array: Array, index: &str) -> Text {
-        let entry = || self.indexed(array.name(), index);
+    fn element(&self, array: Array, name: &str, index: &str) -> Text {
+        let entry = || self.indexed(name, index);
         Text::atom(match array {
-            Array::Read(Space::Time) => array.name().to_string(),
+            Array::Read(Space::Time) => name.to_string(),
             Array::Read(Space::Numbers) => format!("T::c({})", entry()),
             _ => entry(),
         })
@@ -69,9 +69,9 @@ impl Dialect for Rust {
 
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
         // One of several numbers is a chain, not a nest.
-        let other = match b.text.starts_with("if ") {
-            true => b.text.clone(),
-            false => format!("{{ {} }}", b.text),
+        let other = match b.binding {
+            Binding::Loose => b.text.clone(),
+            _ => format!("{{ {} }}", b.text),
         };
         let text = format!("if {} {{ {} }} else {other}", condition.text, a.text);
         Text::new(Binding::Loose, text)
@@ -89,8 +89,8 @@ impl Dialect for Rust {
         Some(format!("for k in 0..{count}usize {{"))
     }
 
-    fn table_index(&self, table: u32, lane: Lane) -> String {
-        format!("{} as usize", self.table_entry(table, lane))
+    fn table_index(&self, table: &str, first: u32, lane: Lane) -> String {
+        format!("{} as usize", self.table_entry(table, first, lane))
     }
 }
 

@@ -1,15 +1,15 @@
 //! The functions of the module of equations, and the statements that call them.
 
-use super::dialect::{Rust, literal};
-use crate::code::functions::{Functions, wrapped};
+use super::dialect::Rust;
+use crate::code::corners::{CornerCalls, corner_calls};
+use crate::code::functions::Functions;
 use crate::code::names::one_line;
 use crate::code::program::Array;
 use crate::code::subject::{Named, Subject, labels};
 use crate::code::template::values;
+use lgm_kernels::Kernel;
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
-use lgm_kernels::{Kernel, LARGEST_TURN};
-use std::f64::consts::TAU;
 use std::fmt::Write;
 
 values! {
@@ -28,33 +28,6 @@ values! {
     }
 }
 
-values! {
-    /// What says where something happens: corners, conditions and oscillations.
-    pub(super) struct CornerCalls {
-        corners: bool,
-        instants: usize,
-        instants_call: String,
-        switches: usize,
-        switches_call: String,
-        phases: usize,
-        phases_call: String,
-        bounds_steps: bool,
-        largest_turn: String,
-        crossings: usize,
-        conditions: usize,
-        jumping: String,
-        conditions_call: String,
-        bend_count: usize,
-        bending: String,
-        bends_call: String,
-    }
-}
-
-pub(super) fn integers(entries: &[usize]) -> String {
-    let entries: Vec<String> = entries.iter().map(usize::to_string).collect();
-    wrapped(&entries)
-}
-
 /// The arguments of a call in the methods of the model; `own` is how the model itself is called.
 fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
     let (own, out) = (own.to_string(), out.to_string());
@@ -71,12 +44,13 @@ fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
     }
 }
 
+/// Working memory.
+const MEMORY: Array = Array::Read(Space::Temporaries);
+
 /// The functions of the module of equations.
 pub(super) struct Equations<'p> {
     functions: Functions<'static>,
     programs: Vec<&'p Program>,
-    /// Whether any call takes working memory.
-    pub(super) uses_scratch: bool,
 }
 
 impl<'p> Equations<'p> {
@@ -84,7 +58,6 @@ impl<'p> Equations<'p> {
         Equations {
             functions: Functions::new(&Rust),
             programs: Vec::new(),
-            uses_scratch: false,
         }
     }
 
@@ -101,9 +74,8 @@ impl<'p> Equations<'p> {
         self.call(name, own, out)
     }
 
-    fn call(&mut self, name: &str, own: &str, out: &str) -> String {
+    fn call(&self, name: &str, own: &str, out: &str) -> String {
         let call = self.functions.call(name, &arguments(own, out));
-        self.uses_scratch |= call.contains(".s,") || call.contains(".s)");
         match call.is_empty() {
             true => call,
             false => format!("crate::equations::{call}"),
@@ -138,43 +110,9 @@ impl<'p> Equations<'p> {
 
     /// What says where something happens.
     pub(super) fn add_corners(&mut self, subject: &'p Subject<'_>) -> CornerCalls {
-        let corners = &subject.corners;
-        let none = |_: u32| None;
-        let mut add = |name: &str, kernel: &'p Kernel, out: &str| self.add(name, kernel, ("self", out), &none);
-        let instants_call = add("instants", corners.instants(), "&mut instants");
-        let switches_call = add("switches", corners.switches(), "&mut values");
-        // Where it is false, nobody asks how fast anything oscillates.
-        let has_phases = subject.needs_fastest();
-        let phases_call = match has_phases {
-            true => add("phases", corners.phases(), "&mut next"),
-            false => String::new(),
-        };
-        let bends_call = match corners.crossings().outputs() {
-            0 => String::new(),
-            _ => add("crossings", corners.crossings(), "&mut crossings"),
-        };
-        let [instants, switches] = [corners.instants(), corners.switches()].map(Kernel::outputs);
-        CornerCalls {
-            corners: instants + switches > 0,
-            instants,
-            instants_call,
-            switches,
-            switches_call,
-            phases: if has_phases { corners.phases().outputs() } else { 0 },
-            phases_call,
-            bounds_steps: subject.bounds_steps(),
-            largest_turn: format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
-            crossings: corners.crossings().outputs(),
-            conditions: subject.jumping.len(),
-            jumping: integers(&subject.jumping),
-            conditions_call: match subject.jumping.is_empty() {
-                true => String::new(),
-                false => bends_call.clone(),
-            },
-            bend_count: subject.bending.len(),
-            bending: integers(&subject.bending),
-            bends_call,
-        }
+        corner_calls(subject, |name, kernel, out| {
+            self.add(name, kernel, ("self", &format!("&mut {out}")), &|_| None)
+        })
     }
 
     /// The lines for parameters that follow from others.
@@ -191,6 +129,25 @@ impl<'p> Equations<'p> {
             );
         }
         lines
+    }
+
+    /// Whether a function takes working memory.
+    pub(super) fn takes_memory(&self, name: &str) -> bool {
+        self.functions.takes(name).contains(&MEMORY)
+    }
+
+    /// The sizes of arrays that the functions name in their arguments.
+    pub(super) fn sizes(&self) -> Vec<&'static str> {
+        let read = Array::Read;
+        let sizes: [(&str, &[Array]); 5] = [
+            ("INPUTS", &[read(Space::Inputs), read(Space::Rates)]),
+            ("PARAMETERS", &[read(Space::Parameters)]),
+            ("SCRATCH", &[MEMORY]),
+            ("STATES", &[read(Space::States)]),
+            ("UNKNOWNS", &[read(Space::Unknowns)]),
+        ];
+        let named = sizes.iter().filter(|size| self.functions.any_takes(size.1));
+        named.map(|size| size.0).collect()
     }
 
     /// How much working memory the functions take at most, and all of them.

@@ -3,10 +3,11 @@
 mod dialect;
 mod equations;
 
+use super::corners::{CornerCalls, integers};
 use super::functions::wrapped;
+use super::planned::{Planned, entry_literals, literals, planned};
 use super::subject::{
-    Constraints, JUMP_PARTS, Named, ReadmeTables, Subject, bracketed, bracketed_guesses, names, parameter_remark,
-    readme_tables,
+    Constraints, Named, ReadmeTables, Subject, bracketed, bracketed_guesses, names, parameter_remark, readme_tables,
 };
 use super::template::{Template, template, values};
 use super::{
@@ -14,7 +15,9 @@ use super::{
     names::{legal, one_line},
 };
 use dialect::{RULES, literal};
-use equations::{Calls, CornerCalls, Equations, integers};
+use equations::{Calls, Equations};
+use lgm_kernels::LARGEST_TURN;
+use std::f64::consts::TAU;
 use std::fmt::Write;
 
 /// The files that know no more than all do.
@@ -50,32 +53,17 @@ const JUMP: Template<Common> = template!("src/jump.rs", "jump.rs.txt");
 values! {
     /// What all files know.
     struct Common {
+        ..planned: Planned;
         title: String,
         origin: String,
         description: String,
         model: String,
         package: String,
         library: String,
-        states: usize,
-        inputs: usize,
-        outputs: usize,
-        parameters: usize,
-        unknowns: usize,
-        loops: bool,
-        branches: bool,
         settled_unknowns: String,
-        bends: bool,
-        moves: bool,
-        jumps: bool,
-        jump_parts: String,
         state_kinds: String,
         state_scales: String,
         start_given: String,
-        plan_start: String,
-        plan_stop: String,
-        plan_points: usize,
-        plan_rtol: String,
-        plan_atol: String,
     }
 }
 
@@ -93,6 +81,8 @@ values! {
         default_lines: String,
         parameter_lines: String,
         measures: bool,
+        corners: bool,
+        largest_turn: String,
         guesses: String,
         model_mut: &'static str,
         x_mut: &'static str,
@@ -203,8 +193,6 @@ fn crate_name(model: &str) -> String {
 
 fn common(subject: &Subject<'_>) -> Common {
     let system = subject.system;
-    let (start, stop, points) = subject.plan();
-    let (rtol, atol) = subject.tolerances();
     let library = crate_name(&system.model);
     let settled = subject.settled_unknowns();
     let settled: Vec<String> = settled.map(|is_settled| is_settled.to_string()).collect();
@@ -213,34 +201,18 @@ fn common(subject: &Subject<'_>) -> Common {
         .iter()
         .map(|state| state.start_given.to_string())
         .collect();
-    let scales: Vec<String> = subject.scales().iter().map(|scale| literal(*scale)).collect();
     Common {
+        planned: planned(subject, literal, &literal(0.0)),
         title: format!("`{}`: state equations.", one_line(&system.model)),
         origin: one_line(&subject.origin.sentence()),
         description: documentation(&subject.description),
         model: one_line(&system.model),
         package: library.replace('_', "-"),
         library,
-        states: subject.states.len(),
-        inputs: subject.inputs.len(),
-        outputs: subject.outputs.len(),
-        parameters: subject.entries().count(),
-        unknowns: subject.unknowns(),
-        loops: subject.unknowns() > 0,
-        branches: subject.has_branches(),
         settled_unknowns: wrapped(&settled),
-        bends: !subject.bending.is_empty(),
-        moves: subject.moves,
-        jumps: subject.jumps(),
-        jump_parts: JUMP_PARTS.to_string(),
         state_kinds: integers(&subject.kinds()),
-        state_scales: scales.join(", "),
+        state_scales: literals(subject.scales(), literal).join(", "),
         start_given: wrapped(&given),
-        plan_start: literal(start),
-        plan_stop: literal(stop.unwrap_or(start)),
-        plan_points: points,
-        plan_rtol: literal(rtol),
-        plan_atol: literal(atol.unwrap_or(0.0)),
     }
 }
 
@@ -301,11 +273,7 @@ impl ParameterTexts {
                 one_line(&parameter_remark(parameter)).replace(['[', ']'], "")
             );
             let _ = writeln!(texts.members, "    pub {member}: {open}T{size},");
-            let numbers = parameter.entries.iter().map(|entry| match entry.derived {
-                Some(_) => "T::c(f64::NAN)".to_string(),
-                None => format!("T::c({})", literal(entry.value)),
-            });
-            let numbers: Vec<String> = numbers.collect();
+            let numbers = entry_literals(parameter, |value| format!("T::c({})", literal(value)), "T::c(f64::NAN)");
             let _ = writeln!(
                 texts.defaults,
                 "            {member}: {open}{}{close},",
@@ -394,14 +362,11 @@ fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model 
         constraints_call: equations.add("starts_of_dependents", kernel, ("model", "&mut pairs"), &|_| None),
     });
     let parameter_lines = texts.lines + &equations.add_derived(subject);
-    let uses_scratch = equations.uses_scratch;
+    let sizes = equations.sizes();
+    let takes_memory = equations.takes_memory("starts");
     let (scratch, programs) = equations.finish();
-    let sizes = ["INPUTS", "PARAMETERS", "SCRATCH", "STATES", "UNKNOWNS"];
-    let imported = sizes.iter().filter(|size| programs.contains(&format!("; {size}]")));
-    let imported: Vec<&str> = imported.copied().collect();
     // What nothing is written to is not mutable.
     let mutable = |is_written: bool| if is_written { "mut " } else { "" };
-    let takes_memory = calls.starts_call.replace("&mut x", "").contains("&mut");
     Model {
         constraints,
         state_indices: indices(&subject.states),
@@ -409,6 +374,8 @@ fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model 
         output_indices: indices(&subject.outputs),
         parameter_members: texts.members,
         default_lines: texts.defaults,
+        corners: corner_calls.instants + corner_calls.switches > 0,
+        largest_turn: format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
         measures: subject.jumps() || subject.unknowns() > 0,
         guesses: bracketed_guesses(subject, literal),
         model_mut: mutable(!parameter_lines.is_empty() || takes_memory),
@@ -419,9 +386,9 @@ fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model 
         by_state_mut: mutable(!calls.by_state_call.is_empty()),
         loop_matrix_mut: mutable(!calls.loop_matrix_call.is_empty()),
         parameter_lines,
-        uses_scratch,
+        uses_scratch: sizes.contains(&"SCRATCH"),
         scratch,
-        model_imports: imported.join(", "),
+        model_imports: sizes.join(", "),
         programs,
         matrices: matrices(subject),
         common,
