@@ -35,6 +35,7 @@ mod emit_julia;
 mod emit_jumps;
 mod emit_known_answers;
 mod emit_loops;
+mod emit_leaps;
 mod emit_matlab;
 mod emit_modelica;
 mod emit_python;

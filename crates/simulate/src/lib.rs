@@ -26,6 +26,7 @@ mod interpolation;
 mod joint;
 mod jump;
 mod jump_path;
+mod landing;
 mod linear;
 mod loop_solutions;
 mod motion;

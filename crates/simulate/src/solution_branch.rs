@@ -10,7 +10,6 @@
 use crate::motion::Motion;
 use crate::singular::Position;
 use crate::solver::{Solver, SolverFault};
-use nalgebra::{DVector, Dyn, LU};
 
 /// The solution that a run follows.
 #[derive(Clone, Debug)]
@@ -24,9 +23,6 @@ pub(super) struct Branch {
     /// Two points on the branch, the first one some way before the other.
     pub(super) anchors: [Position; 2],
 }
-
-/// The slopes of loops by their unknowns, solved for.
-type Slopes = LU<f64, Dyn, Dyn>;
 
 /// Where a branch ends.
 #[derive(Clone, Debug)]
@@ -232,92 +228,8 @@ impl Steps<'_, '_, '_> {
 }
 
 impl Motion<'_> {
-    /// The solution that the loops come to from the end of a branch, as if each unknown had a little inertia with which the branch
-    /// was stable; where that leads nowhere, the nearest one that is found.
-    pub(super) fn land(&self, end: &End, anchor: &Position, after: &[f64]) -> Option<Vec<f64>> {
-        let slopes = self.loop_matrix(anchor).lu();
-        let last = DVector::from_column_slice(&end.before.unknowns);
-        let ahead = &last - DVector::from_column_slice(&anchor.unknowns);
-        // Rounding, and what the states are off, makes the end a solution for a little longer, and holds the unknowns there: then they
-        // are pushed over it, on in the direction in which they came.
-        let reach = if ahead.amax() > 0.0 {
-            last.amax() / ahead.amax()
-        } else {
-            0.0
-        };
-        let pushes = if self.has_totals() { &PUSHES[..] } else { &PUSHES[..1] };
-        for push in pushes.iter().copied() {
-            let from = &last + &ahead * (push * reach);
-            let drift = self.drift(&slopes, (end.after, after), from.as_slice());
-            let goes_on = push == 0.0 || drift.is_some_and(|drift| drift.dot(&ahead) < 0.0);
-            if goes_on && let Some(found) = self.drifts_to(&slopes, end, after, from) {
-                return Some(found);
-            }
-        }
-        let near = self.elsewhere_near(end, after, &end.before.unknowns);
-        let other = || self.solution_elsewhere(end.after, after);
-        near.or_else(|| other().filter(|found| self.is_elsewhere(found, &end.before.unknowns)))
-    }
-
-    /// The solution near a guess just after the end of a branch, if it is not the end itself.
-    fn elsewhere_near(&self, end: &End, after: &[f64], guess: &[f64]) -> Option<Vec<f64>> {
-        let found = self.unknowns_near(guess, end.after, after)?;
-        self.is_elsewhere(&found, &end.before.unknowns).then_some(found)
-    }
-
-    /// The residuals in the scale of the unknowns: a branch is stable if these move against them.
-    fn drift(&self, slopes: &Slopes, (time, states): (f64, &[f64]), at: &[f64]) -> Option<DVector<f64>> {
-        let mut residuals = vec![0.0; self.unknowns];
-        self.call(&self.kernels.residuals, time, states, at, None, &mut residuals);
-        let drift = slopes.solve(&DVector::from_vec(residuals))?;
-        drift.iter().all(|value| value.is_finite()).then_some(drift)
-    }
-
-    /// Where the unknowns drift to from here.
-    fn drifts_to(&self, slopes: &Slopes, end: &End, after: &[f64], from: DVector<f64>) -> Option<Vec<f64>> {
-        let last = end.before.unknowns.iter();
-        let last = last.fold(1e-9, |most: f64, value| most.max(value.abs()));
-        let mut at = from;
-        let mut share = 1.0;
-        for _ in 0..MOVES {
-            let direction = self.drift(slopes, (end.after, after), at.as_slice());
-            let direction = direction.filter(|drift| drift.amax() > 0.0)?;
-            // Longer and longer moves lead away from the end, where drift is little; none so long that it passes two solutions.
-            let most = MOVE * (at.amax() + last) / direction.amax();
-            let longest = share * most.min(1.0f64.max(share));
-            let longest = if self.has_totals() { longest.min(most) } else { longest };
-            let trial = &at - &direction * longest;
-            match self.drift(slopes, (end.after, after), trial.as_slice()) {
-                Some(next) if next.dot(&direction) > 0.0 => {
-                    at = trial;
-                    share *= 2.0;
-                }
-                Some(_) => {
-                    // A solution lies between, and another one may be found from here; the one that is meant is as near as that.
-                    let length = (&trial - &at).amax();
-                    let is_between = |found: &Vec<f64>| {
-                        !self.has_totals() || (DVector::from_column_slice(found) - &trial).amax() <= 2.0 * length
-                    };
-                    let found = [&trial, &at].into_iter().find_map(|guess| {
-                        let found = self.elsewhere_near(end, after, guess.as_slice());
-                        found.filter(is_between)
-                    });
-                    if found.is_some() {
-                        return found;
-                    }
-                    share *= 0.25;
-                }
-                None => share *= 0.25,
-            }
-            if at.amax() > 1e100 || share < 1e-30 {
-                return None;
-            }
-        }
-        None
-    }
-
     /// Whether a state is a total, so that storage with several solutions may follow from it.
-    fn has_totals(&self) -> bool {
+    pub(super) fn has_totals(&self) -> bool {
         self.system.states.iter().any(|state| state.is_total)
     }
 
@@ -359,14 +271,6 @@ const TURNED: usize = 12;
 
 /// The most parts of a way that are looked at.
 const PARTS: usize = 400;
-
-/// How far the unknowns are pushed over the end of a branch, as shares of the largest of them.
-const PUSHES: [f64; 5] = [0.0, 2e-3, 8e-3, 3e-2, 1e-1];
-
-/// The most moves from the end of a branch to another solution, and the longest one as a share of the unknowns.
-const MOVES: usize = 2000;
-
-const MOVE: f64 = 0.05;
 
 /// Parts of a step shorter than this share of it are an instant.
 pub(super) const INSTANT: f64 = 1e-12;

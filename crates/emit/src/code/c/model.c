@@ -325,6 +325,25 @@ int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[
     return 1;
 }
 
+@if totals@
+int @name@_loops_sign(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[]) {
+    int sign = 1;
+    (void)t; (void)x; (void)u; (void)du;
+    copy_unknowns(model->w, w);
+    @loop_matrix_call@
+    if (!all_finite(model->entries, @loop_entries@) || !factorise_loops(model)) {
+        return 0;
+    }
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        const int is_exchanged = model->pivots[at] != at;
+        const int is_negative = model->factors[at * @name@_UNKNOWNS + at] < @zero@;
+        sign = (is_exchanged != is_negative) ? -sign : sign;
+    }
+    return sign;
+}
+
+@end@
 int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]) {
     (void)t; (void)x; (void)u; (void)du;

@@ -140,6 +140,12 @@ int @name@_loops_near(@name@_model *model, @name@_real t, const @name@_real x[],
 int @name@_loops_slopes(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], @name@_real slopes[], int pivots[]);
 
+@if totals@
+/* The sign of the determinant of the loops at a point with unknowns w; 0 where it is not known. */
+int @name@_loops_sign(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
+    const @name@_real du[], const @name@_real w[]);
+
+@end@
 /* How far unknowns w are from a solution as these slopes see it; 0 where there is no value. */
 int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]);

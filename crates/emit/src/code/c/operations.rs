@@ -46,5 +46,10 @@ pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> S
              `--loop-iterations` allows fewer. The first solution is looked for from five guesses, with so many iterations each."
         );
     }
+    if subject.has_branches() {
+        sentence.push_str(
+            " What it takes to follow a solution of the loops along a step, and to leave it where it ends, is not in these numbers.",
+        );
+    }
     sentence
 }
