@@ -24,6 +24,7 @@ pub use lgm_algebra::{self as algebra, expr, units};
 pub use lgm_elaborate as elaborate;
 pub use lgm_emit as emit;
 pub use lgm_equations::{self as equations, analysis, bond, causality, reduce};
+pub use lgm_explain as explain;
 pub use lgm_import as import;
 pub use lgm_kernels as kernels;
 pub use lgm_model as model;

@@ -37,7 +37,15 @@ fn help_names_every_command_and_gives_examples() {
     let folder = folder();
     let help = lgm(folder.path(), &["--help"]);
     ends_with(&help, 0);
-    for name in ["check", "equations", "response", "import", "explain", "lsp"] {
+    for name in [
+        "check",
+        "equations",
+        "causality",
+        "response",
+        "import",
+        "explain",
+        "lsp",
+    ] {
         assert!(out(&help).contains(name));
         let help = lgm(folder.path(), &[name, "--help"]);
         ends_with(&help, 0);

@@ -3,6 +3,7 @@
 //! Beside the language server, this is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
 //! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
 
+mod causality;
 mod check;
 mod completions;
 mod disk;
@@ -45,6 +46,7 @@ enum Command {
     New(new::Arguments),
     Check(check::Arguments),
     Equations(equations::Arguments),
+    Causality(causality::Arguments),
     Response(response::Arguments),
     Modes(modes::Arguments),
     Simulate(Box<simulate::Arguments>),
@@ -83,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Equations(arguments) => equations::run(&arguments),
+        Command::Causality(arguments) => causality::run(&arguments),
         Command::Response(arguments) => response::run(&arguments),
         Command::Modes(arguments) => modes::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

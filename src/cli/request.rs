@@ -104,6 +104,11 @@ impl StateArguments {
             Some(States::Energy) => StateRequest::Energy,
         }
     }
+
+    /// The storage elements that are to keep their states, the most wanted first.
+    pub(super) fn retained(&self) -> Vec<String> {
+        self.retain.clone()
+    }
 }
 
 impl ModelArguments {

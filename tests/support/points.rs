@@ -33,7 +33,7 @@ pub struct Found {
 }
 
 /// The files of the disk.
-struct Disk;
+pub struct Disk;
 
 impl Sources for Disk {
     fn read(&self, path: &Path) -> Result<String, String> {

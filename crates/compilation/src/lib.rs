@@ -7,6 +7,7 @@ use lgm_elaborate::{Program, Settings};
 use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::{Options, StateRequest, StateSystem};
+use lgm_explain::CausalityReport;
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -74,6 +75,7 @@ pub struct Compilation {
     verified: OnceLock<Vec<Diagnostic>>,
     linearized: OnceLock<Stage<StateSystem>>,
     symbolic: OnceLock<Option<StateSystem>>,
+    causality: OnceLock<Option<CausalityReport>>,
 }
 
 impl Compilation {
@@ -107,6 +109,7 @@ impl Compilation {
             verified: OnceLock::new(),
             linearized: OnceLock::new(),
             symbolic: OnceLock::new(),
+            causality: OnceLock::new(),
         }
     }
 
@@ -242,6 +245,21 @@ impl Compilation {
             found.map(|(system, _)| system)
         };
         self.symbolic.get_or_init(make).as_ref()
+    }
+
+    /// The causality that the equations are formed with, and why; none if there is no model. Where sources contradict each other, what
+    /// can be said of the rest.
+    pub fn causality(&self) -> Option<&CausalityReport> {
+        let make = || {
+            let (graph, options) = (self.bond_graph()?, &self.request.equations);
+            let formulated = self.formulated_stage().value.as_ref();
+            let model = self.formulated_model().or_else(|| self.model())?;
+            let system = formulated.map(|formulated| &formulated.system);
+            Some(stack::deep(|| {
+                lgm_explain::causality::causality(model, graph, options, system)
+            }))
+        };
+        self.causality.get_or_init(make).as_ref()
     }
 
     /// The storage elements that were to keep their states.

@@ -6,6 +6,7 @@
 
 pub mod analysis;
 mod assemble;
+mod assigned;
 mod balance;
 mod blame;
 mod blocks;
@@ -16,6 +17,7 @@ pub mod causality;
 mod checker;
 mod conditioning;
 mod conditions;
+mod cycles;
 mod decimals;
 mod decision;
 mod dependents;
@@ -36,7 +38,6 @@ mod options;
 mod outputs;
 mod parameter_values;
 mod points;
-mod port_causality;
 mod problem;
 mod pushes;
 pub mod reduce;
@@ -60,6 +61,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use assigned::{Assigned, Influences, assigned, port_causality};
 pub use balance::power_balance;
 pub use decimals::shortest_decimal;
 pub use decision::decide;
@@ -73,7 +75,6 @@ pub use lgm_model::system::{
 pub(crate) use nonlinear::{is_large, lowest_terms};
 pub use numbers::with_numbers;
 pub use options::Options;
-pub use port_causality::port_causality;
 pub use retain::retained;
 pub use start_values::search_starts;
 pub use states::StateRequest;

@@ -7,13 +7,14 @@
 mod chain;
 mod conflict;
 mod context;
+mod coupled;
 mod decide;
 pub mod elimination;
 mod explanation;
 pub(crate) mod relation;
 pub mod scap;
 pub mod structure;
-pub(crate) mod words;
+pub mod words;
 
 use lgm_model::{PortId, Variable};
 use structure::Structure;

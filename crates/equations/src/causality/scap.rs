@@ -1,13 +1,19 @@
-//! Sequential causality assignment with propagation, as published (Karnopp and Rosenberg): strokes for every bond, and the
+//! Sequential causality assignment with propagation, as published (Karnopp and Rosenberg): the strokes of bonds, and the
 //! order in which each came about.
 //!
-//! The choice at each port is the one that the exact criterion made, so strokes and equations always agree. On a graph without
-//! loops propagation alone fixes everything else. In a loop of junctions propagation can reach a port before
-//! its turn and contradict the exact choice; the bond then keeps the exact stroke and is listed as `overruled`.
+//! The choice at each port is the one that the exact criterion made, in the order in which it was made, so strokes and equations
+//! always agree. Junctions and couplers carry it on where they leave one possibility. On a graph without loops of bonds this settles
+//! every bond. In a loop several assignments may fit the same choices, each with a causal cycle in it: the equations of the loop are
+//! solved together, and its bonds have no stroke here. Neither have bonds of which nothing determines the effort or the flow.
+//!
+//! Propagation never contradicts the exact choices: where the structure determines all of its variables, its solution for the chosen
+//! ones is a sum of products, one for each consistent assignment of strokes, so there is at least one.
 
 use super::Causality;
-use crate::bond::{BondGraph, End};
-use lgm_model::{ElementId, JunctionKind, Law, Model, PortId, Variable};
+use super::coupled::Groups;
+use super::structure::column_port;
+use crate::bond::{Bond, BondGraph, End};
+use lgm_model::{ElementId, JunctionKind, Model, PortId, Variable};
 use std::collections::VecDeque;
 
 /// Where a bond's causal stroke stands: at the end that effort is imposed on.
@@ -20,7 +26,7 @@ pub enum Stroke {
 }
 
 impl Stroke {
-    fn at(bond: &crate::bond::Bond, end: End) -> Stroke {
+    fn at(bond: &Bond, end: End) -> Stroke {
         if bond.head == end { Stroke::Head } else { Stroke::Tail }
     }
 
@@ -28,6 +34,23 @@ impl Stroke {
         match self {
             Stroke::Tail => Stroke::Head,
             Stroke::Head => Stroke::Tail,
+        }
+    }
+
+    /// The stroke by which this variable of the bond is imposed on one of its ends.
+    fn imposing(variable: Variable, bond: &Bond, end: End) -> Stroke {
+        let here = Stroke::at(bond, end);
+        match variable {
+            Variable::Effort => here,
+            Variable::Flow => here.other(),
+        }
+    }
+
+    /// The variable of the bond that is imposed on one of its ends.
+    pub fn imposed(self, bond: &Bond, end: End) -> Variable {
+        match self == Stroke::at(bond, end) {
+            true => Variable::Effort,
+            false => Variable::Flow,
         }
     }
 }
@@ -39,10 +62,8 @@ pub enum Cause {
     Chosen(PortId),
     /// The junction's other bonds leave one possibility.
     Junction(u32),
-    /// The coupler's other bond leaves one possibility.
+    /// The coupler's other bonds leave one possibility.
     Coupler(ElementId),
-    /// Nothing forces it: an inner bond of a loop.
-    Free,
 }
 
 /// One step of the assignment.
@@ -56,117 +77,125 @@ pub struct Step {
     pub cause: Cause,
 }
 
-/// Strokes of all bonds in the order in which they were assigned.
+/// Strokes of bonds in the order in which they were assigned.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// The stroke of each bond.
+    /// The stroke of each bond; none where the bond lies in a loop that is solved as a whole.
     pub strokes: Vec<Option<Stroke>>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// Ports whose exact choice contradicts propagation around a loop.
-    pub overruled: Vec<PortId>,
-    /// Junctions that end with no bond, or more than one, setting their common variable: they lie in a loop whose
-    /// equations are solved together.
+    /// Junctions none of whose bonds sets their common variable: they lie in a loop whose equations are solved together.
     pub solved_together: Vec<u32>,
+    /// Junctions of nodes that float: across variables of their part of the graph are counted from them.
+    pub references: Vec<u32>,
+    /// For each bond, whether nothing determines its effort or its flow; empty if there is no such bond.
+    pub undetermined: Vec<bool>,
 }
 
-/// Assigns strokes: sources, then storage, then dissipators, propagating after each.
-pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality) -> Assignment {
+/// What the structure does not determine.
+#[derive(Clone, Debug, Default)]
+pub struct Undetermined {
+    /// For each bond, whether nothing determines its effort or its flow; empty if there is no such bond.
+    pub bonds: Vec<bool>,
+    /// Junctions of floating nodes, one for each part of the graph without a reference.
+    pub references: Vec<u32>,
+}
+
+/// Assigns strokes: those of ports in the order in which the exact criterion took them, propagating after each.
+pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undetermined: &Undetermined) -> Assignment {
     let mut work = StrokeAssigner {
         model,
         graph,
         result: Assignment {
             strokes: vec![None; graph.bonds.len()],
+            references: undetermined.references.clone(),
+            undetermined: undetermined.bonds.clone(),
             ..Assignment::default()
         },
+        undetermined: &undetermined.bonds,
         open: graph.junctions.iter().map(|junction| junction.bonds.len()).collect(),
         setting: vec![0; graph.junctions.len()],
+        groups: Groups::of(model),
         queue: VecDeque::new(),
     };
-    let priority = [
-        &causality.sources,
-        &causality.independent,
-        &causality.dependent,
-        &causality.dissipators,
-    ];
-    for port in priority.into_iter().flatten() {
+    for junction in &undetermined.references {
+        work.setting[*junction as usize] += 1;
+        work.propagate_junction(*junction);
+    }
+    work.propagate();
+    for port in order(model, causality) {
         let Some(solved) = causality.solved[port.index()] else {
             continue;
         };
-        let side = graph.ports[port.index()];
-        let bond = &graph.bonds[side.bond as usize];
-        let here = Stroke::at(bond, End::Port(*port));
-        let stroke = match solved {
-            Variable::Effort => here,
-            Variable::Flow => here.other(),
-        };
-        match work.result.strokes[side.bond as usize] {
-            None => {
-                work.set(side.bond, stroke, Cause::Chosen(*port));
-                work.propagate();
-            }
-            Some(forced) if forced != stroke => {
-                work.result.overruled.push(*port);
-                work.overrule(side.bond, stroke);
-            }
-            Some(_) => {}
-        }
-    }
-    for bond in 0..graph.bonds.len() as u32 {
+        let bond = graph.ports[port.index()].bond;
+        let stroke = Stroke::imposing(solved, &graph.bonds[bond as usize], End::Port(port));
         if work.result.strokes[bond as usize].is_none() {
-            work.set(bond, Stroke::Head, Cause::Free);
+            work.set(bond, stroke, Cause::Chosen(port));
             work.propagate();
         }
     }
+    // What hangs on one bond alone was not come across.
+    for junction in 0..graph.junctions.len() as u32 {
+        work.propagate_junction(junction);
+        work.propagate();
+    }
+    for port in 0..model.ports.len() as u32 {
+        work.propagate_coupler(PortId(port));
+        work.propagate();
+    }
     for (index, junction) in graph.junctions.iter().enumerate() {
-        if work.setting[index] != 1 && !junction.bonds.is_empty() {
+        if work.setting[index] == 0 && !junction.bonds.is_empty() {
             work.result.solved_together.push(index as u32);
         }
     }
     work.result
 }
 
+/// The ports whose causality was decided, in the order in which it was.
+fn order(model: &Model, causality: &Causality) -> Vec<PortId> {
+    let ports = causality.pivots.iter().map(|(_, column)| column_port(*column).0);
+    let decided = |port: &PortId| causality.solved.get(port.index()).copied().flatten().is_some();
+    let mut seen = vec![false; model.ports.len()];
+    ports
+        .filter(|port| decided(port) && !std::mem::replace(&mut seen[port.index()], true))
+        .collect()
+}
+
 struct StrokeAssigner<'a> {
     model: &'a Model,
     graph: &'a BondGraph,
     result: Assignment,
+    undetermined: &'a [bool],
     /// How many bonds of each junction have no stroke yet, kept up so that a junction of many bonds is not searched again for
     /// each of them.
     open: Vec<usize>,
     /// How many bonds of each junction set its common variable.
     setting: Vec<usize>,
+    groups: Groups,
     queue: VecDeque<u32>,
 }
 
 impl StrokeAssigner<'_> {
     fn set(&mut self, bond: u32, stroke: Stroke, cause: Cause) {
         self.result.strokes[bond as usize] = Some(stroke);
-        for junction in self.junctions_of(bond) {
-            self.open[junction as usize] -= 1;
-            self.setting[junction as usize] += usize::from(self.sets_common(junction, bond) == Some(true));
+        let ends = &self.graph.bonds[bond as usize];
+        for end in [ends.tail, ends.head] {
+            match end {
+                End::Junction(junction) => {
+                    self.open[junction as usize] -= 1;
+                    self.setting[junction as usize] += usize::from(self.sets_common(junction, bond) == Some(true));
+                }
+                End::Port(port) => self.groups.impose(port, stroke.imposed(ends, end)),
+            }
         }
         self.result.steps.push(Step { bond, stroke, cause });
         self.queue.push_back(bond);
     }
 
-    /// Turns a stroke round.
-    fn overrule(&mut self, bond: u32, stroke: Stroke) {
-        for junction in self.junctions_of(bond) {
-            self.setting[junction as usize] -= usize::from(self.sets_common(junction, bond) == Some(true));
-        }
-        self.result.strokes[bond as usize] = Some(stroke);
-        for junction in self.junctions_of(bond) {
-            self.setting[junction as usize] += usize::from(self.sets_common(junction, bond) == Some(true));
-        }
-    }
-
-    /// The junctions at the ends of a bond, twice the same where it returns to its own.
-    fn junctions_of(&self, bond: u32) -> impl Iterator<Item = u32> + use<> {
-        let ends = &self.graph.bonds[bond as usize];
-        [ends.tail, ends.head].into_iter().filter_map(|end| match end {
-            End::Junction(junction) => Some(junction),
-            End::Port(_) => None,
-        })
+    /// Whether a bond is still to get a stroke.
+    fn is_open(&self, bond: u32) -> bool {
+        let is_determined = !self.undetermined.get(bond as usize).copied().unwrap_or(false);
+        is_determined && self.result.strokes[bond as usize].is_none()
     }
 
     fn propagate(&mut self) {
@@ -184,11 +213,9 @@ impl StrokeAssigner<'_> {
     /// Whether a bond sets the common variable of a junction; none while it has no stroke.
     fn sets_common(&self, junction: u32, bond: u32) -> Option<bool> {
         let stroke = self.result.strokes[bond as usize]?;
-        let here = Stroke::at(&self.graph.bonds[bond as usize], End::Junction(junction));
-        Some(match self.graph.junctions[junction as usize].kind {
-            JunctionKind::Zero => stroke == here,
-            JunctionKind::One => stroke != here,
-        })
+        let kind = self.graph.junctions[junction as usize].kind;
+        let imposed = stroke.imposed(&self.graph.bonds[bond as usize], End::Junction(junction));
+        Some(imposed == kind.common())
     }
 
     fn propagate_junction(&mut self, junction: u32) {
@@ -199,59 +226,29 @@ impl StrokeAssigner<'_> {
             _ => false,
         };
         let graph = self.graph;
+        let common = match graph.junctions[junction as usize].kind {
+            JunctionKind::Zero => Variable::Effort,
+            JunctionKind::One => Variable::Flow,
+        };
+        let imposed = if sets { common } else { common.conjugate() };
         for &bond in &graph.junctions[junction as usize].bonds {
-            if self.result.strokes[bond as usize].is_some() {
+            if !self.is_open(bond) {
                 continue;
             }
-            let here = Stroke::at(&self.graph.bonds[bond as usize], End::Junction(junction));
-            let at_junction = (self.graph.junctions[junction as usize].kind == JunctionKind::Zero) == sets;
-            let stroke = if at_junction { here } else { here.other() };
+            let stroke = Stroke::imposing(imposed, &graph.bonds[bond as usize], End::Junction(junction));
             self.set(bond, stroke, Cause::Junction(junction));
         }
     }
 
-    /// A two-port passes causality on: from one port's effort to the other's, or to its flow, as its law says.
+    /// A coupler passes causality on: where it has as many of its inputs as it needs, it gives all the rest.
     fn propagate_coupler(&mut self, port: PortId) {
-        let id = self.model.ports[port.index()].element;
-        let element = &self.model.elements[id.index()];
-        let Law::Coupler { input, output, matrix } = &element.law else {
-            return;
-        };
-        if matrix.rows != 1 || matrix.columns != 1 {
-            return;
+        let element = self.model.ports[port.index()].element;
+        for (port, imposed) in self.groups.forced(port) {
+            let bond = self.graph.ports[port.index()].bond;
+            if self.is_open(bond) {
+                let stroke = Stroke::imposing(imposed, &self.graph.bonds[bond as usize], End::Port(port));
+                self.set(bond, stroke, Cause::Coupler(element));
+            }
         }
-        let (x, y) = (PortId(element.ports.start), PortId(element.ports.start + 1));
-        let other = if port == x { y } else { x };
-        let effort_imposed = |work: &StrokeAssigner, port: PortId| {
-            let bond = work.graph.ports[port.index()].bond;
-            let stroke = work.result.strokes[bond as usize]?;
-            Some(stroke == Stroke::at(&work.graph.bonds[bond as usize], End::Port(port)))
-        };
-        let Some(imposed) = effort_imposed(self, port) else {
-            return;
-        };
-        if effort_imposed(self, other).is_some() {
-            return;
-        }
-        // y = M x and conj(x) = -M conj(y): where x is imposed, y is determined, so conj(y) is imposed there.
-        let imposed_here = if imposed { Variable::Effort } else { Variable::Flow };
-        let (own, others) = if port == x {
-            (*input, *output)
-        } else {
-            (*output, *input)
-        };
-        let imposed_there = if imposed_here == own {
-            others.conjugate()
-        } else {
-            others
-        };
-        let bond = self.graph.ports[other.index()].bond;
-        let here = Stroke::at(&self.graph.bonds[bond as usize], End::Port(other));
-        let stroke = if imposed_there == Variable::Effort {
-            here
-        } else {
-            here.other()
-        };
-        self.set(bond, stroke, Cause::Coupler(id));
     }
 }

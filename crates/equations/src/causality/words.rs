@@ -24,7 +24,7 @@ const QUANTITIES: [([i16; 7], bool, &str); 12] = [
 ];
 
 /// What a domain's across or through variable is called: "voltage", or "across variable x" where nobody has a word.
-pub(crate) fn quantity(domain: &Domain, across: bool) -> String {
+pub fn quantity(domain: &Domain, across: bool) -> String {
     let symbol = if across { &domain.across } else { &domain.through };
     let known = domain.dimension(across).and_then(|dimension| {
         QUANTITIES
@@ -39,7 +39,7 @@ pub(crate) fn quantity(domain: &Domain, across: bool) -> String {
 }
 
 /// Several of a quantity: "velocities".
-pub(crate) fn plural(word: &str) -> String {
+pub fn plural(word: &str) -> String {
     if let Some((kind, symbol)) = word.split_once(" variable ") {
         return format!("{kind} variables {symbol}");
     }
@@ -50,7 +50,7 @@ pub(crate) fn plural(word: &str) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`, or three of them and how many more.
-pub(crate) fn list(names: &[String]) -> String {
+pub fn list(names: &[String]) -> String {
     const SHOWN: usize = 4;
     match names {
         [] => String::new(),

@@ -44,13 +44,15 @@ use super::options::Options;
 use super::parameter_values::parameter_values;
 use super::refusal::Failure;
 use super::states::StateRequest;
+use crate::bond::BondGraph;
+use crate::causality::Causality;
 use crate::shared::SharedArena;
 use definitions::Definitions;
 use knees::Knee;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Model, PortId, Variable};
+use lgm_model::{ElementId, Model, PortId};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::{Folds, Prepared};
 use shorten::{LARGE, Shortening};
@@ -99,20 +101,20 @@ pub(super) fn formulate(
     }
 }
 
-/// The variable that the structure solves for at each port: those of the model come first.
-pub(super) fn port_causality(
+/// The model as it is prepared for its equations, with its graph and causality. Its own ports come first.
+pub(super) fn assigned(
     model: &Model,
     retain: &[ElementId],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Option<Variable>> {
-    let prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
-    if prepared.folded.is_empty() {
-        return prepared.causality.solved;
+) -> (Model, BondGraph, Causality) {
+    let mut prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
+    // Whether totals can be states is known of the equations alone.
+    if !prepared.folded.is_empty()
+        && let Ok(Some((built, _))) = build(model, &Options::default(), retain, Some(&|_| Vec::new()), diagnostics)
+    {
+        prepared = built;
     }
-    match build(model, &Options::default(), retain, Some(&|_| Vec::new()), diagnostics) {
-        Ok(Some((prepared, _))) => prepared.causality.solved,
-        Ok(None) | Err(_) => prepared.causality.solved,
-    }
+    (prepared.model, prepared.graph, prepared.causality)
 }
 
 /// Which columns of the junction structure are wanted of a prepared model.

@@ -1,0 +1,107 @@
+//! What a coupler takes from outside, and what it gives.
+//!
+//! With `y = M x` and `conj(x) = -M' conj(y)`, the variables that a coupler takes at its ports may be chosen so that the square part of M
+//! between the x that it gives and the y that it takes is regular: so as many of x and y together are taken as x has entries,
+//! and the conjugate variable at all other ports. Ports that M does not connect are counted apart.
+
+use lgm_model::{Law, Matrix, Model, PortId, Variable};
+use rustc_hash::FxHashMap;
+
+/// The ports of couplers in groups that depend on each other.
+pub(super) struct Groups {
+    /// The group of each port of a coupler.
+    of_port: FxHashMap<PortId, u32>,
+    groups: Vec<Group>,
+}
+
+/// Ports of one coupler that its matrix connects.
+#[derive(Default)]
+struct Group {
+    /// The ports with their variables x or y.
+    ports: Vec<(PortId, Variable)>,
+    /// How many of these variables are taken in every assignment.
+    needed: usize,
+    /// How many are taken so far.
+    taken: usize,
+    /// How many ports have nothing assigned yet.
+    open: usize,
+}
+
+impl Groups {
+    pub(super) fn of(model: &Model) -> Groups {
+        let mut all = Groups {
+            of_port: FxHashMap::default(),
+            groups: Vec::new(),
+        };
+        for element in &model.elements {
+            if let Law::Coupler { input, output, matrix } = &element.law {
+                let first = element.ports.start;
+                let roots = connected(model, matrix);
+                let mut group_of: FxHashMap<usize, u32> = FxHashMap::default();
+                for (at, root) in roots.iter().enumerate() {
+                    let group = *group_of.entry(*root).or_insert_with(|| {
+                        all.groups.push(Group::default());
+                        all.groups.len() as u32 - 1
+                    });
+                    let is_x = at < matrix.columns;
+                    let port = PortId(first + at as u32);
+                    let entry = &mut all.groups[group as usize];
+                    entry.ports.push((port, if is_x { *input } else { *output }));
+                    entry.needed += usize::from(is_x);
+                    entry.open += 1;
+                    all.of_port.insert(port, group);
+                }
+            }
+        }
+        all
+    }
+
+    /// A variable of a port is imposed on it; ports of other elements are no matter.
+    pub(super) fn impose(&mut self, port: PortId, imposed: Variable) {
+        let Some(group) = self.of_port.get(&port) else { return };
+        let group = &mut self.groups[*group as usize];
+        let own = group.ports.iter().find(|entry| entry.0 == port);
+        group.taken += usize::from(own.is_some_and(|entry| entry.1 == imposed));
+        group.open -= 1;
+    }
+
+    /// The ports of the group of a port with what has to be imposed on them, where one possibility is left; those that are
+    /// assigned already are among them.
+    pub(super) fn forced(&self, port: PortId) -> Vec<(PortId, Variable)> {
+        let Some(group) = self.of_port.get(&port) else {
+            return Vec::new();
+        };
+        let group = &self.groups[*group as usize];
+        let left = group.needed.saturating_sub(group.taken);
+        let takes = match left {
+            _ if group.open == 0 => return Vec::new(),
+            0 => false,
+            left if left == group.open => true,
+            _ => return Vec::new(),
+        };
+        let imposed = |own: Variable| if takes { own } else { own.conjugate() };
+        group.ports.iter().map(|(port, own)| (*port, imposed(*own))).collect()
+    }
+}
+
+/// For each port of a coupler, x first, one port that stands for all those that entries of the matrix connect with it.
+fn connected(model: &Model, matrix: &Matrix) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..matrix.columns + matrix.rows).collect();
+    for row in 0..matrix.rows {
+        for column in 0..matrix.columns {
+            if !model.exprs.is_zero(matrix.get(row, column)) {
+                let (a, b) = (root(&mut parent, column), root(&mut parent, matrix.columns + row));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+    }
+    (0..parent.len()).map(|at| root(&mut parent, at)).collect()
+}
+
+fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
+}

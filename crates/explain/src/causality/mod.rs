@@ -1,0 +1,19 @@
+//! The causality of a model: which variable each element gives to the rest of the model, and why.
+
+mod json;
+mod make;
+mod names;
+mod paths;
+mod reasons;
+mod report;
+mod table;
+mod text;
+mod tree;
+
+pub use json::json;
+pub use make::causality;
+pub use report::{
+    AlgebraicLoop, Bond, CausalPath, CausalityReport, Cause, End, Junction, Member, NormalTree, OpenBonds, Port, Role,
+    RunTimeLoop, Step, Storage, TreeMember,
+};
+pub use text::{TextOptions, text};

@@ -1,0 +1,107 @@
+//! What ports, junctions and their variables are called.
+
+use lgm_equations::bond::{BondGraph, Origin};
+use lgm_equations::causality::words::quantity;
+use lgm_model::{BondEnd, JunctionKind, Model, NodeId, PortId, Variable};
+
+/// A model with its graph, to be talked about.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub(super) model: &'a Model,
+    pub(super) graph: &'a BondGraph,
+}
+
+impl Names<'_> {
+    /// `mass`, `gears.a`, of vectors `m[2]`.
+    pub(super) fn port(self, port: PortId) -> String {
+        let info = &self.model.ports[port.index()];
+        let mut name = self.model.element_name(info.element);
+        if let Some(own) = &info.name {
+            name = format!("{name}.{own}");
+        }
+        if let Some(entry) = info.entry {
+            name = format!("{name}[{entry}]");
+        }
+        name
+    }
+
+    /// `x`, of a vector node `x[2]`.
+    pub(super) fn node(self, node: NodeId) -> String {
+        let info = &self.model.nodes[node.index()];
+        let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        format!("{}{entry}", self.model.path_name(info.path))
+    }
+
+    /// The name of a node, or `1(spring)` for the junction of a branch between two nodes.
+    pub(super) fn junction(self, junction: u32) -> String {
+        let info = &self.graph.junctions[junction as usize];
+        let digit = match info.kind {
+            JunctionKind::Zero => 0,
+            JunctionKind::One => 1,
+        };
+        match info.origin {
+            Origin::Node(node) => self.node(node),
+            Origin::Branch(port) => format!("{digit}({})", self.port(port)),
+            Origin::Direct(bond) => {
+                let bond = &self.model.bonds[bond.index()];
+                format!("{digit}({}, {})", self.bond_end(bond.tail), self.bond_end(bond.head))
+            }
+        }
+    }
+
+    pub(super) fn bond_end(self, end: BondEnd) -> String {
+        match end {
+            BondEnd::Node(node) => self.node(node),
+            BondEnd::Port(port) => self.port(port),
+        }
+    }
+
+    /// Effort and flow of a port: "voltage" and "current", or in a bond graph without a domain "effort" and "flow".
+    pub(super) fn words(self, port: PortId) -> (String, String) {
+        let word = |variable: Variable| match self.model.ports[port.index()].domain {
+            Some(domain) => {
+                let domain = &self.model.domains[domain.index()];
+                quantity(domain, domain.effort_is_across == (variable == Variable::Effort))
+            }
+            None => match variable {
+                Variable::Effort => "effort".to_string(),
+                Variable::Flow => "flow".to_string(),
+            },
+        };
+        (word(Variable::Effort), word(Variable::Flow))
+    }
+
+    /// One of them.
+    pub(super) fn word(self, port: PortId, variable: Variable) -> String {
+        let (effort, flow) = self.words(port);
+        match variable {
+            Variable::Effort => effort,
+            Variable::Flow => flow,
+        }
+    }
+
+    /// Whether the across variable of a port is its effort; none without a domain.
+    pub(super) fn effort_is_across(self, port: PortId) -> Option<bool> {
+        let domain = self.model.ports[port.index()].domain?;
+        Some(self.model.domains[domain.index()].effort_is_across)
+    }
+
+    /// What a junction's bonds share, in the words of its domain.
+    pub(super) fn common(self, junction: u32) -> String {
+        let info = &self.graph.junctions[junction as usize];
+        let domain = match info.origin {
+            Origin::Node(node) => self.model.nodes[node.index()].domain,
+            Origin::Branch(port) => self.model.ports[port.index()].domain,
+            Origin::Direct(_) => None,
+        };
+        let is_effort = info.kind.common() == Variable::Effort;
+        match domain {
+            Some(domain) => {
+                let domain = &self.model.domains[domain.index()];
+                quantity(domain, domain.effort_is_across == is_effort)
+            }
+            None if is_effort => "effort".to_string(),
+            None => "flow".to_string(),
+        }
+    }
+}

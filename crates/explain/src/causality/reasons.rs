@@ -1,0 +1,187 @@
+//! Why a bond got its stroke, and why storage has a state or has none.
+
+use super::names::Names;
+use super::report::Cause;
+use lgm_equations::bond::End;
+use lgm_equations::causality::scap::{Assignment, Cause as Decided, Step};
+use lgm_equations::causality::words::list;
+use lgm_equations::{Assigned, Options};
+use lgm_model::{Closed, ElementId, Law, PortId, Variable};
+use rustc_hash::FxHashSet;
+
+/// The elements that were to keep their states.
+pub(super) struct Retained {
+    elements: FxHashSet<ElementId>,
+}
+
+impl Retained {
+    pub(super) fn of(assigned: &Assigned<'_>, options: &Options) -> Retained {
+        let elements = match options.retain.is_empty() {
+            true => Vec::new(),
+            false => lgm_equations::retained(&assigned.model, options, &mut Vec::new()),
+        };
+        Retained {
+            elements: elements.into_iter().collect(),
+        }
+    }
+}
+
+/// The cause of a step, the element or junction that decided it, and the reason as a sentence without its stop.
+pub(super) fn because(
+    assigned: &Assigned<'_>,
+    names: Names<'_>,
+    assignment: &Assignment,
+    setters: &[Option<usize>],
+    step: &Step,
+    retained: &Retained,
+) -> (Cause, String, String) {
+    match step.cause {
+        Decided::Chosen(port) => {
+            let (cause, reason) = chosen(assigned, names, assignment, port, retained);
+            (cause, names.port(port), reason)
+        }
+        Decided::Junction(junction) => {
+            let info = &names.graph.junctions[junction as usize];
+            let name = names.junction(junction);
+            let common = names.common(junction);
+            let bond = &names.graph.bonds[step.bond as usize];
+            let sets = step.stroke.imposed(bond, End::Junction(junction)) == info.kind.common();
+            let reason = match (sets, setters[junction as usize]) {
+                (true, _) => format!("no other bond sets the {common} of {name}"),
+                (false, Some(setter)) => {
+                    let setter = &names.graph.bonds[setter];
+                    let other = match setter.tail == End::Junction(junction) {
+                        true => setter.head,
+                        false => setter.tail,
+                    };
+                    let other = match other {
+                        End::Junction(other) => names.junction(other),
+                        End::Port(port) => names.port(port),
+                    };
+                    format!("{name} has its {common} from {other}")
+                }
+                (false, None) => format!("{name} has its {common} from another bond"),
+            };
+            (Cause::Junction, name, reason)
+        }
+        Decided::Coupler(id) => {
+            let name = names.model.element_name(id);
+            let word = match &names.model.elements[id.index()].law {
+                Law::Coupler { matrix, .. } if matrix.rows * matrix.columns > 1 => {
+                    "its other ports leave one possibility"
+                }
+                _ => "it carries on what its other port was given",
+            };
+            (Cause::Coupler, name.clone(), format!("{name}: {word}"))
+        }
+    }
+}
+
+/// Why the port of an element has the causality that it has.
+fn chosen(
+    assigned: &Assigned<'_>,
+    names: Names<'_>,
+    assignment: &Assignment,
+    port: PortId,
+    retained: &Retained,
+) -> (Cause, String) {
+    let model = names.model;
+    let id = model.ports[port.index()].element;
+    let element = &model.elements[id.index()];
+    let name = names.port(port);
+    let taken = assigned.causality.solved[port.index()].unwrap_or(Variable::Effort);
+    let (takes, gives) = (names.word(port, taken), names.word(port, taken.conjugate()));
+    if let Law::Source { given, .. } = &element.law {
+        return match *given == taken {
+            false => (Cause::Source, format!("{name} is a source of {gives}")),
+            true => (
+                Cause::Source,
+                format!("{name} is in conflict: its {takes} is set already"),
+            ),
+        };
+    }
+    if let Some(co_energy) = assigned.co_energy(port) {
+        return match () {
+            () if assigned.causality.tied.contains(&port) => (
+                Cause::Law,
+                format!("the laws of ideal elements set the {takes} of {name}"),
+            ),
+            () if co_energy == taken => (
+                Cause::Loop,
+                format!("the loop of bonds as a whole sets the {takes} of {name}"),
+            ),
+            () if element.is_velocity() => (
+                Cause::Storage,
+                format!("the {gives} at {name} is a state, since a modulus depends on its integral"),
+            ),
+            () if retained.elements.contains(&id) => (
+                Cause::Storage,
+                format!("{name} was to keep its state: it gives its {gives}"),
+            ),
+            () => (Cause::Storage, format!("integral causality: {name} gives its {gives}")),
+        };
+    }
+    if let Law::Nonlinear(law) = &element.law {
+        let (effort, flow) = law.explicit[(port.0 - element.ports.start) as usize];
+        let (own, other) = match taken {
+            Variable::Flow => (effort, flow),
+            Variable::Effort => (flow, effort),
+        };
+        return match () {
+            () if own > other => (Cause::Law, format!("the law of {name} gives its {gives}")),
+            () if own < other => {
+                let reason =
+                    format!("the law of {name} gives its {takes}, which the rest of the model sets as well: a loop");
+                (Cause::Loop, reason)
+            }
+            () if own == Closed::Not => (Cause::Law, format!("the law of {name} is solved for its {gives}")),
+            () => (
+                Cause::Law,
+                format!("the law of {name} gives either: its {gives} is taken"),
+            ),
+        };
+    }
+    let is_in_loop = || {
+        let junction = names.graph.ports[port.index()].junction;
+        assignment.solved_together.contains(&junction)
+    };
+    match is_in_loop() {
+        true => (
+            Cause::Loop,
+            format!("beside a loop of bonds: {name} takes the {takes} and gives the {gives}"),
+        ),
+        false => (
+            Cause::Dissipator,
+            format!("nothing else decides it: {name} takes the {takes} and gives the {gives}"),
+        ),
+    }
+}
+
+/// Why storage is integral or derivative at a port, as a sentence without its stop.
+pub(super) fn why(
+    assigned: &Assigned<'_>,
+    names: Names<'_>,
+    port: PortId,
+    (co_energy, is_integral): (Variable, bool),
+    from: &[PortId],
+    retained: &Retained,
+) -> String {
+    let id = names.model.ports[port.index()].element;
+    let element = &names.model.elements[id.index()];
+    let word = names.word(port, co_energy);
+    if is_integral {
+        return match () {
+            () if element.is_velocity() => "a modulus depends on the integral of this velocity".to_string(),
+            () if retained.elements.contains(&id) => format!("retained: it chose its {word} before others"),
+            () => format!("nothing before it sets its {word}"),
+        };
+    }
+    let by = from.iter().map(|port| names.port(*port)).collect::<Vec<String>>();
+    match (by.is_empty(), assigned.causality.tied.contains(&port)) {
+        (true, true) => format!("ideal elements tie its {word}"),
+        (false, true) => format!("ideal elements tie its {word} to {}", list(&by)),
+        (true, false) if !assigned.is_sound => format!("its {word} is set already"),
+        (true, false) => format!("its {word} is zero, whatever the sources do"),
+        (false, false) => format!("its {word} follows from {}", list(&by)),
+    }
+}

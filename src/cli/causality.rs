@@ -1,0 +1,89 @@
+//! `lgm causality`
+
+use super::disk::write_result;
+use super::report;
+use super::request::{ModelArguments, StateArguments};
+use crate::Request;
+use crate::cli::outcome::Outcome;
+use clap::ValueEnum;
+use lgm_emit::write_in_lines;
+use lgm_equations::Options;
+use lgm_explain::causality::{TextOptions, json, text};
+use lgm_source::SourceMap;
+use std::path::PathBuf;
+
+/// Says which variable each element gives to the rest of a model, and why.
+///
+/// Bonds with their causal strokes in the order in which they got them, the normal tree of a linear graph with the rule behind each branch
+/// and link, storage in integral and derivative causality with causal paths, and algebraic loops. Where sources contradict each other,
+/// the report goes as far as it can.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm causality examples/lever.lgm
+  lgm causality examples/rigid_gears.lgm --retain load
+  lgm causality examples/wheatstone_bridge.lgm --bonds")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// Also list the bonds that nodes and branches of a linear graph stand for
+    #[arg(long)]
+    bonds: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let compilation = arguments
+        .model
+        .compilation(SourceMap::default(), |settings, _| Request {
+            settings,
+            // The same decisions with less work: nobody reads the equations here.
+            equations: Options {
+                states: arguments.states.request(),
+                retain: arguments.states.retained(),
+                symbolic: false,
+                readable: false,
+                ..Options::default()
+            },
+            ..Request::default()
+        });
+    let compilation = match compilation {
+        Ok(compilation) => compilation,
+        Err((map, diagnostics)) => {
+            report::print(&map, &diagnostics);
+            return report::outcome(&diagnostics);
+        }
+    };
+    let diagnostics = compilation.diagnostics_of_model();
+    report::print(compilation.map(), &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    // What is misused is no fault of the model: there is nothing to explain.
+    let Some(found) = compilation.causality().filter(|_| outcome != Outcome::Misuse) else {
+        return outcome;
+    };
+    let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
+        Format::Json => write_in_lines(out, &json(found)),
+        Format::Text => {
+            let options = TextOptions { bonds: arguments.bonds };
+            out.write_all(text(found, options).as_bytes())
+        }
+    });
+    match report::after_writing(compilation.map(), written) {
+        Outcome::Success => outcome,
+        failed => failed,
+    }
+}
