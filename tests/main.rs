@@ -11,6 +11,7 @@ mod architecture;
 mod bond_messages;
 mod cancellation;
 mod causality;
+mod causality_command;
 mod causality_report;
 mod chains;
 mod cli;

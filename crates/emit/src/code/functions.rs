@@ -1,6 +1,7 @@
 //! Programs as functions of one file.
 
-use super::program::{Array, Dialect, Operation, Part, Tables, parts};
+use super::dialect::{Array, Dialect, Operation, Tables};
+use super::program::{Part, parts};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::{Instruction, Program};
 use rustc_hash::FxHashMap;

@@ -5,6 +5,7 @@
 
 mod c;
 mod corners;
+mod dialect;
 mod document;
 mod fmu;
 mod functions;

@@ -1,9 +1,9 @@
 //! What targets share that hold all functions in one file, with arrays that know their sizes.
 
 use super::Package;
+use super::dialect::Array;
 use super::functions::{Functions, wrapped};
 use super::planned::{Planned, literals, planned};
-use super::program::Array;
 use super::subject::{Constraints, Named, Subject, labels};
 use super::template::{Template, Values, values};
 use crate::rows::csv_field;

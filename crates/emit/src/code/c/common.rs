@@ -2,9 +2,9 @@
 
 use super::dialect::{C, RULES};
 use super::text::{comment, list};
+use crate::code::dialect::Dialect;
 use crate::code::names::legal;
 use crate::code::planned::{Planned, planned_within};
-use crate::code::program::Dialect;
 use crate::code::subject::Subject;
 use crate::code::template::values;
 use lgm_kernels::LARGEST_TURN;

@@ -1,8 +1,8 @@
 //! How C writes expressions and functions.
 
+use super::super::dialect::{Array, Binding, Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::functions::{Functions, Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};

@@ -2,8 +2,8 @@
 
 use super::dialect::C;
 use crate::code::c::text::{integers, list, move_call};
+use crate::code::dialect::{Array, Dialect};
 use crate::code::functions::Functions;
-use crate::code::program::{Array, Dialect};
 use crate::code::subject::Subject;
 use crate::code::template::values;
 use lgm_kernels::SparseKernel;

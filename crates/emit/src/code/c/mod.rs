@@ -8,8 +8,8 @@ mod stability;
 mod text;
 
 use super::corners::{CornerCalls, corner_calls};
+use super::dialect::Dialect;
 use super::functions::Functions;
-use super::program::Dialect;
 use super::subject::{
     Constraints, Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables,
 };

@@ -1,9 +1,9 @@
 //! Lists, calls and comments of C.
 
 use crate::code::c::dialect::RULES;
+use crate::code::dialect::Array;
 use crate::code::functions::wrapped;
 use crate::code::names::one_line;
-use crate::code::program::Array;
 use crate::code::subject::{Named, bracketed, names};
 use lgm_kernels::operation::Space;
 use std::fmt::Write;

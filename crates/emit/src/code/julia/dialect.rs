@@ -1,8 +1,8 @@
 //! How Julia writes expressions and functions: arrays are counted from 1, loops stay loops.
 
+use super::super::dialect::{Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::functions::{Functions, Language, Signature, wrapped};
 use super::super::names::{Rules, one_line, quoted};
-use super::super::program::{Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::scripts::double;
 use lgm_kernels::operation::{Binary, Unary};
 

@@ -1,11 +1,11 @@
 //! How MATLAB and Octave write expressions and functions: one statement computes all lanes of a loop; arrays are columns that
 //! are counted from 1.
 
-use super::super::functions::{Functions, Language, Signature, listed, wrapped};
-use super::super::names::{Rules, one_line};
-use super::super::program::{
+use super::super::dialect::{
     Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two, operator, relation,
 };
+use super::super::functions::{Functions, Language, Signature, listed, wrapped};
+use super::super::names::{Rules, one_line};
 use super::super::scripts::double;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};

@@ -3,10 +3,10 @@
 mod dialect;
 
 use super::Package;
+use super::dialect::Array;
 use super::functions::Functions;
 use super::names::{Scope, legal, one_line};
 use super::planned::entry_literals;
-use super::program::Array;
 use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
 use super::subject::{Named, Parameter, ReadmeTables, Subject, parameter_remark, readme_tables_from};
 use super::template::{Template, template, values};

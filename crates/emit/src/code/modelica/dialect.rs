@@ -1,7 +1,7 @@
 //! How Modelica writes expressions and equations: every value has a name, and there are no loops.
 
+use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
 use lgm_kernels::operation::Binary;
 use lgm_kernels::operation::Space;
 

@@ -3,9 +3,10 @@
 mod dialect;
 
 use super::Package;
+use super::dialect::Tables;
 use super::names::{Scope, legal, one_line, quoted};
 use super::planned::{Planned, planned};
-use super::program::{Tables, parts};
+use super::program::parts;
 use super::subject::{Named, Parameter, Subject, parameter_table};
 use super::template::{Template, template, values};
 use dialect::{Names, RULES, literal};

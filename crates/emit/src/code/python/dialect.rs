@@ -1,8 +1,8 @@
 //! How Python with NumPy writes expressions and functions: one statement computes all lanes of a loop.
 
+use super::super::dialect::{Dialect, Text, function_name, function_name_of_two, infix};
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Dialect, Text, function_name, function_name_of_two, infix};
 use super::super::scripts::double;
 use lgm_kernels::operation::{Binary, Unary};
 

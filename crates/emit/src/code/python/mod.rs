@@ -3,9 +3,9 @@
 mod dialect;
 
 use super::Package;
+use super::dialect::Array;
 use super::functions::{Functions, wrapped};
 use super::names::{legal, quoted};
-use super::program::Array;
 use super::scripts::{Programs, Script, ScriptPlan, column_names, script_plan};
 use super::subject::{Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
 use super::template::{Template, template, values};

@@ -1,8 +1,8 @@
 //! How Rust writes expressions and functions.
 
+use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::program::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 

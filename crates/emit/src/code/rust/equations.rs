@@ -2,9 +2,9 @@
 
 use super::dialect::Rust;
 use crate::code::corners::{CornerCalls, corner_calls};
+use crate::code::dialect::Array;
 use crate::code::functions::Functions;
 use crate::code::names::one_line;
-use crate::code::program::Array;
 use crate::code::subject::{Named, Subject, labels};
 use crate::code::template::values;
 use lgm_kernels::Kernel;

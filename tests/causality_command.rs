@@ -1,0 +1,199 @@
+//! `lgm causality` as a command: what it prints of models whose causality is known, and what its page shows.
+
+use crate::causality_report::compilation;
+use crate::support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use support::program;
+
+/// What is printed, and how the program ends.
+fn said(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let arguments: Vec<String> = [&["causality"], arguments]
+        .concat()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let output = program::run(&arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+fn example(name: &str) -> String {
+    format!("{}/examples/{name}.lgm", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// McCalla's path, as the thesis prints it: "I2 1B T 1A I1".
+#[test]
+fn dependent_storage_has_its_causal_path() {
+    let (out, _, code) = said(&[&example("lever"), "--format", "json"]);
+    assert_eq!(code, Some(0));
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["schema"], "lgm-causality/1");
+    let storage = &report["storage"];
+    assert_eq!(storage[0]["causality"], "integral");
+    assert_eq!(storage[0]["state"], "I1.p");
+    assert_eq!(storage[1]["causality"], "derivative");
+    assert_eq!(storage[1]["on"], serde_json::json!(["I1"]));
+    assert_eq!(storage[1]["paths"], serde_json::json!([["I2", "B", "T", "A", "I1"]]));
+    let strokes: Vec<&str> = report["bonds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|bond| bond["effort_at"].as_str().unwrap())
+        .collect();
+    assert_eq!(strokes.len(), 5);
+    let causes: BTreeSet<&str> = report["order"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["cause"].as_str().unwrap())
+        .collect();
+    assert_eq!(causes, BTreeSet::from(["source", "storage", "junction", "coupler"]));
+    assert_eq!(report["tree"], serde_json::Value::Null);
+}
+
+/// The choice of `--retain` is the one that is shown.
+#[test]
+fn retained_storage_is_integral() {
+    let (out, _, code) = said(&[&example("rigid_gears"), "--retain", "load"]);
+    assert_eq!(code, Some(0));
+    let line = |name: &str| {
+        out.lines()
+            .rfind(|line| line.trim_start().starts_with(name))
+            .unwrap()
+            .to_string()
+    };
+    assert!(
+        line("load ").contains("integral") && line("load ").contains("retained"),
+        "{out}"
+    );
+    assert!(
+        line("rotor ").contains("derivative") && line("rotor ").contains("follows from load"),
+        "{out}"
+    );
+    let (out, error, code) = said(&[&example("rigid_gears"), "--retain", "nothing"]);
+    assert_eq!(code, Some(2));
+    assert!(out.is_empty() && error.contains("LGM0904"), "{out}{error}");
+}
+
+/// Sources that contradict each other: the diagnostic, and the report as far as it goes.
+#[test]
+fn conflicts_are_reported_with_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.lgm");
+    let text = "model M { node a, b : electrical; E1 : VoltageSource(1 [V]) a -> gnd; E2 : VoltageSource(2 [V]) a -> gnd;\n\
+                R : Resistor(2 [ohm]) a -> b; C : Capacitor(1 [F]) b -> gnd; output v = across(C); }\n";
+    fs::write(&file, text).unwrap();
+    let (out, error, code) = said(&[&file.display().to_string()]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("LGM0301"), "{error}");
+    assert!(out.contains("\nconflicts\n  E2  its voltage is set already\n"), "{out}");
+    assert!(out.contains("it closes a loop with E1"), "{out}");
+    assert!(out.lines().any(|line| line.contains("branch  C ")), "{out}");
+}
+
+/// Capacitors in a loop with a source: the last one declared is a link, and follows from the others.
+#[test]
+fn a_loop_of_across_elements_has_a_link() {
+    let text = "model M { node a, b : electrical; E : VoltageSource(1 [V]) a -> gnd; C1 : Capacitor(1 [F]) a -> b;\n\
+                C2 : Capacitor(1 [F]) b -> gnd; R : Resistor(1 [ohm]) b -> gnd; output v = across(C2); }\n";
+    let compilation = compilation(text, None, &[]);
+    let report = compilation.causality().unwrap();
+    let tree = report.tree.as_ref().unwrap();
+    let member = tree.members.iter().find(|member| member.name == "C2").unwrap();
+    assert_eq!(member.is_branch, Some(false));
+    assert!(
+        member.rule.contains("with C1 and E it would close a loop of branches"),
+        "{}",
+        member.rule
+    );
+    let storage = report
+        .storage
+        .iter()
+        .find(|storage| report.ports[storage.port].name == "C2")
+        .unwrap();
+    assert!(!storage.is_integral);
+    let ends: BTreeSet<&str> = storage
+        .follows
+        .iter()
+        .map(|path| &*report.ports[path.to].name)
+        .collect();
+    assert_eq!(ends, BTreeSet::from(["C1", "E"]));
+}
+
+/// Algebraic loops: a bridge of resistors has two, on both sides of its supply; a divider that feeds a coil has none.
+#[test]
+fn algebraic_loops_are_those_of_the_resistors() {
+    let loops = |text: &str| {
+        let compilation = compilation(text, None, &[]);
+        let report = compilation.causality().unwrap();
+        let names = |ports: &Vec<usize>| {
+            ports
+                .iter()
+                .map(|port| report.ports[*port].name.clone())
+                .collect::<Vec<_>>()
+        };
+        report.loops.iter().map(|each| names(&each.ports)).collect::<Vec<_>>()
+    };
+    let bridge = fs::read_to_string(example("wheatstone_bridge")).unwrap();
+    assert_eq!(
+        loops(&bridge),
+        [["upper_left", "lower_left"], ["upper_right", "lower_right"]]
+    );
+    let series = "model M { node a, b, c : electrical; E : VoltageSource(1 [V]) a -> gnd; R : Resistor(1 [ohm]) a -> b;\n\
+                  L : Inductor(1 [H]) b -> c; P : Resistor(1 [ohm]) c -> gnd; output i = through(L); }\n";
+    assert_eq!(loops(series), Vec::<Vec<String>>::new());
+    let controlled = "model M { node a, b : electrical; E : VoltageSource(1 [V]) a -> gnd; R : Resistor(1 [ohm]) a -> b;\n\
+                      J : CurrentSource(0.5*across(R)/(1 [ohm])) gnd -> b; P : Resistor(1 [ohm]) b -> gnd; output v = across(P); }\n";
+    assert_eq!(loops(controlled), [["R", "J", "P"]]);
+}
+
+/// What is printed in the root of the repository, as on the page.
+fn printed(line: &str) -> String {
+    let arguments = line.split_whitespace().skip(1);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lgm"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{line}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/causality.md")).unwrap();
+    let blocks = page
+        .split("```console\n")
+        .skip(1)
+        .map(|rest| rest.split_once("```").unwrap().0);
+    let mut count = 0;
+    for block in blocks {
+        let (command, shown) = block.split_once('\n').unwrap();
+        let command = command.strip_prefix("$ ").unwrap();
+        assert_eq!(shown, printed(command), "{command}");
+        count += 1;
+    }
+    assert!(count > 3, "{count} blocks");
+}
+
+#[test]
+fn examples_of_the_help_run() {
+    let help = printed("lgm causality --help");
+    let (_, examples) = help.split_once("Examples:\n").unwrap();
+    let lines: Vec<&str> = examples
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("lgm "))
+        .collect();
+    assert!(lines.len() > 2, "{lines:?}");
+    for line in lines {
+        assert!(printed(line).contains("\nstorage\n"), "{line}");
+    }
+}
