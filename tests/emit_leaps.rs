@@ -106,7 +106,26 @@ fn models() -> Vec<Folded> {
             input: |t| 9.0 * (1.2 * t).sin(),
             ..sine(9.0, "1e-6")
         },
-        // A narrow bump.
+        // Many leaps within a long step, and rows close to them.
+        Folded {
+            law: "0.2002 [V/C]*X + 1.5864 [V]*sin(X/0.3795 [C])",
+            value: |q| 0.2002 * q + 1.5864 * (q / 0.3795).sin(),
+            source: "4.325*(1 - cos(1.763*(time*1 [1/s])))",
+            input: |t| 4.325 * (1.0 - (1.763 * t).cos()),
+            resistance: 1.812,
+            stop: 6.0,
+            ..sine(17.749, "1e-6")
+        },
+        // Narrow bumps, the second one crossed both ways: between its two solutions the steps are long.
+        Folded {
+            law: "1 [V/C]*X - 0.4208 [V]*exp(-((X - 2.6707 [C])/0.1837 [C])^2)",
+            value: |q| q - 0.4208 * (-((q - 2.6707) / 0.1837_f64).powi(2)).exp(),
+            source: "4.81*(1 - cos(0.998*(time*1 [1/s])))",
+            input: |t| 4.81 * (1.0 - (0.998 * t).cos()),
+            resistance: 2.269,
+            stop: 6.0,
+            ..sine(20.036, "1e-6")
+        },
         Folded {
             law: "1 [V/C]*X - 0.3 [V]*exp(-((X - 3 [C])/0.1 [C])^2)",
             value: |q| q - 0.3 * (-((q - 3.0) / 0.1_f64).powi(2)).exp(),

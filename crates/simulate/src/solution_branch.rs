@@ -10,6 +10,7 @@
 use crate::motion::Motion;
 use crate::singular::Position;
 use crate::solver::{Solver, SolverFault};
+use nalgebra::DVector;
 
 /// The solution that a run follows.
 #[derive(Clone, Debug)]
@@ -98,6 +99,21 @@ impl Branch {
         self.walk(motion, (from, to), &mut way)
     }
 
+    /// Looks for the solution at a time within the last step next, which has not been accepted yet.
+    pub(super) fn recall_within(
+        &mut self,
+        motion: &Motion<'_>,
+        solver: &mut dyn Solver,
+        time: f64,
+    ) -> Result<(), SolverFault> {
+        let (from, reached) = (solver.previous(), self.reached.clone());
+        let mut way = |time: f64, states: &mut [f64]| solver.interpolate(time, states);
+        let ended = self.walk(motion, (from, time), &mut way)?;
+        let found = std::mem::replace(&mut self.reached, reached);
+        motion.guess_unknowns(&ended.map_or(found, |end| end.before.unknowns));
+        Ok(())
+    }
+
     /// Follows the branch along a way, in parts that are short enough to see that it is continuous.
     pub(super) fn walk(
         &mut self,
@@ -176,7 +192,30 @@ impl Branch {
                 is_way = between.is_some_and(|between| self.is_way(motion, [from, &between, to]));
             }
         }
-        Ok(is_way && steps.turn_alike((low, from), (high, to))?)
+        Ok(is_way
+            && steps.turn_alike((low, from), (high, to))?
+            && self.adds_up(steps, [(low, from), (low + half, &middle), (high, to)])?)
+    }
+
+    /// Whether the rates of a solution at the ends and in the middle of a way add up to its change, by Simpson's rule. What leaps in
+    /// between is in the change alone.
+    fn adds_up(&self, steps: &mut Steps<'_, '_, '_>, at: [(f64, &[f64]); 3]) -> Result<bool, SolverFault> {
+        let motion = steps.motion;
+        if motion.unknowns > TURNED {
+            return Ok(true);
+        }
+        let [(low, from), middle, (high, to)] = at;
+        let ahead = AHEAD * (high - low);
+        let ends = [steps.rates((low, from), ahead)?, steps.rates((high, to), -ahead)?];
+        let ([Some(begin), Some(end)], Some(middle)) = (ends, steps.rates(middle, ahead)?) else {
+            return Ok(false);
+        };
+        let is_open = |at: &usize| !motion.held_unknowns()[*at];
+        Ok((0..from.len()).filter(is_open).all(|at| {
+            let change = to[at] - from[at];
+            let sum = (high - low) / 6.0 * (begin[at] + 4.0 * middle[at] + end[at]);
+            (sum - change).abs() <= ADDED * change.abs() + self.continuous(motion, at, [from[at], to[at]])
+        }))
     }
 
     /// Whether the solution between two others is between them, and not at one of them.
@@ -212,6 +251,17 @@ impl Steps<'_, '_, '_> {
         })
     }
 
+    /// How fast a solution changes along the way, as the residuals a little ahead of it show.
+    fn rates(&mut self, (time, unknowns): (f64, &[f64]), ahead: f64) -> Result<Option<DVector<f64>>, SolverFault> {
+        let motion = self.motion;
+        let position = self.position(time, unknowns)?;
+        let slopes = motion.loop_matrix(&position).lu();
+        let mut change = motion.residuals_at(&position);
+        change -= motion.residuals_at(&self.position(time + ahead, unknowns)?);
+        let rates = slopes.solve(&change).map(|change| change / ahead);
+        Ok(rates.filter(|rates| rates.iter().all(|rate| rate.is_finite())))
+    }
+
     /// Whether the determinants of the loops have one sign at two solutions. On one branch they do; where solutions follow each
     /// other, as those of a periodic law, those of neighbours differ.
     fn turn_alike(&mut self, a: (f64, &[f64]), b: (f64, &[f64])) -> Result<bool, SolverFault> {
@@ -231,6 +281,14 @@ impl Motion<'_> {
     /// Whether a state is a total, so that storage with several solutions may follow from it.
     pub(super) fn has_totals(&self) -> bool {
         self.system.states.iter().any(|state| state.is_total)
+    }
+
+    /// The residuals of the loops.
+    pub(super) fn residuals_at(&self, at: &Position) -> DVector<f64> {
+        let mut residuals = vec![0.0; self.unknowns];
+        let kernel = &self.kernels.residuals;
+        self.call(kernel, at.time, &at.states, &at.unknowns, None, &mut residuals);
+        DVector::from_vec(residuals)
     }
 
     /// The first unknown that differs between two solutions although the equations hold its rate: what jumps there is storage.
@@ -266,7 +324,13 @@ const BENT: f64 = 0.4;
 /// Unknowns that differ by more than this share are on different branches.
 const ELSEWHERE: f64 = 1e-3;
 
-/// Loops of more unknowns have no determinants.
+/// How far ahead the residuals are looked at, as a share of the way.
+const AHEAD: f64 = 1e-4;
+
+/// How much of the change of a solution its rates may not add up to.
+const ADDED: f64 = 0.02;
+
+/// Loops of more unknowns have no determinants, and no rates.
 const TURNED: usize = 12;
 
 /// The most parts of a way that are looked at.

@@ -33,6 +33,9 @@ static const real least = (real)1e-8;
 static const real longest_push = (real)0.1;
 /* How far the drift in the middle of a way may be from the middle of those at its ends, as a share of the larger one. */
 static const real even = (real)0.25;
+/* How far ahead the residuals are looked at, as a share of a way; and how much of the change of a solution its rates may not add up to. */
+static const real ahead = (real)((sizeof(real) < 8) ? 1e-2 : 1e-4);
+static const real added = (real)0.02;
 @else@
 /* The longest move, as a share of the unknowns. */
 static const real longest_move = (real)0.05;
@@ -227,6 +230,50 @@ static int sign_on(@name@_run *run, @name@_way way, real place, const real unkno
 }
 
 @end@
+@if totals@
+/* How fast the solution changes at a place of a way, as the residuals a little ahead of it show; 0 where that is not known. */
+static int rates_on(@name@_run *run, @name@_way way, real place, real look, const real unknowns[], real rates[]) {
+    @name@_branch *const branch = &run->branch;
+    real *const x = branch->point;
+    real inside = way(run, place, x);
+    if (!@name@_loops_slopes(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots)
+        || !@name@_loops_drift(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots, rates)) {
+        return 0;
+    }
+    inside = way(run, place + look, x);
+    if (!@name@_loops_drift(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots, branch->next)) {
+        return 0;
+    }
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        rates[at] = (rates[at] - branch->next[at]) / look;
+    }
+    return 1;
+}
+
+/* Whether the rates of the solution at the ends and in the middle of a way add up to its change, by Simpson's rule. What leaps in
+ * between is in the change alone. */
+static int adds_up(@name@_run *run, @name@_way way, real low, real high) {
+    @name@_branch *const branch = &run->branch;
+    real *const sum = branch->middle;
+    const real look = ahead * (high - low);
+    if (!rates_on(run, way, low, look, branch->end, sum)
+        || !rates_on(run, way, low + @half@ * (high - low), look, branch->trial, branch->quarter)
+        || !rates_on(run, way, high, -look, branch->reached, branch->direction)) {
+        return 0;
+    }
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        const real change = branch->reached[at] - branch->end[at];
+        const real all = sum[at] + (real)4.0 * branch->quarter[at] + branch->direction[at];
+        const real off = @fabs@((high - low) * all / (real)6.0 - change);
+        if (is_settled[at] == 0
+            && !(off <= added * @fabs@(change) + small_change(branch, at, branch->end[at], branch->reached[at]))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+@end@
 /* Whether the solution changes little by little from the last place of a way that was reached to the next one. */
 static int is_whole_way(@name@_run *run, @name@_way way, real low, real high) {
     @name@_branch *const branch = &run->branch;
@@ -246,20 +293,20 @@ static int is_whole_way(@name@_run *run, @name@_way way, real low, real high) {
         && !is_way_at(run, way, low + half + @half@ * half, branch->trial, branch->reached)) {
         return 0;
     }
-    return sign_on(run, way, low, branch->end) * sign_on(run, way, high, branch->reached) >= 0;
+    return sign_on(run, way, low, branch->end) * sign_on(run, way, high, branch->reached) >= 0 && adds_up(run, way, low, high);
 @else@
     return 1;
 @end@
 }
 
-int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
+static int follow_from(@name@_run *run, const real begin[], real from, real to, @name@_way way) {
     @name@_branch *const branch = &run->branch;
     const real *const found = run->model.w;
     const real shortest = larger(instant * (to - from), @rounding@ * @fabs@(to));
     real low = from;
     real high = to;
     copy(branch->last, found, @name@_UNKNOWNS);
-    copy(branch->end, branch->unknowns, @name@_UNKNOWNS);
+    copy(branch->end, begin, @name@_UNKNOWNS);
     /* A way that winds more than this has passed the error test of the solver. */
     for (int part = 0; part < PARTS; part++) {
         const real middle = low + @half@ * (high - low);
@@ -287,6 +334,18 @@ int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @nam
     return 1;
 }
 
+int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
+    return follow_from(run, run->branch.unknowns, from, to, way);
+}
+
+@if totals@
+void @name@_branch_recall_within(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
+    @name@_branch *const branch = &run->branch;
+    const int is_on = follow_from(run, branch->before, from, to, way);
+    take(run, is_on ? branch->reached : branch->end);
+}
+
+@end@
 int @name@_branch_is_lost(const @name@_run *run) {
     return is_elsewhere(run->branch.last, run->branch.reached);
 }

@@ -49,10 +49,23 @@ typedef @name@_real real;
     return @name@_rhs(&run->model, inside, x, run->u, run->du, dx);
 }
 
+@if branches@
+/* The way of the last step. */
+static real along_step(@name@_run *run, real t, real x[]) {
+    @name@_dopri5_dense(&run->solver, t, x);
+    return @name@_run_inputs(run, t);
+}
+
+@end@
 @name@_status @name@_run_outputs(@name@_run *run, @name@_real t, const @name@_real x[], @name@_real y[]) {
     real inside;
 @if branches@
     @name@_branch_recall(run, t);
+@if totals@
+    if (run->branch.is_begun != 0 && t < run->t && t > run->solver.before && t < run->solver.t) {
+        @name@_branch_recall_within(run, run->solver.before, t, along_step);
+    }
+@end@
 @end@
     inside = @name@_run_inputs(run, t);
     return @name@_outputs(&run->model, inside, x, run->u, run->du, y);
@@ -350,12 +363,6 @@ static int is_beyond_jump(@name@_run *run) {
 
 @end@
 @if branches@
-/* The way of the last step. */
-static real along_step(@name@_run *run, real t, real x[]) {
-    @name@_dopri5_dense(&run->solver, t, x);
-    return @name@_run_inputs(run, t);
-}
-
 /* The run is where the branch of the loops has ended, and leaves it. */
 static @name@_status leave_branch(@name@_run *run) {
     const @name@_status status = @name@_branch_leave(run);
