@@ -21,6 +21,7 @@ pub mod cli;
 pub mod rendering;
 
 pub use lgm_algebra::{self as algebra, expr, units};
+pub use lgm_draw as draw;
 pub use lgm_elaborate as elaborate;
 pub use lgm_emit as emit;
 pub use lgm_equations::{self as equations, analysis, bond, causality, reduce};

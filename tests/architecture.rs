@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
     "source",
     "syntax",
     "algebra",
@@ -21,6 +21,7 @@ const PURE: [&str; 11] = [
     "elaborate",
     "equations",
     "explain",
+    "draw",
     "compilation",
     "ide",
     "import",

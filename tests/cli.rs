@@ -41,6 +41,7 @@ fn help_names_every_command_and_gives_examples() {
         "check",
         "equations",
         "causality",
+        "draw",
         "response",
         "import",
         "explain",

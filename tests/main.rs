@@ -24,6 +24,7 @@ mod derivative;
 mod distributed;
 mod documented_snippets;
 mod documents;
+mod drawings;
 mod elaborate;
 mod emit;
 mod emit_bends;

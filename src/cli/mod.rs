@@ -7,6 +7,7 @@ mod causality;
 mod check;
 mod completions;
 mod disk;
+mod draw;
 mod emit;
 mod equations;
 mod explain;
@@ -47,6 +48,7 @@ enum Command {
     Check(check::Arguments),
     Equations(equations::Arguments),
     Causality(causality::Arguments),
+    Draw(draw::Arguments),
     Response(response::Arguments),
     Modes(modes::Arguments),
     Simulate(Box<simulate::Arguments>),
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Equations(arguments) => equations::run(&arguments),
         Command::Causality(arguments) => causality::run(&arguments),
+        Command::Draw(arguments) => draw::run(&arguments),
         Command::Response(arguments) => response::run(&arguments),
         Command::Modes(arguments) => modes::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -1,0 +1,133 @@
+//! The places of cells: columns and rows as far apart as what stands in them needs.
+
+use super::cells::Cell;
+use super::graph::Graph;
+use super::skeleton::Skeleton;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The length of a bond between two junctions, at least.
+const BOND: f64 = 54.0;
+
+/// The distance between what stands in two columns where no bond runs between.
+const APART: f64 = 26.0;
+
+/// The distance between rows, and how much each line that runs there adds.
+const ROWS: f64 = 26.0;
+const LINE: f64 = 14.0;
+
+/// The places between cells where lines may run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps {
+    /// Columns of lines.
+    pub(super) xs: Vec<f64>,
+    /// Rows of lines.
+    pub(super) ys: Vec<f64>,
+    /// Where the drawing may be cut.
+    pub(super) cuts: Vec<f64>,
+}
+
+/// Gives each cell its place.
+pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> Gaps {
+    let columns: BTreeSet<i32> = cells.iter().map(|cell| cell.spot.0).collect();
+    let rows: BTreeSet<i32> = cells.iter().map(|cell| cell.spot.1).collect();
+    let mut of_column: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
+    for (at, cell) in cells.iter().enumerate() {
+        of_column.entry(cell.spot.0).or_default().push(at);
+    }
+    // The last cell of each row so far.
+    let mut last: BTreeMap<i32, usize> = BTreeMap::new();
+    let mut gaps = Gaps::default();
+    let mut before: Option<(f64, f64)> = None;
+    for column in &columns {
+        let own = &of_column[column];
+        let mut x = before.map_or(0.0, |(x, _)| x + 30.0);
+        for at in own {
+            let cell = &cells[*at];
+            match last.get(&cell.spot.1) {
+                None => x = x.max(cell.reach[0]),
+                Some(other) => {
+                    let other = &cells[*other];
+                    let outer = other.reach[1] + cell.reach[0] + APART;
+                    let bonded = other.w / 2.0 + cell.w / 2.0 + BOND + 24.0;
+                    x = x.max(other.at.x + outer.max(bonded));
+                }
+            }
+        }
+        let left = own
+            .iter()
+            .map(|at| x - cells[*at].reach[0])
+            .fold(f64::INFINITY, f64::min);
+        if let Some((_, right)) = before {
+            gaps.xs.extend([right + 9.0, (right + left) / 2.0, left - 9.0]);
+            if left > right + 8.0 {
+                gaps.cuts.push((left + right) / 2.0);
+            }
+        }
+        for at in own {
+            cells[*at].at.x = x;
+            last.insert(cells[*at].spot.1, *at);
+            let cell = &cells[*at];
+            gaps.xs.extend([x - cell.reach[0] - 9.0, x + cell.reach[1] + 9.0]);
+        }
+        let right = own
+            .iter()
+            .map(|at| x + cells[*at].reach[1])
+            .fold(f64::NEG_INFINITY, f64::max);
+        before = Some((x, before.map_or(right, |(_, known)| known.max(right))));
+    }
+    rows_of(graph, skeleton, cells, &rows, &mut gaps);
+    if let Some((_, right)) = before {
+        gaps.xs.extend([right + 12.0, right + 26.0, -14.0, -28.0]);
+    }
+    gaps
+}
+
+/// Rows from the top, with room for lines between them.
+fn rows_of(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell], rows: &BTreeSet<i32>, gaps: &mut Gaps) {
+    let row_of = |vertex: usize| skeleton.spots[vertex].map_or(0, |spot| spot.1);
+    // Bonds without sides run between rows.
+    let mut lines: BTreeMap<i32, usize> = BTreeMap::new();
+    for bond in skeleton.bonds.iter().filter(|bond| skeleton.sides[**bond].is_none()) {
+        let bond = &graph.bonds[*bond];
+        *lines.entry(row_of(bond.tail).min(row_of(bond.head))).or_default() += 1;
+    }
+    let channel = |lines: usize| ROWS + LINE * lines.min(12) as f64;
+    let track = |from: f64, to: f64, ys: &mut Vec<f64>| {
+        let mut y = from + 10.0;
+        while y < to - 6.0 {
+            ys.push(y);
+            y += LINE - 2.0;
+        }
+    };
+    let mut done: Vec<usize> = Vec::new();
+    for row in rows {
+        let own: Vec<usize> = (0..cells.len()).filter(|at| cells[*at].spot.1 == *row).collect();
+        let room = channel(lines.get(&(row - 1)).copied().unwrap_or(0));
+        let mut y = gaps.ys.last().map_or(0.0, |last| last + 60.0);
+        for at in &own {
+            let cell = &cells[*at];
+            y = y.max(cell.reach[2]);
+            // Only what stands above or below counts.
+            for other in done.iter().map(|at| &cells[*at]) {
+                let (left, right) = (other.at.x - other.reach[0] - 8.0, other.at.x + other.reach[1] + 8.0);
+                if left < cell.at.x + cell.reach[1] && cell.at.x - cell.reach[0] < right {
+                    y = y.max(other.at.y + other.reach[3] + room + cell.reach[2]);
+                }
+            }
+        }
+        for at in &own {
+            cells[*at].at.y = y;
+        }
+        gaps.ys.push(y);
+        done.extend(own);
+    }
+    // Lines may run right above and below anything, and at some distance.
+    for cell in cells.iter() {
+        for step in [10.0, 22.0, 34.0] {
+            gaps.ys.push(cell.at.y - cell.reach[2] - step);
+            gaps.ys.push(cell.at.y + cell.reach[3] + step);
+        }
+    }
+    let first = lines.values().sum::<usize>().min(12) as f64;
+    track(-LINE * (first + 2.0), 0.0, &mut gaps.ys);
+}

@@ -1,0 +1,358 @@
+//! Lines between junctions with right angles: the shortest way with few bends and crossings around everything that stands there.
+
+use super::skeleton::Side;
+use crate::drawing::{Point, Rect};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a bend and a crossing cost, beside lines that are longer by 1 pixel.
+const BEND: i64 = 40;
+const CROSSING: i64 = 150;
+
+/// What a step along another bond costs where there is no other way.
+const SHARED: i64 = 2000;
+
+/// Lines are so far from each other at least.
+const NARROW: f64 = 8.0;
+
+/// How many points of the grid a search may look at.
+const LOOKS: usize = 400_000;
+
+/// Lines that bonds may run along, and what is in their way.
+#[derive(Debug)]
+pub(super) struct Router {
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+    /// Whether the step to the right, or down, from each crossing of lines is blocked, and by whose box.
+    blocked: [Vec<Block>; 2],
+    /// How many lines cross such a step.
+    crossed: [Vec<u8>; 2],
+    /// Boxes with owners.
+    owned: FxHashMap<usize, Rect>,
+    /// Which corners and crossings other bonds have taken.
+    visited: Vec<bool>,
+}
+
+/// What is in the way of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Free,
+    /// The box of this owner alone.
+    Of(usize),
+    /// Another bond runs along it.
+    Taken,
+    Closed,
+}
+
+/// Where a bond may begin or end.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub(super) owner: usize,
+    pub(super) at: Point,
+    pub(super) sides: Vec<Side>,
+}
+
+/// Lines through ports, and of the others those that keep their distance.
+fn sorted(mut ports: Vec<f64>, mut others: Vec<f64>) -> Vec<f64> {
+    ports.sort_by(f64::total_cmp);
+    ports.dedup_by(|a, b| (*a - *b).abs() < 1.0);
+    others.sort_by(f64::total_cmp);
+    let mut all = ports.clone();
+    let mut last = f64::NEG_INFINITY;
+    for value in others {
+        let at = ports.partition_point(|port| *port < value);
+        let near = [at.checked_sub(1).and_then(|at| ports.get(at)), ports.get(at)];
+        let is_near = near.into_iter().flatten().any(|port| (port - value).abs() < NARROW);
+        if !is_near && value - last >= NARROW {
+            all.push(value);
+            last = value;
+        }
+    }
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+impl Router {
+    /// A router over lines through ports and other lines. Boxes of owners may be entered by their own bonds.
+    pub(super) fn new(
+        [port_xs, port_ys]: [Vec<f64>; 2],
+        [xs, ys]: [Vec<f64>; 2],
+        boxes: &[(Rect, Option<usize>)],
+        lines: &[(Point, Point)],
+    ) -> Router {
+        let (xs, ys) = (sorted(port_xs, xs), sorted(port_ys, ys));
+        let count = xs.len() * ys.len();
+        let mut router = Router {
+            blocked: [vec![Block::Free; count], vec![Block::Free; count]],
+            crossed: [vec![0; count], vec![0; count]],
+            owned: boxes
+                .iter()
+                .filter_map(|(rect, owner)| Some(((*owner)?, *rect)))
+                .collect(),
+            visited: vec![false; count],
+            xs,
+            ys,
+        };
+        for (rect, owner) in boxes {
+            router.block(rect, *owner);
+        }
+        for (a, b) in lines {
+            router.cross(*a, *b);
+        }
+        router
+    }
+
+    fn place(&self, column: usize, row: usize) -> usize {
+        row * self.xs.len() + column
+    }
+
+    fn point(&self, place: usize) -> Point {
+        let columns = self.xs.len();
+        Point::new(self.xs[place % columns], self.ys[place / columns])
+    }
+
+    /// The columns and rows whose steps may touch a rectangle.
+    fn around(&self, rect: &Rect) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+        let range = |values: &[f64], low: f64, high: f64| {
+            let first = values.partition_point(|value| *value < low).saturating_sub(1);
+            first..values.partition_point(|value| *value <= high).min(values.len())
+        };
+        (
+            range(&self.xs, rect.x, rect.x + rect.w),
+            range(&self.ys, rect.y, rect.y + rect.h),
+        )
+    }
+
+    fn steps(&self, column: usize, row: usize) -> [Option<(Point, Point)>; 2] {
+        let at = Point::new(self.xs[column], self.ys[row]);
+        let right = self.xs.get(column + 1).map(|x| (at, Point::new(*x, at.y)));
+        let down = self.ys.get(row + 1).map(|y| (at, Point::new(at.x, *y)));
+        [right, down]
+    }
+
+    fn block(&mut self, rect: &Rect, owner: Option<usize>) {
+        let (columns, rows) = self.around(rect);
+        for row in rows {
+            for column in columns.clone() {
+                let place = self.place(column, row);
+                for (way, step) in self.steps(column, row).into_iter().enumerate() {
+                    if let Some((a, b)) = step
+                        && rect.is_crossed(a, b)
+                    {
+                        let known = &mut self.blocked[way][place];
+                        *known = match (*known, owner) {
+                            (Block::Free, Some(owner)) => Block::Of(owner),
+                            (Block::Of(before), Some(owner)) if before == owner => Block::Of(owner),
+                            _ => Block::Closed,
+                        };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts a line at the steps that it crosses.
+    fn cross(&mut self, a: Point, b: Point) {
+        let rect = Rect {
+            x: a.x.min(b.x),
+            y: a.y.min(b.y),
+            w: (a.x - b.x).abs(),
+            h: (a.y - b.y).abs(),
+        };
+        let (columns, rows) = self.around(&rect);
+        for row in rows {
+            for column in columns.clone() {
+                let place = self.place(column, row);
+                for (way, step) in self.steps(column, row).into_iter().enumerate() {
+                    if let Some((from, to)) = step
+                        && meet(a, b, from, to)
+                    {
+                        let known = &mut self.crossed[way][place];
+                        *known = known.saturating_add(1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The corners of a line between two ports; none if there is no way. It runs along other bonds only if it may.
+    pub(super) fn route(&mut self, from: &[Port], to: &[Port], may_share: bool) -> Option<Vec<Point>> {
+        let count = self.xs.len() * self.ys.len();
+        let owners = [from.first()?.owner, to.first()?.owner];
+        // Cost, place and direction; directions: right, down, left, up.
+        let mut least: Vec<i64> = vec![i64::MAX; count * 4];
+        let mut before: Vec<u32> = vec![u32::MAX; count * 4];
+        let mut queue = BinaryHeap::new();
+        for port in from {
+            let place = self.at(port.at)?;
+            for side in &port.sides {
+                let key = place * 4 + direction(*side);
+                least[key] = 0;
+                queue.push(Reverse((0i64, key)));
+            }
+        }
+        let mut goals: Vec<(usize, usize)> = Vec::new();
+        for port in to {
+            let place = self.at(port.at)?;
+            goals.extend(port.sides.iter().map(|side| (place, (direction(*side) + 2) % 4)));
+        }
+        let mut looks = 0;
+        while let Some(Reverse((cost, key))) = queue.pop() {
+            if cost > least[key] {
+                continue;
+            }
+            looks += 1;
+            if looks > LOOKS {
+                return None;
+            }
+            let (place, heading) = (key / 4, key % 4);
+            if before[key] != u32::MAX && goals.contains(&(place, heading)) {
+                return Some(self.take(key, &before));
+            }
+            // A bond leaves its ends straight.
+            let is_start = before[key] == u32::MAX || self.is_inside(place, owners);
+            for turn in if is_start { 0..1 } else { 0..4 } {
+                let next_heading = (heading + turn) % 4;
+                if turn == 2 {
+                    continue;
+                }
+                let Some((next, step_cost)) = self.step(place, next_heading, [from, to], may_share) else {
+                    continue;
+                };
+                let bend = if turn == 0 { 0 } else { BEND };
+                let corner = i64::from(turn != 0 && self.visited[place]) * CROSSING * 4;
+                let next_key = next * 4 + next_heading;
+                let all = cost + step_cost + bend + corner;
+                if all < least[next_key] {
+                    least[next_key] = all;
+                    before[next_key] = key as u32;
+                    queue.push(Reverse((all, next_key)));
+                }
+            }
+        }
+        None
+    }
+
+    /// The place of a point, which lies on lines.
+    fn at(&self, at: Point) -> Option<usize> {
+        let nearest = |values: &[f64], value: f64| values.iter().position(|each| (each - value).abs() < 1.5);
+        Some(self.place(nearest(&self.xs, at.x)?, nearest(&self.ys, at.y)?))
+    }
+
+    /// Whether a place lies in the box of one of these.
+    fn is_inside(&self, place: usize, owners: [usize; 2]) -> bool {
+        let at = self.point(place);
+        let holds = |rect: &Rect| at.x > rect.x && at.x < rect.x + rect.w && at.y > rect.y && at.y < rect.y + rect.h;
+        owners.iter().filter_map(|owner| self.owned.get(owner)).any(holds)
+    }
+
+    /// Where a step leads, and what it costs; none if it is blocked.
+    fn step(&self, place: usize, heading: usize, ports: [&[Port]; 2], may_share: bool) -> Option<(usize, i64)> {
+        let columns = self.xs.len();
+        let (column, row) = (place % columns, place / columns);
+        let (next, way, key) = match heading {
+            0 if column + 1 < columns => (place + 1, 0, place),
+            1 if row + 1 < self.ys.len() => (place + columns, 1, place),
+            2 if column > 0 => (place - 1, 0, place - 1),
+            3 if row > 0 => (place - columns, 1, place - columns),
+            _ => return None,
+        };
+        let mut cost = 0;
+        match self.blocked[way][key] {
+            Block::Free => {}
+            Block::Of(owner) if enters(self.point(place), self.point(next), owner, ports) => {}
+            Block::Taken if may_share => cost = SHARED,
+            Block::Of(_) | Block::Taken | Block::Closed => return None,
+        }
+        let length = self.point(place).distance(self.point(next)).round() as i64;
+        Some((next, cost + length + CROSSING * i64::from(self.crossed[way][key])))
+    }
+
+    /// Marks the steps of a way as taken, and gives its corners.
+    fn take(&mut self, last: usize, before: &[u32]) -> Vec<Point> {
+        let mut keys = vec![last];
+        while before[keys[keys.len() - 1]] != u32::MAX {
+            keys.push(before[keys[keys.len() - 1]] as usize);
+        }
+        keys.reverse();
+        let columns = self.xs.len();
+        for pair in keys.windows(2) {
+            let (a, b) = (pair[0] / 4, pair[1] / 4);
+            let (low, way) = (a.min(b), usize::from(a.abs_diff(b) >= columns));
+            // Nothing runs along it, and crossing it costs.
+            self.blocked[way][low] = Block::Taken;
+            self.visited[a] = true;
+            self.visited[b] = true;
+        }
+        let places: Vec<Point> = keys.iter().map(|key| self.point(key / 4)).collect();
+        // Not at its ends, where nothing crosses.
+        for three in places.windows(3) {
+            let is_across = |a: Point, b: Point| (a.y - b.y).abs() < 0.5;
+            self.mark_crossed(three[1], is_across(three[0], three[1]));
+            self.mark_crossed(three[1], is_across(three[1], three[2]));
+        }
+        let mut corners: Vec<Point> = Vec::new();
+        for at in places {
+            if let [.., a, b] = corners[..]
+                && ((a.x - b.x).abs() < 0.5 && (b.x - at.x).abs() < 0.5
+                    || (a.y - b.y).abs() < 0.5 && (b.y - at.y).abs() < 0.5)
+            {
+                corners.pop();
+            }
+            corners.push(at);
+        }
+        corners
+    }
+
+    /// Steps across a taken one cost more from now on.
+    fn mark_crossed(&mut self, at: Point, is_across: bool) {
+        let Some(place) = self.at(at) else {
+            return;
+        };
+        let columns = self.xs.len();
+        let (column, row) = (place % columns, place / columns);
+        let (way, second) = match is_across {
+            true => (1, (row > 0).then(|| place.saturating_sub(columns))),
+            false => (0, (column > 0).then(|| place.saturating_sub(1))),
+        };
+        for each in [Some(place), second].into_iter().flatten() {
+            let known = &mut self.crossed[way][each];
+            *known = (*known).max(1);
+        }
+    }
+}
+
+/// Whether a step lies between a port of this owner and the side that the port is at.
+fn enters(a: Point, b: Point, owner: usize, ports: [&[Port]; 2]) -> bool {
+    let fits = |port: &Port, side: &Side| {
+        let (x, y) = (port.at.x, port.at.y);
+        let along = |first: f64, second: f64, line: f64| (first - line).abs() < 1.5 && (second - line).abs() < 1.5;
+        match side {
+            Side::Left => along(a.y, b.y, y) && a.x.max(b.x) < x + 1.5,
+            Side::Right => along(a.y, b.y, y) && a.x.min(b.x) > x - 1.5,
+            Side::Up => along(a.x, b.x, x) && a.y.max(b.y) < y + 1.5,
+            Side::Down => along(a.x, b.x, x) && a.y.min(b.y) > y - 1.5,
+        }
+    };
+    let own = ports.into_iter().flatten().filter(|port| port.owner == owner);
+    own.into_iter()
+        .any(|port| port.sides.iter().any(|side| fits(port, side)))
+}
+
+fn direction(side: Side) -> usize {
+    match side {
+        Side::Right => 0,
+        Side::Down => 1,
+        Side::Left => 2,
+        Side::Up => 3,
+    }
+}
+
+/// Whether two straight lines have a point in common.
+fn meet(a: Point, b: Point, c: Point, d: Point) -> bool {
+    let turn = |p: Point, q: Point, r: Point| (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+    let (one, two) = (turn(a, b, c), turn(a, b, d));
+    let (three, four) = (turn(c, d, a), turn(c, d, b));
+    one * two <= 0.0 && three * four <= 0.0 && !(one == 0.0 && two == 0.0)
+}

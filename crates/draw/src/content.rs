@@ -1,0 +1,211 @@
+//! What both kinds of drawings read from a model: which elements and junctions are drawn as one, what the letters of an element are, and
+//! what modulates it.
+
+use lgm_algebra::expr::{ExprId, SymbolKind};
+use lgm_equations::bond::BondGraph;
+use lgm_explain::CausalityReport;
+use lgm_explain::causality::Role;
+use lgm_model::{BondEnd, Dissipator, ElementId, Law, Measure, Model, NodeId, PathId, PortId, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// At most so many names of signals are written at an arrow.
+const SIGNALS: usize = 3;
+
+/// What is drawn, and what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Content<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) report: &'a CausalityReport,
+    pub(crate) boxes: &'a Boxes,
+}
+
+/// Elements and nodes that are drawn together, as one: those of a modal block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Boxes {
+    /// The path of the box of each element, where it has one.
+    elements: Vec<Option<PathId>>,
+    /// The same for nodes.
+    nodes: Vec<Option<PathId>>,
+    /// The name of the definition of each box.
+    kinds: FxHashMap<PathId, Arc<str>>,
+}
+
+impl Boxes {
+    /// The modal blocks of a model.
+    pub(crate) fn of(model: &Model) -> Boxes {
+        let parent = |path: PathId| model.paths[path.index()].parent;
+        let modes = model.elements.iter().filter(|element| element.mode.is_some());
+        let blocks: FxHashSet<PathId> = modes.filter_map(|element| parent(element.path)).collect();
+        let around = |path: PathId| match blocks.contains(&path) {
+            true => Some(path),
+            false => parent(path).filter(|parent| blocks.contains(parent)),
+        };
+        let own = model.elements.iter().filter(|element| blocks.contains(&element.path));
+        Boxes {
+            elements: model.elements.iter().map(|element| around(element.path)).collect(),
+            nodes: model.nodes.iter().map(|node| around(node.path)).collect(),
+            kinds: own.map(|element| (element.path, element.kind.clone())).collect(),
+        }
+    }
+
+    /// The box that a node lies in.
+    pub(crate) fn of_node(&self, node: NodeId) -> Option<PathId> {
+        self.nodes.get(node.index()).copied().flatten()
+    }
+
+    /// The box that an element belongs to.
+    pub(crate) fn of_element(&self, element: ElementId) -> Option<PathId> {
+        self.elements.get(element.index()).copied().flatten()
+    }
+}
+
+impl Content<'_> {
+    /// The names of all elements, a box as one.
+    pub(crate) fn element_names(&self) -> FxHashSet<PathId> {
+        let elements = (0..self.model.elements.len() as u32).map(ElementId);
+        let path = |element: ElementId| self.model.elements[element.index()].path;
+        elements
+            .map(|element| self.boxes.of_element(element).unwrap_or(path(element)))
+            .collect()
+    }
+
+    /// The name of an element, or of the box that it belongs to.
+    pub(crate) fn name(&self, element: ElementId) -> String {
+        match self.boxes.of_element(element) {
+            Some(path) => self.model.path_name(path),
+            None => self.model.element_name(element),
+        }
+    }
+
+    /// The name of its definition.
+    pub(crate) fn kind(&self, element: ElementId) -> Arc<str> {
+        let own = || self.model.elements[element.index()].kind.clone();
+        let of_box = self.boxes.of_element(element);
+        of_box
+            .and_then(|path| self.boxes.kinds.get(&path).cloned())
+            .unwrap_or_else(own)
+    }
+
+    /// The letters of bond graphs for an element, with an M before them if something modulates it.
+    pub(crate) fn letters(&self, element: ElementId) -> String {
+        if self.boxes.of_element(element).is_some() {
+            return self.kind(element).to_string();
+        }
+        let mut letters: Vec<&str> = Vec::new();
+        for port in self.model.ports_of(element) {
+            let own = match self.report.ports[port.index()].role {
+                Role::Source(Variable::Effort) => "SE",
+                Role::Source(Variable::Flow) => "SF",
+                Role::Storage(Variable::Effort) => "C",
+                Role::Storage(Variable::Flow) => "I",
+                Role::Velocity => "I",
+                Role::Dissipator => "R",
+                Role::Coupler => match &self.model.elements[element.index()].law {
+                    Law::Coupler { input, output, .. } if input != output => "GY",
+                    _ => "TF",
+                },
+            };
+            if !letters.contains(&own) {
+                letters.push(own);
+            }
+        }
+        let prefix = if self.modulation(element).is_empty() { "" } else { "M" };
+        format!("{prefix}{}", letters.concat())
+    }
+
+    /// The letters of a coupler between branches: it is a gyrator there if it turns an across variable into a through variable. A bond
+    /// element keeps its own.
+    pub(crate) fn coupler_letters(&self, element: ElementId) -> String {
+        let info = &self.model.elements[element.index()];
+        let own = self.letters(element);
+        let (Law::Coupler { input, output, .. }, true) = (&info.law, own.ends_with("TF") || own.ends_with("GY")) else {
+            return own;
+        };
+        let is_across = |port: u32, variable: &Variable| {
+            let domain = self.model.ports[port as usize].domain?;
+            Some(self.model.domains[domain.index()].effort_is_across == (*variable == Variable::Effort))
+        };
+        let ends = (
+            is_across(info.ports.start, input),
+            is_across(info.ports.end - 1, output),
+        );
+        match ends {
+            (Some(a), Some(b)) => format!("{}{}", &own[..own.len() - 2], if a == b { "TF" } else { "GY" }),
+            _ => own,
+        }
+    }
+
+    /// Whether all storage of an element is in integral causality; none if it is no storage.
+    pub(crate) fn is_integral(&self, element: ElementId) -> Option<bool> {
+        if self.boxes.of_element(element).is_some() {
+            return None;
+        }
+        let ports = &self.model.elements[element.index()].ports;
+        let from = self
+            .report
+            .storage
+            .partition_point(|storage| storage.port < ports.start as usize);
+        let own = self.report.storage[from..].iter();
+        let own = own.take_while(|storage| storage.port < ports.end as usize);
+        own.map(|storage| storage.is_integral).reduce(|a, b| a && b)
+    }
+
+    /// What the value of an element depends on beside its own variables: measured elements and nodes, and states; of couplers also inputs and time.
+    pub(crate) fn modulation(&self, element: ElementId) -> Vec<String> {
+        let values: Vec<ExprId> = match &self.model.elements[element.index()].law {
+            Law::Source { values, .. } => values.clone(),
+            Law::Coupler { matrix, .. } => matrix.entries.clone(),
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => matrix.entries.clone(),
+            Law::Dissipator(Dissipator::Implicit(..)) | Law::Storage { .. } | Law::Nonlinear(_) => Vec::new(),
+        };
+        let is_source = matches!(self.model.elements[element.index()].law, Law::Source { .. });
+        let own = self.name(element);
+        let mut found: Vec<String> = Vec::new();
+        let exprs = &self.model.exprs;
+        for symbol in exprs.symbols_of(&values) {
+            let name = match exprs.symbol_info(symbol).kind {
+                SymbolKind::Measure => self.measured(symbol),
+                SymbolKind::State => Some(exprs.symbol_info(symbol).name.to_string()),
+                SymbolKind::Input | SymbolKind::Time if !is_source => Some(exprs.symbol_info(symbol).name.to_string()),
+                _ => None,
+            };
+            if let Some(name) = name
+                && name != own
+                && !found.contains(&name)
+            {
+                found.push(name);
+            }
+        }
+        if found.len() > SIGNALS {
+            found.truncate(SIGNALS - 1);
+            found.push("..".to_string());
+        }
+        found
+    }
+
+    /// What a symbol measures.
+    fn measured(&self, symbol: lgm_algebra::expr::SymbolId) -> Option<String> {
+        let measures = &self.model.measures;
+        let (_, measure) = measures.iter().find(|(known, _)| *known == symbol)?;
+        let of_port = |port: PortId| self.name(self.model.ports[port.index()].element);
+        match measure {
+            Measure::PortEffort(port) | Measure::PortFlow(port) => Some(of_port(*port)),
+            Measure::Common(node) => Some(self.model.path_name(self.model.nodes[node.index()].path)),
+            Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
+                let bond = &self.model.bonds[bond.index()];
+                let name = |end: BondEnd| match end {
+                    BondEnd::Node(node) => self.model.path_name(self.model.nodes[node.index()].path),
+                    BondEnd::Port(port) => of_port(port),
+                };
+                Some(format!("{} -> {}", name(bond.tail), name(bond.head)))
+            }
+        }
+    }
+
+    /// The name of a domain.
+    pub(crate) fn domain(&self, domain: Option<lgm_model::DomainId>) -> Option<Arc<str>> {
+        domain.map(|domain| self.model.domains[domain.index()].name.clone())
+    }
+}

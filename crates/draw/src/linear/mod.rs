@@ -1,0 +1,98 @@
+//! Linear graphs: nodes in a row above the rail of the reference, branches to it side by side below their node, branches between
+//! neighbours straight, and all others above.
+
+mod arcs;
+mod columns;
+mod graph;
+mod order;
+mod paint;
+mod places;
+
+use crate::content::Content;
+use crate::drawing::Drawing;
+use arcs::Arcs;
+pub(crate) use graph::obstacle;
+use graph::{Graph, read};
+use order::{Tie, order};
+
+/// Gaps between columns grow up to so many times until every text has a place.
+const GROWTHS: usize = 8;
+
+/// The drawing of a model as a linear graph; why there is none if it has junctions or bonds that are no branches.
+pub(crate) fn draw(content: &Content<'_>) -> Result<Drawing, String> {
+    if let Some(reason) = obstacle(content.model) {
+        return Err(reason);
+    }
+    let graph = read(content);
+    let parts = parts(&graph);
+    let order = order(graph.nodes.len(), &parts, &ties(&graph));
+    let mut columns = columns::columns(&graph, &order);
+    paint::widen(&graph, &mut columns, &parts);
+    let arcs = Arcs::new(&graph, &columns);
+    places::name_nodes(&graph, &mut columns, &arcs);
+    let (mut scale, mut cuts) = (1.0, Vec::new());
+    for _ in 0..GROWTHS {
+        cuts = places::place(&graph, &mut columns, &arcs, scale, &parts);
+        let is_free = |arc: &arcs::Arc| arcs.free(&graph, &columns, arc).is_some();
+        if arcs.arcs.iter().all(is_free) {
+            break;
+        }
+        scale *= 1.6;
+    }
+    Ok(paint::paint(content, &graph, &columns, &arcs, &parts, &cuts))
+}
+
+/// Which part of the graph each node belongs to: what branches join, the reference left out.
+fn parts(graph: &Graph) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..graph.nodes.len()).collect();
+    fn root(parent: &[usize], mut at: usize) -> usize {
+        while parent[at] != at {
+            at = parent[at];
+        }
+        at
+    }
+    for branch in &graph.branches {
+        if let (Some(from), Some(to)) = branch.ends {
+            let (a, b) = (root(&parent, from), root(&parent, to));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let roots: Vec<usize> = (0..parent.len()).map(|at| root(&parent, at)).collect();
+    let mut numbers: Vec<usize> = roots.clone();
+    numbers.sort_unstable();
+    numbers.dedup();
+    roots
+        .iter()
+        .map(|root| numbers.partition_point(|each| each < root))
+        .collect()
+}
+
+/// Branches and couplers as what wants nodes near each other.
+fn ties(graph: &Graph) -> Vec<Tie> {
+    let mut ties = Vec::new();
+    for branch in &graph.branches {
+        if let (Some(a), Some(b)) = branch.ends
+            && a != b
+        {
+            let (weight, is_line) = (1.0, true);
+            ties.push(Tie { a, b, weight, is_line });
+        }
+    }
+    for coupler in &graph.couplers {
+        let node = |branch: &usize| {
+            let (from, to) = graph.branches[*branch].ends;
+            from.or(to)
+        };
+        let nodes: Vec<usize> = coupler.branches.iter().filter_map(node).collect();
+        for pair in nodes.windows(2).filter(|pair| pair[0] != pair[1]) {
+            let (weight, is_line) = (0.8, false);
+            ties.push(Tie {
+                a: pair[0],
+                b: pair[1],
+                weight,
+                is_line,
+            });
+        }
+    }
+    ties
+}

@@ -1,0 +1,29 @@
+//! How large texts are. Fonts differ from machine to machine; the widths are those of a wide one, so that a text stays within its box
+//! with any of them.
+
+/// The height of letters of names.
+pub(crate) const SIZE: f64 = 13.0;
+
+/// The height of the box of a line of text.
+pub(crate) const LINE: f64 = 16.0;
+
+/// The height of a digit of a junction or the letters of an element.
+pub(crate) const LARGE: f64 = 15.0;
+
+/// The width of a letter of size 1.
+fn letter(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.32,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '{' | '}' | ' ' | 'I' | 'J' | '/' | '-' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.95,
+        'A'..='Z' => 0.72,
+        _ if letter.is_ascii() => 0.62,
+        _ => 0.9,
+    }
+}
+
+/// The width of a text with letters of this size.
+pub(crate) fn width(text: &str, size: f64) -> f64 {
+    let sum: f64 = text.chars().map(letter).sum();
+    (sum * size).ceil() + 2.0
+}

@@ -1,0 +1,326 @@
+//! A drawing as SVG: no scripts, no fonts of its own, readable in light, dark and print.
+
+use crate::drawing::{Anchor, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Source, Stroke};
+use std::fmt::Write;
+
+/// Colours of the domains of the standard library, for light and for dark.
+const DOMAINS: [(&str, &str, &str); 5] = [
+    ("electrical", "#b3400b", "#ff9a62"),
+    ("translational", "#00589b", "#7cbcff"),
+    ("rotational", "#006b4a", "#58d0a2"),
+    ("fluid", "#74389b", "#d09bf5"),
+    ("thermal", "#9e1248", "#ff8fb5"),
+];
+
+/// Ink, soft ink and paper, for light and for dark.
+const LIGHT: [&str; 3] = ["#1b1b1b", "#5c5c5c", "#ffffff"];
+const DARK: [&str; 3] = ["#ececec", "#a9a9a9", "#15181c"];
+
+/// A text between tags or within quotes.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // XML has no other control characters.
+            letter if letter.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A length with one digit behind the dot, if it has any.
+fn length(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    // No sign at zero.
+    format!("{}", rounded + 0.0)
+}
+
+fn place(at: Point) -> String {
+    format!("{} {}", length(at.x), length(at.y))
+}
+
+/// The picture.
+pub fn svg(drawing: &Drawing) -> String {
+    let (w, h) = (length(drawing.size.0.ceil()), length(drawing.size.1.ceil()));
+    let kind = match drawing.kind {
+        Kind::LinearGraph => "linear graph",
+        Kind::BondGraph => "bond graph",
+    };
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\">\n\
+         <title>{}, {kind}</title>\n<style>\n{}</style>\n<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n",
+        escaped(&drawing.model),
+        style()
+    );
+    drawing.rails.iter().for_each(|rail| write_rail(&mut out, rail));
+    for coupling in &drawing.couplings {
+        line(&mut out, "coupling", &coupling.path, 0.0);
+        for joint in &coupling.joints {
+            circle(&mut out, "joint", *joint, 2.6);
+        }
+    }
+    for edge in &drawing.edges {
+        match drawing.kind {
+            Kind::LinearGraph => write_branch(&mut out, edge),
+            Kind::BondGraph => write_bond(&mut out, edge),
+        }
+    }
+    for signal in &drawing.signals {
+        line(&mut out, "signal", &[signal.from, signal.to], 0.0);
+        arrow(&mut out, "point", signal.to, unit(signal.from, signal.to), 8.0, 3.2);
+    }
+    drawing.nodes.iter().for_each(|node| write_node(&mut out, node));
+    drawing.labels.iter().for_each(|label| write_label(&mut out, label));
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The rules of the classes. Viewers that know no media queries show the light ones.
+fn style() -> String {
+    let (light, dark) = (colors(LIGHT, false), colors(DARK, true));
+    let lines = include_str!("lines.css");
+    format!("{lines}{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n@media print {{\n{light}}}\n")
+}
+
+/// The rules that give lines and texts their colours.
+fn colors([ink, soft, paper]: [&str; 3], dark: bool) -> String {
+    let common = include_str!("colors.css");
+    let mut rules = common.replace("INK", ink).replace("SOFT", soft).replace("PAPER", paper);
+    for (name, light, bright) in DOMAINS {
+        let color = if dark { bright } else { light };
+        rules += &include_str!("domain.css").replace("NAME", name).replace("COLOR", color);
+    }
+    // Behind those of the domains, for the inside of a double line has the colour of the paper.
+    rules + &format!(".inner.line {{ stroke: {paper} }}\n")
+}
+
+/// The class of a domain with a colour; none for those that a model declares itself.
+fn class(domain: Option<&str>) -> &str {
+    let known = |name: &str| DOMAINS.iter().any(|each| each.0 == name);
+    domain.filter(|name| known(name)).unwrap_or("other")
+}
+
+/// A line whose corners are rounded.
+fn curve(path: &[Point], radius: f64) -> String {
+    let Some(first) = path.first() else {
+        return String::new();
+    };
+    let mut out = format!("M{}", place(*first));
+    for (at, corner) in path.iter().enumerate().skip(1) {
+        match path.get(at + 1) {
+            None => out.push_str(&format!(" L{}", place(*corner))),
+            Some(next) => {
+                let before = path[at - 1];
+                let room = (before.distance(*corner) / 2.0).min(corner.distance(*next) / 2.0);
+                let reach = radius.min(room);
+                let start = corner.towards(before, reach / before.distance(*corner).max(1e-9));
+                let end = corner.towards(*next, reach / corner.distance(*next).max(1e-9));
+                out.push_str(&format!(" L{} Q{} {}", place(start), place(*corner), place(end)));
+            }
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, class: &str, path: &[Point], radius: f64) {
+    let _ = writeln!(out, "<path class=\"{class}\" d=\"{}\"/>", curve(path, radius));
+}
+
+fn circle(out: &mut String, class: &str, at: Point, radius: f64) {
+    let (x, y) = (length(at.x), length(at.y));
+    let _ = writeln!(
+        out,
+        "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{}\"/>",
+        length(radius)
+    );
+}
+
+fn rect(out: &mut String, class: &str, at: Rect, radius: f64) {
+    let [x, y, w, h] = [at.x, at.y, at.w, at.h].map(length);
+    let _ = writeln!(
+        out,
+        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\"/>"
+    );
+}
+
+/// The direction from one place to another.
+fn unit(from: Point, to: Point) -> Point {
+    let far = from.distance(to).max(1e-9);
+    Point::new((to.x - from.x) / far, (to.y - from.y) / far)
+}
+
+/// A full arrow with its point here.
+fn arrow(out: &mut String, class: &str, tip: Point, way: Point, long: f64, wide: f64) {
+    let base = tip.moved(-way.x * long, -way.y * long);
+    let (a, b) = (
+        base.moved(-way.y * wide, way.x * wide),
+        base.moved(way.y * wide, -way.x * wide),
+    );
+    let (tip, a, b) = (place(tip), place(a), place(b));
+    let _ = writeln!(out, "<path class=\"{class}\" d=\"M{tip} L{a} L{b} Z\"/>");
+}
+
+/// What is said of an edge to those who point at it.
+fn edge_title(edge: &Edge) -> String {
+    let kind = edge.kind.as_deref().map_or(String::new(), |kind| format!(": {kind}"));
+    let what = if edge.name.is_empty() { "bond" } else { &edge.name };
+    let tree = match edge.tree {
+        Some(true) => ", in the normal tree",
+        Some(false) => ", a link",
+        None => "",
+    };
+    format!("{what}{kind}, {} -> {}{tree}", edge.from, edge.to)
+}
+
+fn open_group(out: &mut String, class: &str, title: &str) {
+    let _ = writeln!(out, "<g class=\"{class}\"><title>{}</title>", escaped(title));
+}
+
+fn write_branch(out: &mut String, edge: &Edge) {
+    let domain = class(edge.domain.as_deref());
+    let tree = match edge.tree {
+        Some(true) => " tree",
+        Some(false) => "",
+        None => " either",
+    };
+    open_group(out, "branch", &edge_title(edge));
+    match edge.width {
+        1 => line(out, &format!("line {domain}{tree}"), &edge.path, edge.radius),
+        _ => {
+            line(out, &format!("line {domain} double{tree}"), &edge.path, edge.radius);
+            line(out, &format!("line inner{tree}"), &edge.path, edge.radius);
+        }
+    }
+    if let Some((base, tip)) = edge.arrow {
+        let wide = if edge.width > 1 || edge.tree == Some(true) {
+            6.2
+        } else {
+            4.6
+        };
+        arrow(out, &format!("point {domain}"), tip, unit(base, tip), 12.0, wide);
+    }
+    if let (Some(at), Some((base, tip)), Some(source)) = (edge.circle, edge.arrow, edge.source) {
+        circle(out, &format!("source {domain}"), at, 8.0);
+        let way = unit(base, tip);
+        // As on a circuit: along the line where across is set, athwart where through is.
+        let (x, y) = match source {
+            Source::Across => (way.x * 8.0, way.y * 8.0),
+            Source::Through => (-way.y * 8.0, way.x * 8.0),
+        };
+        line(out, &format!("mark {domain}"), &[at.moved(-x, -y), at.moved(x, y)], 0.0);
+    }
+    out.push_str("</g>\n");
+}
+
+fn write_bond(out: &mut String, edge: &Edge) {
+    let domain = class(edge.domain.as_deref());
+    open_group(out, "bond-group", &edge_title(edge));
+    match edge.width {
+        1 => line(out, &format!("line bond {domain}"), &edge.path, edge.radius),
+        _ => {
+            line(out, &format!("line bond double {domain}"), &edge.path, edge.radius);
+            line(out, "line inner", &edge.path, edge.radius);
+        }
+    }
+    let count = edge.path.len();
+    if count < 2 {
+        out.push_str("</g>\n");
+        return;
+    }
+    let (first, second) = (edge.path[0], edge.path[1]);
+    let (before, last) = (edge.path[count - 2], edge.path[count - 1]);
+    let way = unit(before, last);
+    // Half an arrow, on the side of flow: below, or on the right.
+    let side = match -way.y + way.x {
+        sum if sum.abs() < 1e-6 => Point::new(-way.x.abs(), way.y.abs()),
+        sum if sum > 0.0 => Point::new(-way.y, way.x),
+        _ => Point::new(way.y, -way.x),
+    };
+    let reach = if edge.width > 1 { 2.0 } else { 0.0 };
+    let tip = last.moved(side.x * reach, side.y * reach);
+    let barb = tip.moved(-way.x * 11.0 + side.x * 6.5, -way.y * 11.0 + side.y * 6.5);
+    line(out, &format!("barb {domain}"), &[tip, barb], 0.0);
+    let both = if edge.stroke == Some(Stroke::Both) { " both" } else { "" };
+    let half = if edge.width > 1 { 9.0 } else { 7.5 };
+    let mut bar = |at: Point, way: Point| {
+        let ends = [
+            at.moved(-way.y * half, way.x * half),
+            at.moved(way.y * half, -way.x * half),
+        ];
+        line(out, &format!("stroke {domain}{both}"), &ends, 0.0);
+    };
+    if matches!(edge.stroke, Some(Stroke::Tail | Stroke::Both)) {
+        bar(first, unit(first, second));
+    }
+    if matches!(edge.stroke, Some(Stroke::Head | Stroke::Both)) {
+        bar(last, way);
+    }
+    out.push_str("</g>\n");
+}
+
+fn write_rail(out: &mut String, rail: &Rail) {
+    line(out, "rail", &[rail.from, rail.to], 0.0);
+    let mut d = String::new();
+    let mut x = rail.from.x + 7.0;
+    while x <= rail.to.x + 0.1 {
+        let (top, bottom) = (Point::new(x, rail.from.y + 1.0), Point::new(x - 6.0, rail.from.y + 8.0));
+        let _ = write!(d, "M{} L{} ", place(top), place(bottom));
+        x += 8.0;
+    }
+    let _ = writeln!(out, "<path class=\"hatch\" d=\"{}\"/>", d.trim_end());
+}
+
+fn write_node(out: &mut String, node: &Node) {
+    if node.shape == Shape::Dot {
+        circle(out, "dot", node.at, 4.2);
+        if node.width > 1 {
+            circle(out, "ring", node.at, 7.4);
+        }
+    }
+}
+
+fn write_label(out: &mut String, label: &Label) {
+    open_group(out, "label", &label.title);
+    let at = label.at;
+    match label.kind {
+        LabelKind::Coupler => rect(out, "frame", at, at.h / 2.0),
+        LabelKind::Element(Some(false)) => rect(out, "derivative", at.grown(-1.0), 3.0),
+        _ => {}
+    }
+    let (x, anchor) = match label.anchor {
+        Anchor::Start => (at.x + 1.0, "start"),
+        Anchor::Middle => (at.x + at.w / 2.0, "middle"),
+        Anchor::End => (at.x + at.w - 1.0, "end"),
+    };
+    let y = at.y + at.h / 2.0 + 4.6;
+    let domain = class(label.domain.as_deref());
+    let span = |class: &str, text: &str| format!("<tspan class=\"{class}\">{}</tspan>", escaped(text));
+    let text = match label.kind {
+        LabelKind::Node => span("name", &label.text),
+        LabelKind::Branch => span(&format!("name {domain}"), &label.text),
+        LabelKind::Coupler => span("name", &label.text),
+        LabelKind::Domain => span("soft italic", &label.text),
+        LabelKind::Signal => span("soft italic", &label.text),
+        LabelKind::Element(_) => match label.text.split_once(':') {
+            Some((letters, name)) => span("letters", letters) + &span("name", &format!(":{name}")),
+            None => span("letters", &label.text),
+        },
+        LabelKind::Junction => match label.text.split_once(' ') {
+            Some((digit, name)) => {
+                span("digit", digit) + &format!("<tspan class=\"soft\" dx=\"3\">{}</tspan>", escaped(name))
+            }
+            None => span("digit", &label.text),
+        },
+    };
+    let (x, y) = (length(x), length(y));
+    let _ = writeln!(
+        out,
+        "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>\n</g>"
+    );
+}

@@ -1,0 +1,149 @@
+//! `lgm draw`
+
+use super::disk::write_result;
+use super::report;
+use super::request::{ModelArguments, StateArguments};
+use crate::cli::outcome::Outcome;
+use crate::{Compilation, Request};
+use clap::ValueEnum;
+use lgm_draw::{Drawing, Kind, Refusal, dot, draw, json, svg, written_as};
+use lgm_emit::write_in_lines;
+use lgm_equations::Options;
+use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use std::path::{Path, PathBuf};
+
+/// Draws the linear graph or the bond graph of a model.
+///
+/// A linear graph shows nodes above the rail of their reference, oriented branches with the normal tree heavy, sources with a circle, and
+/// couplers. A bond graph shows junctions and elements with half arrows and causal strokes; storage in derivative causality has a dashed
+/// frame. No other program is needed. Where sources contradict each other, what can be drawn is drawn.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm draw examples/quarter_car.lgm -o quarter_car.svg
+  lgm draw examples/quarter_car.lgm --as bond-graph -o quarter_car.svg
+  lgm draw examples/lever.lgm --format dot")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// What to draw; the notation that the model is written in unless given
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    kind: Option<Notation>,
+    /// How to write it; by the ending of OUT unless given, otherwise svg
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Notation {
+    /// Nodes and oriented branches
+    LinearGraph,
+    /// Junctions, elements and half arrows
+    BondGraph,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A picture
+    Svg,
+    /// The graph alone, for the layout of Graphviz
+    Dot,
+    /// Places and texts, for programs
+    Json,
+}
+
+impl Format {
+    /// The format that a file's ending asks for.
+    fn of(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "dot" | "gv" => Some(Format::Dot),
+            "json" => Some(Format::Json),
+            "svg" => Some(Format::Svg),
+            _ => None,
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let compilation = arguments
+        .model
+        .compilation(SourceMap::default(), |settings, _| Request {
+            settings,
+            // The same decisions with less work: no equations are read here.
+            equations: Options {
+                states: arguments.states.request(),
+                retain: arguments.states.retained(),
+                symbolic: false,
+                readable: false,
+                ..Options::default()
+            },
+            ..Request::default()
+        });
+    let compilation = match compilation {
+        Ok(compilation) => compilation,
+        Err((map, diagnostics)) => {
+            report::print(&map, &diagnostics);
+            return report::outcome(&diagnostics);
+        }
+    };
+    let mut diagnostics = compilation.diagnostics_of_model();
+    let outcome = report::outcome(&diagnostics);
+    let drawing = match outcome {
+        Outcome::Misuse => None,
+        _ => drawing(&compilation, arguments.kind).unwrap_or_else(|refused| {
+            diagnostics.push(refused);
+            None
+        }),
+    };
+    report::print(compilation.map(), &diagnostics);
+    let Some(drawing) = drawing else {
+        return report::outcome(&diagnostics);
+    };
+    let by_name = arguments.output.as_deref().and_then(Format::of);
+    let format = arguments.format.or(by_name).unwrap_or(Format::Svg);
+    let written = write_result(arguments.output.as_deref(), &mut |out| match format {
+        Format::Svg => out.write_all(svg(&drawing).as_bytes()),
+        Format::Dot => out.write_all(dot(&drawing).as_bytes()),
+        Format::Json => write_in_lines(out, &json(&drawing)),
+    });
+    match report::after_writing(compilation.map(), written) {
+        Outcome::Success => outcome,
+        failed => failed,
+    }
+}
+
+/// The drawing, if there is a model; what to do where it cannot be drawn so.
+fn drawing(compilation: &Compilation, kind: Option<Notation>) -> Result<Option<Drawing>, Diagnostic> {
+    let model = compilation.formulated_model().or_else(|| compilation.model());
+    let (Some(model), Some(graph), Some(report)) = (model, compilation.bond_graph(), compilation.causality()) else {
+        return Ok(None);
+    };
+    let kind = match kind {
+        None => written_as(model),
+        Some(Notation::LinearGraph) => Kind::LinearGraph,
+        Some(Notation::BondGraph) => Kind::BondGraph,
+    };
+    let refused = |refusal: Refusal| match refusal {
+        Refusal::TooLarge(count) => Diagnostic::error(
+            Code::LGM0938,
+            format!(
+                "the model has {count} elements, and a drawing at most {}",
+                lgm_draw::MOST
+            ),
+        )
+        .help("draw it with fewer sections, as in `--set N=10`, or draw a model that holds one of its components"),
+        Refusal::NoLinearGraph(reason) => {
+            Diagnostic::error(Code::LGM0939, format!("the model has no linear graph: {reason}"))
+                .help("draw it with `--as bond-graph`")
+        }
+    };
+    draw(model, graph, report, kind).map(Some).map_err(refused)
+}
