@@ -1,7 +1,7 @@
 //! Exact division of polynomials, with a heap of pending products so that each term is touched once.
 
 use super::integer::Integer;
-use super::polynomial::{GUARD, Polynomial};
+use super::polynomial::{Exponents, GUARD, Polynomial};
 use std::borrow::Cow;
 
 impl Polynomial {
@@ -52,7 +52,7 @@ impl Polynomial {
     }
 
     fn divide_by_term(&self, divisor: &Polynomial) -> Option<Polynomial> {
-        let mut exponents = Vec::with_capacity(self.exponents.len());
+        let mut exponents = Exponents::with_capacity(self.exponents.len());
         for term in 0..self.term_count() {
             exponents.extend(quotient_words(self.words(term), divisor.words(0))?);
         }
@@ -80,19 +80,19 @@ impl Polynomial {
         loop {
             let from_self = term < self.term_count();
             let from_heap = !heap.heap.is_empty();
-            let mut monomial: Vec<u64>;
+            let mut monomial: Exponents;
             match (from_self, from_heap) {
                 (false, false) => return Some(quotient.trim()),
-                (true, false) => monomial = self.words(term).to_vec(),
-                (false, true) => monomial = heap.top().to_vec(),
-                (true, true) => monomial = self.words(term).max(heap.top()).to_vec(),
+                (true, false) => monomial = self.words(term).into(),
+                (false, true) => monomial = heap.top().into(),
+                (true, true) => monomial = self.words(term).max(heap.top()).into(),
             }
             let mut value = Integer::Small(0);
-            if from_self && self.words(term) == monomial {
+            if from_self && *self.words(term) == *monomial {
                 value = self.coefficients[term].clone();
                 term += 1;
             }
-            while !heap.heap.is_empty() && heap.top() == monomial {
+            while !heap.heap.is_empty() && *heap.top() == *monomial {
                 let (left, right) = heap.advance(&quotient, divisor);
                 *allowance = allowance.saturating_sub(1);
                 value = value.sub(&quotient.coefficients[left].mul(&divisor.coefficients[right]));
@@ -131,7 +131,7 @@ impl Polynomial {
 }
 
 /// The packed quotient of two monomials, if the second divides the first.
-fn quotient_words(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
+fn quotient_words(a: &[u64], b: &[u64]) -> Option<Exponents> {
     a.iter()
         .zip(b)
         .map(|(word, less)| {

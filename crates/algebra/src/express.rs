@@ -23,6 +23,9 @@ impl RationalFunctions {
         if let Some(number) = f.as_number() {
             return exprs.number(number);
         }
+        if f.numerator.term_count() == 1 && f.denominator.term_count() == 1 {
+            return self.of_monomials(exprs, f);
+        }
         let numerator = Written::new(self.shortest(&f.numerator));
         let denominator = Written::new(self.shortest(&f.denominator));
         let mut number = &numerator.number / &denominator.number;
@@ -31,6 +34,20 @@ impl RationalFunctions {
         let mut product = vec![exprs.number(number)];
         numerator.push_factors(&self.kernels, exprs, &top_scale, 1, &mut product);
         denominator.push_factors(&self.kernels, exprs, &bottom_scale, -1, &mut product);
+        exprs.product(product)
+    }
+
+    /// The same of a term over a term, as most entries of a sparse system are: nothing can be factored.
+    fn of_monomials(&self, exprs: &mut Exprs, f: &RationalFunction) -> ExprId {
+        let number = BigRational::new(f.numerator.coefficient(0), f.denominator.coefficient(0));
+        let mut product = vec![exprs.number(number)];
+        for (polynomial, sign) in [(&f.numerator, 1), (&f.denominator, -1)] {
+            for (variable, exponent) in polynomial.factors(0) {
+                let base = self.kernels.expression(exprs, variable);
+                let exponent = exprs.integer(sign * i64::from(exponent));
+                product.push(exprs.power(base, exponent));
+            }
+        }
         exprs.product(product)
     }
 

@@ -11,6 +11,7 @@ use super::images::{Image, image_gcd, images};
 use super::integer::Integer;
 use super::polynomial::{Polynomial, Variable};
 use super::{Field, PrimeField};
+use lgm_source::cancellation::Cancellation;
 use num_bigint::BigInt;
 
 /// An allowance of work, in operations on terms.
@@ -23,6 +24,8 @@ pub struct Budget {
     /// The longest polynomial that may come about.
     pub maximum_terms: usize,
     exhausted: bool,
+    /// Work that is to end has no allowance.
+    cancellation: Cancellation,
 }
 
 impl Budget {
@@ -32,7 +35,13 @@ impl Budget {
             remaining: operations,
             maximum_terms,
             exhausted: false,
+            cancellation: Cancellation::default(),
         }
+    }
+
+    /// The same allowance, which is also exhausted once the work is asked to end.
+    pub fn until(self, cancellation: Cancellation) -> Budget {
+        Budget { cancellation, ..self }
     }
 
     /// An allowance that nothing uses up.
@@ -53,7 +62,7 @@ impl Budget {
     /// Takes some of the allowance; whether there was enough.
     pub fn charge(&mut self, operations: u64) -> bool {
         match self.remaining.checked_sub(operations) {
-            Some(rest) if !self.exhausted => self.remaining = rest,
+            Some(rest) if !self.exhausted && !self.cancellation.is_cancelled() => self.remaining = rest,
             _ => self.exhausted = true,
         }
         !self.exhausted

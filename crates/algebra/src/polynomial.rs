@@ -7,6 +7,7 @@
 
 use super::integer::Integer;
 use num_bigint::BigInt;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -17,12 +18,32 @@ pub struct Variable(pub u32);
 /// The highest bit of each packed exponent, never set: room for a borrow when monomials are divided.
 pub(super) const GUARD: u64 = 0x8000_8000_8000_8000;
 
+/// Ascending; up to four without memory of their own, as in the local entries of a sparse system.
+pub(super) type Variables = SmallVec<[u32; 4]>;
+
+/// Packed words, a stride per term.
+pub(super) type Exponents = SmallVec<[u64; 2]>;
+
+/// One per term.
+pub(super) type Coefficients = SmallVec<[Integer; 1]>;
+
 /// A polynomial over the integers.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default)]
 pub struct Polynomial {
-    pub(super) variables: Vec<u32>,
-    pub(super) exponents: Vec<u64>,
-    pub(super) coefficients: Vec<Integer>,
+    pub(super) variables: Variables,
+    pub(super) exponents: Exponents,
+    pub(super) coefficients: Coefficients,
+}
+
+impl Clone for Polynomial {
+    fn clone(&self) -> Polynomial {
+        Polynomial {
+            // Words are copied at once; the derived clone goes from one to the next.
+            variables: Variables::from_slice(&self.variables),
+            exponents: Exponents::from_slice(&self.exponents),
+            coefficients: self.coefficients.clone(),
+        }
+    }
 }
 
 /// The place of a variable in the packed words: word and shift.
@@ -51,9 +72,9 @@ impl Polynomial {
             return Polynomial::zero();
         }
         Polynomial {
-            variables: Vec::new(),
-            exponents: Vec::new(),
-            coefficients: vec![value],
+            variables: Variables::new(),
+            exponents: Exponents::new(),
+            coefficients: smallvec![value],
         }
     }
 
@@ -67,10 +88,11 @@ impl Polynomial {
     /// # Panics
     /// When an exponent is 2^15 or more.
     pub fn monomial(factors: &[(Variable, u32)]) -> Polynomial {
-        let mut factors: Vec<(Variable, u32)> = factors.iter().copied().filter(|factor| factor.1 > 0).collect();
+        let mut factors: SmallVec<[(Variable, u32); 4]> =
+            factors.iter().copied().filter(|factor| factor.1 > 0).collect();
         factors.sort_unstable();
-        let variables: Vec<u32> = factors.iter().map(|factor| factor.0.0).collect();
-        let mut exponents = vec![0; variables.len().div_ceil(4)];
+        let variables: Variables = factors.iter().map(|factor| factor.0.0).collect();
+        let mut exponents: Exponents = smallvec![0; variables.len().div_ceil(4)];
         for (position, (_, exponent)) in factors.iter().enumerate() {
             assert!(*exponent < 1 << 15, "an exponent below 2^15 was promised");
             let (word, shift) = lane(position);
@@ -79,7 +101,7 @@ impl Polynomial {
         Polynomial {
             variables,
             exponents,
-            coefficients: vec![Integer::ONE],
+            coefficients: smallvec![Integer::ONE],
         }
     }
 
@@ -216,7 +238,7 @@ impl Polynomial {
 
     /// The same terms over another ascending list of variables, which contains all of its own.
     pub(super) fn repack(&self, variables: &[u32]) -> Polynomial {
-        let map: Vec<(usize, u32)> = self
+        let map: SmallVec<[(usize, u32); 4]> = self
             .variables
             .iter()
             .map(|variable| {
@@ -228,14 +250,14 @@ impl Polynomial {
             })
             .collect();
         let stride = variables.len().div_ceil(4);
-        let mut exponents = vec![0; stride * self.term_count()];
+        let mut exponents: Exponents = smallvec![0; stride * self.term_count()];
         for term in 0..self.term_count() {
             for (position, (word, shift)) in map.iter().enumerate() {
                 exponents[term * stride + word] |= u64::from(self.exponent(term, position)) << shift;
             }
         }
         Polynomial {
-            variables: variables.to_vec(),
+            variables: variables.into(),
             exponents,
             coefficients: self.coefficients.clone(),
         }
@@ -244,13 +266,13 @@ impl Polynomial {
     /// Forgets variables that no term depends on any more.
     pub(super) fn trim(mut self) -> Polynomial {
         let stride = self.stride();
-        let mut used = vec![0; stride];
+        let mut used: Exponents = smallvec![0; stride];
         for words in self.exponents.chunks_exact(stride.max(1)) {
             for (all, word) in used.iter_mut().zip(words) {
                 *all |= word;
             }
         }
-        let kept: Vec<usize> = (0..self.variables.len())
+        let kept: SmallVec<[usize; 8]> = (0..self.variables.len())
             .filter(|position| {
                 let (word, shift) = lane(*position);
                 (used[word] >> shift) & 0xFFFF != 0
@@ -260,7 +282,7 @@ impl Polynomial {
             return self;
         }
         let new_stride = kept.len().div_ceil(4);
-        let mut exponents = vec![0; new_stride * self.term_count()];
+        let mut exponents: Exponents = smallvec![0; new_stride * self.term_count()];
         for term in 0..self.term_count() {
             for (new, old) in kept.iter().enumerate() {
                 let (word, shift) = lane(new);
@@ -277,7 +299,7 @@ impl Polynomial {
         if a.variables == b.variables {
             return (Cow::Borrowed(a), Cow::Borrowed(b));
         }
-        let mut union: Vec<u32> = a.variables.iter().chain(&b.variables).copied().collect();
+        let mut union: Variables = a.variables.iter().chain(&b.variables).copied().collect();
         union.sort_unstable();
         union.dedup();
         let over = |polynomial: &'a Polynomial| {
@@ -294,9 +316,9 @@ impl Polynomial {
     fn merge(a: &Polynomial, b: &Polynomial, minus: bool) -> Polynomial {
         let (m, n) = (a.term_count(), b.term_count());
         let mut result = Polynomial {
-            variables: a.variables.clone(),
-            exponents: Vec::with_capacity(a.exponents.len() + b.exponents.len()),
-            coefficients: Vec::with_capacity(m + n),
+            variables: Variables::from_slice(&a.variables),
+            exponents: Exponents::with_capacity(a.exponents.len() + b.exponents.len()),
+            coefficients: Coefficients::with_capacity(m + n),
         };
         let signed = |value: &Integer| if minus { value.neg() } else { value.clone() };
         let (mut i, mut j) = (0, 0);
@@ -329,7 +351,7 @@ impl Polynomial {
         }
         let stride = a.stride();
         result.exponents.extend_from_slice(&a.exponents[i * stride..]);
-        result.coefficients.extend_from_slice(&a.coefficients[i..]);
+        result.coefficients.extend(a.coefficients[i..].iter().cloned());
         result.exponents.extend_from_slice(&b.exponents[j * stride..]);
         result.coefficients.extend(b.coefficients[j..].iter().map(signed));
         result
@@ -478,7 +500,7 @@ impl Polynomial {
         if divisor.is_one() {
             return Some(self.clone());
         }
-        let coefficients: Option<Vec<Integer>> = self
+        let coefficients: Option<Coefficients> = self
             .coefficients
             .iter()
             .map(|value| value.divide_exact(divisor))

@@ -5,6 +5,7 @@ use crate::gcd::{Budget, gcd};
 use crate::kernels::Kernels;
 use crate::polynomial::{Polynomial, Variable};
 use crate::{Field, RationalFunction};
+use lgm_source::cancellation::Cancellation;
 use rustc_hash::FxHashMap;
 
 /// The field of rational functions, with the meaning of their variables and a limit on their size.
@@ -40,6 +41,14 @@ impl RationalFunctions {
             budget: Budget::new(operations, maximum_terms),
             kernels: Kernels::default(),
             memo: FxHashMap::default(),
+        }
+    }
+
+    /// The same field, whose allowance is also exhausted once the work is asked to end.
+    pub fn until(self, cancellation: &Cancellation) -> RationalFunctions {
+        RationalFunctions {
+            budget: self.budget.until(cancellation.clone()),
+            ..self
         }
     }
 

@@ -273,7 +273,8 @@ fn formulate_with(
 fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) -> Result<Option<BlockForm>, Failure> {
     options.go_on()?;
     let values = parameter_values(problem.model).into_iter();
-    let mut rational = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut rational =
+        RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS).until(&options.cancellation);
     let cancelled = match options.symbolic {
         true => block_form(problem, system, &mut rational).ok(),
         false => None,
@@ -402,7 +403,8 @@ fn cancelled_run(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<bool, Failure> {
     let Problem { model, causality, .. } = problem;
-    let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut field =
+        RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS).until(&options.cancellation);
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;

@@ -280,7 +280,8 @@ fn defined(
     options.go_on()?;
     let states = options.states;
     let mut system = frame(prepared, states, notes);
-    let mut field = RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS);
+    let mut field =
+        RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS).until(&options.cancellation);
     let attempt = Definitions::build(prepared, states, &mut field, &mut system, columns);
     let exhausted = lgm_algebra::Field::exhausted(&field);
     let cancelled = match attempt {
