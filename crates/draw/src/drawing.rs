@@ -294,6 +294,8 @@ pub struct Label {
     pub kind: LabelKind,
     /// Its domain.
     pub domain: Option<Arc<str>>,
+    /// The element or the node that it names.
+    pub name: String,
     /// More to be said of it, for those who point at it.
     pub title: String,
 }

@@ -1,6 +1,7 @@
 //! A drawing as SVG: no scripts, no fonts of its own, readable in light, dark and print.
 
 use crate::drawing::{Anchor, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Source, Stroke};
+use crate::metrics::{LARGE, SIZE, width};
 use std::fmt::Write;
 
 /// Colours of the domains of the standard library, for light and for dark.
@@ -15,6 +16,9 @@ const DOMAINS: [(&str, &str, &str); 5] = [
 /// Ink, soft ink and paper, for light and for dark.
 const LIGHT: [&str; 3] = ["#1b1b1b", "#5c5c5c", "#ffffff"];
 const DARK: [&str; 3] = ["#ececec", "#a9a9a9", "#15181c"];
+
+/// How wide texts are in most fonts, beside their boxes.
+const NARROWER: f64 = 0.92;
 
 /// A text between tags or within quotes.
 fn escaped(text: &str) -> String {
@@ -178,8 +182,10 @@ fn edge_title(edge: &Edge) -> String {
     format!("{what}{kind}, {} -> {}{tree}", edge.from, edge.to)
 }
 
-fn open_group(out: &mut String, class: &str, title: &str) {
-    let _ = writeln!(out, "<g class=\"{class}\"><title>{}</title>", escaped(title));
+/// A group with what is said of it to those who point at it, and the name that it belongs to.
+fn open_group(out: &mut String, class: &str, name: &str, title: &str) {
+    let (name, title) = (escaped(name), escaped(title));
+    let _ = writeln!(out, "<g class=\"{class}\" data-name=\"{name}\"><title>{title}</title>");
 }
 
 fn write_branch(out: &mut String, edge: &Edge) {
@@ -189,7 +195,7 @@ fn write_branch(out: &mut String, edge: &Edge) {
         Some(false) => "",
         None => " either",
     };
-    open_group(out, "branch", &edge_title(edge));
+    open_group(out, "branch", edge.element.as_deref().unwrap_or(""), &edge_title(edge));
     match edge.width {
         1 => line(out, &format!("line {domain}{tree}"), &edge.path, edge.radius),
         _ => {
@@ -220,7 +226,7 @@ fn write_branch(out: &mut String, edge: &Edge) {
 
 fn write_bond(out: &mut String, edge: &Edge) {
     let domain = class(edge.domain.as_deref());
-    open_group(out, "bond-group", &edge_title(edge));
+    open_group(out, "half", edge.element.as_deref().unwrap_or(""), &edge_title(edge));
     match edge.width {
         1 => line(out, &format!("line bond {domain}"), &edge.path, edge.radius),
         _ => {
@@ -286,7 +292,7 @@ fn write_node(out: &mut String, node: &Node) {
 }
 
 fn write_label(out: &mut String, label: &Label) {
-    open_group(out, "label", &label.title);
+    open_group(out, "label", &label.name, &label.title);
     let at = label.at;
     match label.kind {
         LabelKind::Coupler => rect(out, "frame", at, at.h / 2.0),
@@ -300,27 +306,41 @@ fn write_label(out: &mut String, label: &Label) {
     };
     let y = at.y + at.h / 2.0 + 4.6;
     let domain = class(label.domain.as_deref());
-    let span = |class: &str, text: &str| format!("<tspan class=\"{class}\">{}</tspan>", escaped(text));
-    let text = match label.kind {
-        LabelKind::Node => span("name", &label.text),
-        LabelKind::Branch => span(&format!("name {domain}"), &label.text),
-        LabelKind::Coupler => span("name", &label.text),
-        LabelKind::Domain => span("soft italic", &label.text),
-        LabelKind::Signal => span("soft italic", &label.text),
-        LabelKind::Element(_) => match label.text.split_once(':') {
-            Some((letters, name)) => span("letters", letters) + &span("name", &format!(":{name}")),
-            None => span("letters", &label.text),
-        },
-        LabelKind::Junction => match label.text.split_once(' ') {
-            Some((digit, name)) => {
-                span("digit", digit) + &format!("<tspan class=\"soft\" dx=\"3\">{}</tspan>", escaped(name))
-            }
-            None => span("digit", &label.text),
-        },
+    let mut write = |x: f64, anchor: &str, class: &str, text: &str| {
+        let (x, y, text) = (length(x), length(y), escaped(text));
+        let _ = writeln!(
+            out,
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>"
+        );
     };
-    let (x, y) = (length(x), length(y));
-    let _ = writeln!(
-        out,
-        "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>\n</g>"
-    );
+    match label.kind {
+        LabelKind::Node | LabelKind::Coupler => write(x, anchor, "name", &label.text),
+        LabelKind::Branch => write(x, anchor, &format!("name {domain}"), &label.text),
+        LabelKind::Domain | LabelKind::Signal => write(x, anchor, "soft italic", &label.text),
+        LabelKind::Element(_) | LabelKind::Junction => {
+            let is_junction = label.kind == LabelKind::Junction;
+            let (large, small, mark) = if is_junction {
+                ("digit", "soft", ' ')
+            } else {
+                ("letters", "name", ':')
+            };
+            match label.text.split_once(mark) {
+                None => write(x, anchor, large, &label.text),
+                // Two texts that meet, since not every viewer centres a text in two styles as one.
+                Some((letters, name)) => {
+                    let rest = if is_junction {
+                        name.to_string()
+                    } else {
+                        format!(":{name}")
+                    };
+                    let gap = if is_junction { 4.0 } else { 0.5 };
+                    let (before, behind) = (width(letters, LARGE), width(&rest, SIZE));
+                    let meet = x + (before - behind - gap) / 2.0 * NARROWER;
+                    write(meet, "end", large, letters);
+                    write(meet + gap, "start", small, &rest);
+                }
+            }
+        }
+    }
+    out.push_str("</g>\n");
 }

@@ -16,6 +16,9 @@ const CLEAR: f64 = 4.0;
 /// How far above and below the middle a line may leave a side.
 const BESIDE: f64 = 8.0;
 
+/// What it costs to leave there, close to another bond.
+const CLOSE: i64 = 300;
+
 /// The margin around everything.
 const MARGIN: f64 = 18.0;
 
@@ -69,6 +72,7 @@ fn vertex(vertex: &Vertex, at: Point, w: f64, drawing: &mut Drawing) {
             Shape::Dot => LabelKind::Node,
         },
         domain: vertex.domain.clone(),
+        name: vertex.id.clone(),
         title: vertex.title.clone(),
     });
 }
@@ -118,7 +122,7 @@ fn hanging(graph: &Graph, cell: &Cell, hang: &Hang, drawing: &mut Drawing) {
         let label = Rect::around(middle, *w, LINE);
         let target = end.middle();
         drawing.signals.push(Signal {
-            element: owner,
+            element: owner.clone(),
             from: clip(middle, target, &label),
             to: clip(target, middle, &end),
         });
@@ -128,6 +132,7 @@ fn hanging(graph: &Graph, cell: &Cell, hang: &Hang, drawing: &mut Drawing) {
             anchor: Anchor::Middle,
             kind: LabelKind::Signal,
             domain: None,
+            name: owner,
             title: format!("depends on {text}"),
         });
     }
@@ -196,41 +201,64 @@ fn between(graph: &Graph, skeleton: &Skeleton, cells: &[Cell], gaps: &Gaps, draw
         .chain(drawing.signals.iter().map(|signal| (signal.from, signal.to)))
         .collect();
     let mut router = Router::new([xs, ys], [gaps.xs.clone(), gaps.ys.clone()], &boxes, &lines);
-    // Those with sides first: they are straight, or nearly so.
-    let mut order = skeleton.bonds.clone();
-    order.sort_by_key(|bond| {
+    let mut paths = find_paths(graph, skeleton, cells, &cell_of, &mut router);
+    for bond in &skeleton.bonds {
         let info = &graph.bonds[*bond];
-        let spot = |vertex: usize| skeleton.spots[vertex].unwrap_or_default();
-        let (a, b) = (spot(info.tail), spot(info.head));
-        let length = (a.0 - b.0).abs() + (a.1 - b.1).abs();
-        (skeleton.sides[*bond].is_none(), length, *bond)
-    });
-    for bond in order {
-        let info = &graph.bonds[bond];
         let (Some(a), Some(b)) = (cell_of[info.tail], cell_of[info.head]) else {
             continue;
         };
         let (tail, head) = (&cells[a], &cells[b]);
-        let wanted = skeleton.sides[bond].map(|(from, to)| ([from], [to]));
-        let mut path = wanted.and_then(|(from, to)| {
-            let (from, to) = (ports(tail, a, &from, false), ports(head, b, &to, false));
-            router.route(&from, &to, false)
-        });
-        let all = [Side::Right, Side::Down, Side::Left, Side::Up];
-        for (beside, may_share) in [(false, false), (true, false), (true, true)] {
-            path = path.or_else(|| {
-                let (from, to) = (ports(tail, a, &all, beside), ports(head, b, &all, beside));
-                router.route(&from, &to, may_share)
-            });
-        }
-        let mut path = path.unwrap_or_else(|| vec![tail.at, head.at]);
+        let mut path = paths[*bond].take().unwrap_or_else(|| vec![tail.at, head.at]);
         let count = path.len();
         let boxes = [tail, head].map(|cell| Rect::around(cell.at, cell.w, HIGH));
         let (first, last) = (path[0], path[count - 1]);
         path[0] = clip(first, path[1], &boxes[0]);
         path[count - 1] = clip(last, path[count - 2], &boxes[1]);
-        drawing.edges.push(edge(graph, bond, path));
+        drawing.edges.push(edge(graph, *bond, path));
     }
+}
+
+/// The lines of bonds between cells: first of those that get the sides that they want, the short ones first; then of the others.
+fn find_paths(
+    graph: &Graph,
+    skeleton: &Skeleton,
+    cells: &[Cell],
+    cell_of: &[Option<usize>],
+    router: &mut Router,
+) -> Vec<Option<Vec<Point>>> {
+    let mut order = skeleton.bonds.clone();
+    order.sort_by_key(|bond| {
+        let info = &graph.bonds[*bond];
+        let spot = |vertex: usize| skeleton.spots[vertex].unwrap_or_default();
+        let (a, b) = (spot(info.tail), spot(info.head));
+        ((a.0 - b.0).abs() + (a.1 - b.1).abs(), *bond)
+    });
+    let all = [Side::Right, Side::Down, Side::Left, Side::Up];
+    let mut paths: Vec<Option<Vec<Point>>> = vec![None; graph.bonds.len()];
+    // Whether sides are as wanted, whether lines may leave beside the middle, and whether they may share their way.
+    let attempts = [
+        (true, false, false),
+        (false, false, false),
+        (false, true, false),
+        (false, true, true),
+    ];
+    for (as_wanted, beside, may_share) in attempts {
+        for bond in &order {
+            let info = &graph.bonds[*bond];
+            let (Some(a), Some(b), None) = (cell_of[info.tail], cell_of[info.head], &paths[*bond]) else {
+                continue;
+            };
+            let wanted = skeleton.sides[*bond].map(|(from, to)| ([from], [to]));
+            let (from, to) = match (&wanted, as_wanted) {
+                (Some((from, to)), true) => (&from[..], &to[..]),
+                (None, true) => continue,
+                _ => (&all[..], &all[..]),
+            };
+            let (from, to) = (ports(&cells[a], a, from, beside), ports(&cells[b], b, to, beside));
+            paths[*bond] = router.route(&from, &to, may_share);
+        }
+    }
+    paths
 }
 
 /// How far beside the middle of a cell a line may leave it.
@@ -244,19 +272,20 @@ fn ports(cell: &Cell, owner: usize, sides: &[Side], beside: bool) -> Vec<Port> {
         owner,
         at: cell.at,
         sides: sides.to_vec(),
+        cost: 0,
     }];
     if !beside {
         return ports;
     }
     for sign in [-1.0, 1.0] {
-        let mut add = |at: Point, own: [Side; 2]| {
+        let mut add = |at: Point, own: [Side; 2], cost: i64| {
             let sides: Vec<Side> = sides.iter().copied().filter(|side| own.contains(side)).collect();
             if !sides.is_empty() {
-                ports.push(Port { owner, at, sides });
+                ports.push(Port { owner, at, sides, cost });
             }
         };
-        add(cell.at.moved(sign * offset(cell), 0.0), [Side::Up, Side::Down]);
-        add(cell.at.moved(0.0, sign * BESIDE), [Side::Left, Side::Right]);
+        add(cell.at.moved(sign * offset(cell), 0.0), [Side::Up, Side::Down], 0);
+        add(cell.at.moved(0.0, sign * BESIDE), [Side::Left, Side::Right], CLOSE);
     }
     ports
 }

@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use super::graph::Graph;
-use super::skeleton::Skeleton;
+use super::skeleton::{Side, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The length of a bond between two junctions, at least.
@@ -12,7 +12,7 @@ const BOND: f64 = 54.0;
 const APART: f64 = 26.0;
 
 /// The distance between rows, and how much each line that runs there adds.
-const ROWS: f64 = 26.0;
+const ROWS: f64 = 40.0;
 const LINE: f64 = 14.0;
 
 /// The places between cells where lines may run.
@@ -34,8 +34,9 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
     for (at, cell) in cells.iter().enumerate() {
         of_column.entry(cell.spot.0).or_default().push(at);
     }
-    // The last cell of each row so far.
-    let mut last: BTreeMap<i32, usize> = BTreeMap::new();
+    let corners = corners(graph, skeleton);
+    // The last thing of each row so far: its place, how far it reaches, and half its width if it is a cell.
+    let mut last: BTreeMap<i32, (f64, f64, f64)> = BTreeMap::new();
     let mut gaps = Gaps::default();
     let mut before: Option<(f64, f64)> = None;
     for column in &columns {
@@ -43,15 +44,22 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
         let mut x = before.map_or(0.0, |(x, _)| x + 30.0);
         for at in own {
             let cell = &cells[*at];
-            match last.get(&cell.spot.1) {
-                None => x = x.max(cell.reach[0]),
-                Some(other) => {
-                    let other = &cells[*other];
-                    let outer = other.reach[1] + cell.reach[0] + APART;
-                    let bonded = other.w / 2.0 + cell.w / 2.0 + BOND + 24.0;
-                    x = x.max(other.at.x + outer.max(bonded));
+            x = x.max(match last.get(&cell.spot.1) {
+                None => cell.reach[0],
+                Some((other, reach, half)) => {
+                    let bonded = half + cell.w / 2.0 + BOND + 24.0;
+                    other + (reach + cell.reach[0] + APART).max(bonded)
                 }
-            }
+            });
+        }
+        // A bond that turns into a row has nothing before it there that it could meet.
+        let turning = corners.iter().filter(|corner| corner.0 == *column);
+        let turning: Vec<i32> = turning.map(|corner| corner.1).collect();
+        for (other, reach, _) in turning.iter().filter_map(|row| last.get(row)) {
+            x = x.max(other + reach + APART);
+        }
+        for row in turning {
+            last.insert(row, (x, 0.0, 0.0));
         }
         let left = own
             .iter()
@@ -65,8 +73,8 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
         }
         for at in own {
             cells[*at].at.x = x;
-            last.insert(cells[*at].spot.1, *at);
             let cell = &cells[*at];
+            last.insert(cell.spot.1, (x, cell.reach[1], cell.w / 2.0));
             gaps.xs.extend([x - cell.reach[0] - 9.0, x + cell.reach[1] + 9.0]);
         }
         let right = own
@@ -80,6 +88,25 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
         gaps.xs.extend([right + 12.0, right + 26.0, -14.0, -28.0]);
     }
     gaps
+}
+
+/// Where bonds turn from a column into a row.
+fn corners(graph: &Graph, skeleton: &Skeleton) -> BTreeSet<(i32, i32)> {
+    let mut corners = BTreeSet::new();
+    for bond in &skeleton.bonds {
+        let (tail, head) = (graph.bonds[*bond].tail, graph.bonds[*bond].head);
+        let (Some(sides), Some(a), Some(b)) = (skeleton.sides[*bond], skeleton.spots[tail], skeleton.spots[head])
+        else {
+            continue;
+        };
+        let is_upright = |side: Side| matches!(side, Side::Up | Side::Down);
+        match (is_upright(sides.0), is_upright(sides.1)) {
+            (true, false) => _ = corners.insert((a.0, b.1)),
+            (false, true) => _ = corners.insert((b.0, a.1)),
+            _ => {}
+        }
+    }
+    corners
 }
 
 /// Rows from the top, with room for lines between them.

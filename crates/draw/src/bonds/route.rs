@@ -16,6 +16,9 @@ const SHARED: i64 = 2000;
 /// Lines are so far from each other at least.
 const NARROW: f64 = 8.0;
 
+/// How far a bond is straight at its ends: the half arrow and the stroke need that.
+const STRAIGHT: f64 = 14.0;
+
 /// How many points of the grid a search may look at.
 const LOOKS: usize = 400_000;
 
@@ -51,6 +54,8 @@ pub(super) struct Port {
     pub(super) owner: usize,
     pub(super) at: Point,
     pub(super) sides: Vec<Side>,
+    /// What it costs to use it.
+    pub(super) cost: i64,
 }
 
 /// Lines through ports, and of the others those that keep their distance.
@@ -160,16 +165,25 @@ impl Router {
             w: (a.x - b.x).abs(),
             h: (a.y - b.y).abs(),
         };
-        let (columns, rows) = self.around(&rect);
+        let (columns, rows) = self.around(&rect.grown(3.0));
         for row in rows {
             for column in columns.clone() {
                 let place = self.place(column, row);
                 for (way, step) in self.steps(column, row).into_iter().enumerate() {
-                    if let Some((from, to)) = step
-                        && meet(a, b, from, to)
-                    {
+                    let Some((from, to)) = step else {
+                        continue;
+                    };
+                    if meet(a, b, from, to) {
                         let known = &mut self.crossed[way][place];
                         *known = known.saturating_add(1);
+                    }
+                    let is_along = match way {
+                        0 => (a.y - b.y).abs() < 1.0 && (a.y - from.y).abs() < 3.0,
+                        _ => (a.x - b.x).abs() < 1.0 && (a.x - from.x).abs() < 3.0,
+                    };
+                    // Nothing runs along the bond of an element.
+                    if is_along && rect.grown(1.0).is_crossed(from, to) {
+                        self.blocked[way][place] = Block::Taken;
                     }
                 }
             }
@@ -188,8 +202,8 @@ impl Router {
             let place = self.at(port.at)?;
             for side in &port.sides {
                 let key = place * 4 + direction(*side);
-                least[key] = 0;
-                queue.push(Reverse((0i64, key)));
+                least[key] = port.cost;
+                queue.push(Reverse((port.cost, key)));
             }
         }
         let mut goals: Vec<(usize, usize)> = Vec::new();
@@ -240,11 +254,12 @@ impl Router {
         Some(self.place(nearest(&self.xs, at.x)?, nearest(&self.ys, at.y)?))
     }
 
-    /// Whether a place lies in the box of one of these.
+    /// Whether a place lies in the box of one of these, or near it.
     fn is_inside(&self, place: usize, owners: [usize; 2]) -> bool {
         let at = self.point(place);
-        let holds = |rect: &Rect| at.x > rect.x && at.x < rect.x + rect.w && at.y > rect.y && at.y < rect.y + rect.h;
-        owners.iter().filter_map(|owner| self.owned.get(owner)).any(holds)
+        let holds = |rect: Rect| at.x > rect.x && at.x < rect.x + rect.w && at.y > rect.y && at.y < rect.y + rect.h;
+        let own = owners.iter().filter_map(|owner| self.owned.get(owner));
+        own.map(|rect| rect.grown(STRAIGHT)).any(holds)
     }
 
     /// Where a step leads, and what it costs; none if it is blocked.

@@ -5,7 +5,7 @@ use crate::drawing::{Rect, Source};
 use crate::metrics::{SIZE, width};
 
 /// The distance of a text from the line that it belongs to.
-pub(super) const BESIDE: f64 = 7.0;
+pub(super) const BESIDE: f64 = 9.0;
 
 /// The radius of the circle of a source.
 pub(super) const CIRCLE: f64 = 8.0;

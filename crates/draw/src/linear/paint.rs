@@ -182,6 +182,7 @@ fn nodes(graph: &Graph, columns: &[Column], drawing: &mut Drawing) {
             anchor: Anchor::Middle,
             kind: LabelKind::Node,
             domain: node.domain.clone(),
+            name: node.name.clone(),
             title: match node.width {
                 1 => node.name.clone(),
                 width => format!("{}, {width} entries", node.name),
@@ -227,6 +228,7 @@ fn label(branch: &Branch, at: Rect, anchor: Anchor) -> Label {
         anchor,
         kind: LabelKind::Branch,
         domain: branch.domain.clone(),
+        name: branch.element.clone(),
         title: title(branch),
     }
 }
@@ -368,6 +370,7 @@ fn couplings(graph: &Graph, lines: &[Line], depths: &Depths, drawing: &mut Drawi
             anchor: Anchor::Middle,
             kind: LabelKind::Coupler,
             domain: None,
+            name: coupler.element.clone(),
             title: coupler.element.clone(),
         });
     }
@@ -406,6 +409,7 @@ fn rails(graph: &Graph, columns: &[Column], parts: &[usize], lines: &[Line], dep
                 anchor: Anchor::Middle,
                 kind: LabelKind::Domain,
                 domain,
+                name: "gnd".to_string(),
                 title: format!("reference, {text}"),
             });
         }
