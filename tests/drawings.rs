@@ -6,7 +6,7 @@ mod score;
 use crate::networks;
 use crate::support;
 
-use lgm::draw::{Drawing, Kind, LabelKind, Refusal, Stroke, dot, draw, json, svg, written_as};
+use lgm::draw::{Drawing, Kind, LabelKind, Refusal, Stroke, dot, draw, html, json, svg, written_as};
 use lgm::model::{Connection, Model, PathId};
 use lgm::source::SourceMap;
 use lgm::{Compilation, Request};
@@ -403,6 +403,26 @@ fn names_are_escaped() {
     assert_eq!(fault_of_xml(&picture), None, "{picture}");
     assert!(picture.contains("a&lt;b &amp; &quot;c&quot;"));
     assert!(dot(&drawing).contains("label=\"x>y'\\\\\\\"\""));
+}
+
+/// The page holds the picture whole, and asks nothing of the network.
+#[test]
+fn the_page_needs_no_network() {
+    let text = fs::read_to_string(program::example("quarter_car.lgm")).unwrap();
+    let mut drawing = drawing(&text, Kind::LinearGraph);
+    drawing.model = "PICTURE of <TITLE>".into();
+    let page = html(&drawing);
+    assert!(page.contains(&svg(&drawing)));
+    assert!(page.contains("<title>PICTURE of &lt;TITLE&gt;</title>"), "{page}");
+    assert_eq!(
+        page.matches("://").count(),
+        page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count()
+    );
+    for edge in &drawing.edges {
+        let name = edge.element.as_deref().unwrap();
+        // Its line and its name.
+        assert_eq!(page.matches(&format!("data-name=\"{name}\"")).count(), 2, "{name}");
+    }
 }
 
 /// A ladder of this many sections.

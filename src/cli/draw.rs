@@ -6,7 +6,7 @@ use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request};
 use clap::ValueEnum;
-use lgm_draw::{Drawing, Kind, Refusal, dot, draw, json, svg, written_as};
+use lgm_draw::{Drawing, Kind, Refusal, dot, draw, html, json, svg, written_as};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_source::SourceMap;
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 Examples:
   lgm draw examples/quarter_car.lgm -o quarter_car.svg
   lgm draw examples/quarter_car.lgm --as bond-graph -o quarter_car.svg
+  lgm draw examples/line.lgm --set N=40 -o line.html
   lgm draw examples/lever.lgm --format dot")]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -53,6 +54,8 @@ enum Notation {
 enum Format {
     /// A picture
     Svg,
+    /// A page with the picture, to be moved, enlarged and searched
+    Html,
     /// The graph alone, for the layout of Graphviz
     Dot,
     /// Places and texts, for programs
@@ -64,6 +67,7 @@ impl Format {
     fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()? {
             "dot" | "gv" => Some(Format::Dot),
+            "html" | "htm" => Some(Format::Html),
             "json" => Some(Format::Json),
             "svg" => Some(Format::Svg),
             _ => None,
@@ -111,6 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let format = arguments.format.or(by_name).unwrap_or(Format::Svg);
     let written = write_result(arguments.output.as_deref(), &mut |out| match format {
         Format::Svg => out.write_all(svg(&drawing).as_bytes()),
+        Format::Html => out.write_all(html(&drawing).as_bytes()),
         Format::Dot => out.write_all(dot(&drawing).as_bytes()),
         Format::Json => write_in_lines(out, &json(&drawing)),
     });

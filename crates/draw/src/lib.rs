@@ -1,4 +1,4 @@
-//! Drawings of models: linear graphs and bond graphs, as data ([`Drawing`]) and as SVG, DOT and JSON.
+//! Drawings of models: linear graphs and bond graphs, as data ([`Drawing`]) and as SVG, pages, DOT and JSON.
 //!
 //! Nothing is decided here but places: branches, bonds and strokes are those of the model and of its [`CausalityReport`]. AFTER THIS
 //! POINT the entries of vectors are one line with a width, the modes of a modal block are within it, and texts have boxes that no other
@@ -8,6 +8,7 @@ mod bonds;
 mod content;
 mod dot;
 mod drawing;
+mod html;
 mod json;
 mod linear;
 mod metrics;
@@ -18,6 +19,7 @@ pub use dot::dot;
 pub use drawing::{
     Anchor, Coupling, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Signal, Source, Stroke,
 };
+pub use html::html;
 pub use json::json;
 pub use svg::svg;
 

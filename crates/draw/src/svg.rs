@@ -21,7 +21,7 @@ const DARK: [&str; 3] = ["#ececec", "#a9a9a9", "#15181c"];
 const NARROWER: f64 = 0.92;
 
 /// A text between tags or within quotes.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
