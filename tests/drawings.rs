@@ -425,6 +425,39 @@ fn the_page_needs_no_network() {
     }
 }
 
+/// The band goes from the source that is too many to those that it contradicts, in both notations, and to nothing else.
+#[test]
+fn conflicts_are_marked_back_to_their_causes() {
+    let text = "model Clash {
+      param k = 3; param b = 1; param m = 2; input u = 1; input w = 1;
+      node x, y, z : translational;
+      drive : VelocitySource(u) x -> gnd;
+      mass  : Mass(m)           x -> gnd;
+      link  : Spring(k)         x -> y;
+      tie   : VelocitySource(w) x -> z;
+      other : VelocitySource(w) z -> gnd;
+      drag  : Damper(b)         y -> gnd;
+      output v = across(drag);
+    }";
+    let marked = |kind: Kind| -> BTreeSet<String> {
+        let drawing = drawing(text, kind);
+        assert!(svg(&drawing).contains("class=\"conflict\""));
+        let marked = drawing.edges.iter().filter(|edge| edge.conflict);
+        marked.filter_map(|edge| edge.element.clone()).collect()
+    };
+    let wanted: BTreeSet<String> = ["drive", "tie", "other"].map(String::from).into();
+    assert_eq!(marked(Kind::LinearGraph), wanted);
+    assert_eq!(marked(Kind::BondGraph), wanted);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clash.lgm");
+    fs::write(&file, text).unwrap();
+    let (out, err, code) = said(&[&file.display().to_string()]);
+    assert!(out.starts_with("<svg ") && err.contains("LGM0301"), "{err}");
+    assert_eq!(code, Some(1));
+    // Without a conflict nothing is marked.
+    assert!(!svg(&self::drawing(&ladder(3), Kind::BondGraph)).contains("class=\"conflict\""));
+}
+
 /// A ladder of this many sections.
 fn ladder(sections: usize) -> String {
     let text = fs::read_to_string(program::example("line.lgm")).unwrap();

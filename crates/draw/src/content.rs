@@ -1,6 +1,7 @@
 //! What both kinds of drawings read from a model: which elements and junctions are drawn as one, what the letters of an element are, and
 //! what modulates it.
 
+use crate::conflict::Conflict;
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use lgm_equations::bond::BondGraph;
 use lgm_explain::CausalityReport;
@@ -19,6 +20,7 @@ pub(crate) struct Content<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) report: &'a CausalityReport,
     pub(crate) boxes: &'a Boxes,
+    pub(crate) conflict: &'a Conflict,
 }
 
 /// Elements and nodes that are drawn together, as one: those of a modal block.

@@ -216,6 +216,8 @@ pub struct Edge {
     pub bonds: Vec<usize>,
     /// Where effort acts; none for branches.
     pub stroke: Option<Stroke>,
+    /// Whether it lies between sources that contradict each other.
+    pub conflict: bool,
 }
 
 /// A reference node.

@@ -5,10 +5,10 @@ use crate::svg::{escaped, svg};
 
 /// The page. Who points at an element sees all that belongs to it, and what it is.
 pub fn html(drawing: &Drawing) -> String {
-    // The picture goes in last, so that nothing in it is taken for a place to fill.
-    let page = include_str!("page.html").replace("TITLE", &escaped(&drawing.model));
-    match page.split_once("PICTURE") {
-        Some((before, behind)) => format!("{before}{}{behind}", svg(drawing)),
-        None => page,
+    let named = |part: &str| part.replace("TITLE", &escaped(&drawing.model));
+    // Taken apart first: what is put in may hold any word.
+    match include_str!("page.html").split_once("PICTURE") {
+        Some((before, behind)) => format!("{}{}{}", named(before), svg(drawing), named(behind)),
+        None => svg(drawing),
     }
 }

@@ -93,6 +93,6 @@ fn edge(edge: &Edge) -> Value {
     json!({
         "element": edge.element, "name": edge.name, "kind": edge.kind.as_deref(), "from": edge.from, "to": edge.to,
         "domain": edge.domain.as_deref(), "tree": edge.tree, "source": source, "width": edge.width, "path": path,
-        "bonds": edge.bonds, "effort_at": effort_at,
+        "bonds": edge.bonds, "effort_at": effort_at, "conflict": edge.conflict,
     })
 }

@@ -5,6 +5,7 @@
 //! text overlaps.
 
 mod bonds;
+mod conflict;
 mod content;
 mod dot;
 mod drawing;
@@ -51,7 +52,9 @@ pub fn written_as(model: &Model) -> Kind {
 /// The drawing of a model. `graph` is its bond graph, and `report` its causality.
 pub fn draw(model: &Model, graph: &BondGraph, report: &CausalityReport, kind: Kind) -> Result<Drawing, Refusal> {
     let boxes = Boxes::of(model);
+    let conflict = conflict::conflict(model, report);
     let content = Content {
+        conflict: &conflict,
         model,
         graph,
         report,

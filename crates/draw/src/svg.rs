@@ -69,6 +69,9 @@ pub fn svg(drawing: &Drawing) -> String {
             circle(&mut out, "joint", *joint, 2.6);
         }
     }
+    for edge in drawing.edges.iter().filter(|edge| edge.conflict) {
+        line(&mut out, "conflict", &edge.path, edge.radius);
+    }
     for edge in &drawing.edges {
         match drawing.kind {
             Kind::LinearGraph => write_branch(&mut out, edge),

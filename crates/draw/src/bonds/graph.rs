@@ -43,6 +43,7 @@ pub(super) struct Bond {
     pub(super) width: usize,
     pub(super) bonds: Vec<usize>,
     pub(super) stroke: Stroke,
+    pub(super) conflict: bool,
 }
 
 impl Bond {
@@ -108,6 +109,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
                 let known = &mut reader.graph.bonds[*place];
                 known.width += 1;
                 known.bonds.push(index);
+                known.conflict |= bond.conflict;
                 if known.stroke != bond.stroke {
                     known.stroke = Stroke::Both;
                 }
@@ -311,6 +313,7 @@ impl Reader<'_, '_> {
             domain: of_port.or(of_tail).or(of_head),
             width: 1,
             bonds: vec![index],
+            conflict: content.conflict.bonds.contains(&index),
             stroke: match bond.effort_at {
                 Some(end) if end == bond.tail => Stroke::Tail,
                 Some(_) => Stroke::Head,
@@ -332,6 +335,7 @@ impl Reader<'_, '_> {
             let first = &mut self.graph.bonds[into];
             first.head = second.head;
             first.bonds.extend(second.bonds);
+            first.conflict |= second.conflict;
             first.name = format!("{} -> {}", first.name, second.name);
             first.domain = first.domain.take().or(second.domain);
             self.graph.bonds.remove(out);

@@ -96,6 +96,7 @@ fn edge(graph: &Graph, bond: usize, path: Vec<Point>) -> Edge {
         circle: None,
         bonds: info.bonds.clone(),
         stroke: Some(info.stroke),
+        conflict: info.conflict,
     }
 }
 

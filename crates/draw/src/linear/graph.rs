@@ -40,6 +40,8 @@ pub(super) struct Branch {
     pub(super) coupler: Option<usize>,
     /// Of storage, whether it has a state.
     pub(super) integral: Option<bool>,
+    /// Whether it lies between sources that contradict each other.
+    pub(super) conflict: bool,
     /// What modulates the element.
     pub(super) modulation: Vec<String>,
 }
@@ -166,6 +168,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
         if let Some(place) = known.get(&key) {
             let branch: &mut Branch = &mut graph.branches[*place];
             branch.width += 1;
+            branch.conflict |= content.conflict.ports.contains(&index);
             branch.tree = branch.tree.filter(|known| Some(*known) == tree);
             continue;
         }
@@ -199,6 +202,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
             source,
             coupler: None,
             integral: content.is_integral(info.element),
+            conflict: content.conflict.ports.contains(&index),
             modulation: content.modulation(info.element),
         });
     }

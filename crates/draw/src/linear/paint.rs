@@ -210,6 +210,7 @@ fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
         circle: None,
         bonds: Vec::new(),
         stroke: None,
+        conflict: branch.conflict,
     }
 }
 
