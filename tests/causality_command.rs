@@ -3,7 +3,7 @@
 use crate::causality_report::compilation;
 use crate::support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use support::program;
@@ -196,4 +196,79 @@ fn examples_of_the_help_run() {
     for line in lines {
         assert!(printed(line).contains("\nstorage\n"), "{line}");
     }
+}
+
+/// The rules of a model's tree, and the causes of its strokes, by name.
+fn rules(text: &str) -> BTreeMap<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lgm");
+    fs::write(&path, text).unwrap();
+    let (out, ..) = said(&[path.to_str().unwrap(), "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let rules = report["tree"]["rules"].as_array().cloned().unwrap_or_default();
+    let order = report["order"].as_array().unwrap().iter();
+    let word = |value: &serde_json::Value| value.as_str().unwrap().to_string();
+    (rules.iter().map(|rule| (word(&rule["name"]), word(&rule["rule"]))))
+        .chain(order.map(|step| (format!("cause of {}", word(&step["by"])), word(&step["cause"]))))
+        .collect()
+}
+
+/// Two sources of current at one node: the second one closes no loop, its node hangs on the first one.
+#[test]
+fn through_sources_in_conflict_are_blamed_by_their_cut() {
+    let found = rules(
+        "model M { node a, b : electrical; s1 : CurrentSource(1) gnd -> a; s2 : CurrentSource(2) a -> b;
+         r : Resistor(1) b -> gnd; }",
+    );
+    assert_eq!(found["s2"], "in conflict: beside it, a hangs on s1 alone");
+}
+
+/// A node that a coupler joins as well, of which either port may be a branch, does not hang on its links alone.
+#[test]
+fn nothing_is_said_of_cuts_with_couplers_that_are_open() {
+    let found = rules(
+        "model M { node a, b : electrical; i : CurrentSource(1) gnd -> a; l4 : Inductor(1) gnd -> b;
+         l2 : Inductor(1) b -> a; t : Transformer(0.4) b -> gnd, a -> b; }",
+    );
+    assert_eq!(found["l2"], "T-type storage, yet a branch: its current is set already");
+    assert!(found["t.a"].starts_with("either"), "{found:?}");
+}
+
+#[test]
+fn the_stroke_of_a_source_is_that_of_a_source() {
+    let found = rules("model M { one A; v : Se(1); s : Sf(2); v -> A; s -> A; }");
+    assert_eq!((&*found["cause of v"], &*found["cause of s"]), ("source", "source"));
+}
+
+/// The unknowns of a closed chain belong to no element: they have names all the same.
+#[test]
+fn unknowns_of_closed_chains_are_named() {
+    let path = format!("{}/examples/{}", env!("CARGO_MANIFEST_DIR"), "slider_crank.lgm");
+    let (out, ..) = said(&[&path]);
+    assert!(out.contains("1 unknown  nonlinear  phi"), "{out}");
+}
+
+/// Paths between hundreds of capacitors in one loop are not written out, which took gigabytes.
+#[test]
+fn reports_grow_no_faster_than_what_storage_follows_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.lgm");
+    let text = "model M { const N = 200; input u = 1; node v[N+1] : electrical; s : VoltageSource(u) v[1] -> gnd;
+        for i in 1:N { c[i] : Capacitor(1) v[i] -> v[i+1]; g[i] : Capacitor(1) v[i+1] -> gnd;
+        r[i] : Resistor(1) v[i+1] -> gnd; } }";
+    fs::write(&path, text).unwrap();
+    let (out, _, code) = said(&[path.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(code, Some(0));
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let storage = report["storage"].as_array().unwrap();
+    let paths = |storage: &serde_json::Value| {
+        let paths = storage["paths"].as_array().unwrap().iter();
+        paths.filter(|path| !path.as_array().unwrap().is_empty()).count()
+    };
+    let most = storage
+        .iter()
+        .max_by_key(|storage| storage["on"].as_array().unwrap().len())
+        .unwrap();
+    assert!(most["on"].as_array().unwrap().len() > 100);
+    assert_eq!(paths(most), 20);
 }

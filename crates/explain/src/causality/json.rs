@@ -41,7 +41,7 @@ pub fn json(report: &CausalityReport) -> Value {
     let through: Vec<&Vec<String>> = report.loops.iter().map(|each| &each.through).collect();
     let run = report.at_run_time.iter().map(|each| {
         let laws: Vec<&str> = each.laws.iter().map(|name| &**name).collect();
-        json!({ "unknowns": each.unknowns, "linear": each.is_linear, "laws": laws })
+        json!({ "unknowns": each.unknowns, "names": each.names, "linear": each.is_linear, "laws": laws })
     });
     let open = (report.open.iter())
         .map(|group| json!({ "bonds": group.bonds, "circulates": group.circulates, "between": group.between }));

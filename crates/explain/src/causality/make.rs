@@ -242,9 +242,14 @@ fn storage(
     found
 }
 
-/// The paths from a port to those that it follows from. Where no path of bonds is settled, its ends alone are named.
+/// So many paths of one storage element are looked for, and through loops of so many ports: beyond that nobody follows them.
+const MOST_PATHS: usize = 20;
+
+/// The paths from a port to those that it follows from, the first ones if there are many. Where no path of bonds is settled, its ends
+/// alone are named.
 fn follows(paths: &Paths<'_>, port: PortId, variable: Variable, from: &[PortId]) -> Vec<CausalPath> {
-    let mut known: FxHashMap<PortId, Vec<String>> = paths.back(port, variable, from).into_iter().collect();
+    let first = &from[..from.len().min(MOST_PATHS)];
+    let mut known: FxHashMap<PortId, Vec<String>> = paths.back(port, variable, first).into_iter().collect();
     let path = |to: &PortId| CausalPath {
         to: to.index(),
         through: known.remove(to).unwrap_or_default(),
@@ -290,6 +295,9 @@ fn at_run_time(system: &StateSystem) -> Vec<RunTimeLoop> {
         }
         RunTimeLoop {
             unknowns: each.unknowns.len(),
+            names: (each.unknowns.iter())
+                .map(|unknown| system.exprs.symbol_info(*unknown).name.to_string())
+                .collect(),
             is_linear: each.linear,
             laws,
         }
@@ -297,10 +305,10 @@ fn at_run_time(system: &StateSystem) -> Vec<RunTimeLoop> {
     system.loops.iter().map(of).collect()
 }
 
-/// A loop with what lies between its members.
+/// A loop with what lies between its members, unless it is long.
 fn algebraic_loop(assigned: &Assigned<'_>, paths: &Paths<'_>, ports: &[PortId]) -> AlgebraicLoop {
     let mut through: Vec<String> = Vec::new();
-    for port in ports {
+    for port in ports.iter().filter(|_| ports.len() <= MOST_PATHS) {
         let Some(taken) = assigned.causality.solved[port.index()] else {
             continue;
         };

@@ -35,7 +35,12 @@ pub(super) fn because(
     step: &Step,
     retained: &Retained,
 ) -> (Cause, String, String) {
-    match step.cause {
+    // Even if its junction has decided before it was its turn, a source has its stroke because it is a source.
+    let decided = match (step.cause, source_at(names, step)) {
+        (Decided::Junction(_), Some(source)) => Decided::Chosen(source),
+        (decided, _) => decided,
+    };
+    match decided {
         Decided::Chosen(port) => {
             let (cause, reason) = chosen(assigned, names, assignment, port, retained);
             (cause, names.port(port), reason)
@@ -75,6 +80,18 @@ pub(super) fn because(
             (Cause::Coupler, name.clone(), format!("{name}: {word}"))
         }
     }
+}
+
+/// The port of a source at an end of the bond of a step.
+fn source_at(names: Names<'_>, step: &Step) -> Option<PortId> {
+    let bond = &names.graph.bonds[step.bond as usize];
+    [bond.tail, bond.head].into_iter().find_map(|end| match end {
+        End::Port(port) => {
+            let element = names.model.ports[port.index()].element;
+            matches!(names.model.elements[element.index()].law, Law::Source { .. }).then_some(port)
+        }
+        End::Junction(_) => None,
+    })
 }
 
 /// Why the port of an element has the causality that it has.

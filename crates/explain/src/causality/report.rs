@@ -186,6 +186,8 @@ pub struct AlgebraicLoop {
 pub struct RunTimeLoop {
     /// How many variables are looked for.
     pub unknowns: usize,
+    /// Their names.
+    pub names: Vec<String>,
     /// Whether its equations are linear.
     pub is_linear: bool,
     /// The elements whose laws are to be met, as far as they are laws of single elements.

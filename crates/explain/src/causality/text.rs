@@ -1,6 +1,6 @@
 //! The causality of a model as text.
 
-use super::report::{CausalityReport, Cause, End, Port, Role, Storage};
+use super::report::{CausalityReport, End, Port, Role, Storage};
 use super::table::lines;
 use lgm_equations::causality::words::list;
 use lgm_model::{JunctionKind, Variable};
@@ -125,15 +125,11 @@ fn shown(report: &CausalityReport, end: End) -> String {
 
 fn bonds(report: &CausalityReport) -> Vec<Vec<String>> {
     let row = |step: &super::report::Step| {
-        let word = match step.cause {
-            Cause::Dissipator => "resistor",
-            cause => cause.word(),
-        };
         let number = format!("{}", step.bond + 1);
         vec![
             number,
             picture(report, step.bond),
-            word.to_string(),
+            step.cause.word().to_string(),
             step.because.clone(),
         ]
     };
@@ -200,7 +196,7 @@ fn at_run_time(report: &CausalityReport) -> Vec<Vec<String>> {
         };
         let laws: Vec<String> = each.laws.iter().map(ToString::to_string).collect();
         let of = match laws.is_empty() {
-            true => String::new(),
+            true => list(&each.names),
             false => format!("laws of {}", list(&laws)),
         };
         let how = if each.is_linear { "linear" } else { "nonlinear" };

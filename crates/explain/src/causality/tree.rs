@@ -211,7 +211,7 @@ fn rule(
 ) -> String {
     let loops = || closing(names.model, edges, forest, edge);
     let Some(is_branch) = edge.is_branch else {
-        return "either: the equations of its loop of couplers leave it open".to_string();
+        return "either: the equations of its loop of couplers are solved as a whole".to_string();
     };
     let Member::Port(place) = edge.of else {
         return match is_branch {
@@ -243,7 +243,11 @@ fn rule(
     match (info.role, is_branch) {
         (Role::Source(given), true) if is_across(given) => format!("always a branch: it sets its {across}"),
         (Role::Source(given), false) if !is_across(given) => format!("always a link: it sets its {through}"),
-        (Role::Source(_), _) if conflict => format!("in conflict{}", and(loops())),
+        (Role::Source(given), _) if conflict && is_across(given) => format!("in conflict{}", and(loops())),
+        (Role::Source(_), _) if conflict => match cut(names, edges, forest, edge, looks) {
+            Some((nodes, links)) => format!("in conflict: beside it, {nodes} {} on {links} alone", hang(&nodes)),
+            None => "in conflict".to_string(),
+        },
         (Role::Source(_), _) => "in conflict".to_string(),
         (Role::Storage(co_energy), true) if is_across(co_energy) => {
             "A-type storage: a branch, as it closes no loop with sources and A-type storage before it".to_string()
@@ -287,6 +291,14 @@ fn join(path: &str) -> &'static str {
     }
 }
 
+/// "hangs", of several nodes "hang".
+fn hang(nodes: &str) -> &'static str {
+    match nodes.contains(" and ") {
+        true => "hang",
+        false => "hangs",
+    }
+}
+
 fn and(path: Option<String>) -> String {
     path.map_or(String::new(), |path| format!(": it closes a loop with {path}"))
 }
@@ -299,7 +311,7 @@ fn closing(model: &Model, edges: &[Edge], forest: &Forest, edge: &Edge) -> Optio
     (!names.is_empty()).then(|| list(&names))
 }
 
-/// The nodes behind a branch, and the links that lead there besides.
+/// The nodes behind a branch, and the links that lead there besides. None where a member leads there that may be a branch as well.
 fn cut(names: Names<'_>, edges: &[Edge], forest: &Forest, edge: &Edge, looks: &mut usize) -> Option<(String, String)> {
     *looks += edges.len() + forest.up.len();
     if *looks > LOOKS {
@@ -310,8 +322,11 @@ fn cut(names: Names<'_>, edges: &[Edge], forest: &Forest, edge: &Edge, looks: &m
     let behind = forest.behind(own);
     let crosses = |other: &&Edge| {
         let (a, b) = places(other, reference);
-        other.is_branch == Some(false) && behind[a] != behind[b]
+        !std::ptr::eq(*other, edge) && behind[a] != behind[b]
     };
+    if edges.iter().filter(crosses).any(|other| other.is_branch.is_none()) {
+        return None;
+    }
     let links: Vec<String> = edges.iter().filter(crosses).map(|other| other.name.clone()).collect();
     let nodes = (0..reference).filter(|at| behind[*at]);
     let nodes: Vec<String> = nodes.map(|at| names.node(NodeId(at as u32))).collect();
