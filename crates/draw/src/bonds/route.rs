@@ -192,28 +192,36 @@ impl Router {
 
     /// The corners of a line between two ports; none if there is no way. It runs along other bonds only if it may.
     pub(super) fn route(&mut self, from: &[Port], to: &[Port], may_share: bool) -> Option<Vec<Point>> {
-        let count = self.xs.len() * self.ys.len();
         let owners = [from.first()?.owner, to.first()?.owner];
-        // Cost, place and direction; directions: right, down, left, up.
-        let mut least: Vec<i64> = vec![i64::MAX; count * 4];
-        let mut before: Vec<u32> = vec![u32::MAX; count * 4];
-        let mut queue = BinaryHeap::new();
-        for port in from {
-            let place = self.at(port.at)?;
-            for side in &port.sides {
-                let key = place * 4 + direction(*side);
-                least[key] = port.cost;
-                queue.push(Reverse((port.cost, key)));
-            }
-        }
+        // Of a place with a direction (right, down, left, up): its least cost, and where it was come to from.
+        let mut known: FxHashMap<usize, (i64, Option<usize>)> = FxHashMap::default();
         let mut goals: Vec<(usize, usize)> = Vec::new();
         for port in to {
             let place = self.at(port.at)?;
             goals.extend(port.sides.iter().map(|side| (place, (direction(*side) + 2) % 4)));
         }
+        let ends: Vec<Point> = to.iter().map(|port| port.at).collect();
+        // No way to an end is shorter than this, so that the search looks there first.
+        let rest = |place: usize| {
+            let at = self.point(place);
+            let far = |end: &Point| (end.x - at.x).abs() + (end.y - at.y).abs();
+            ends.iter().map(far).fold(f64::INFINITY, f64::min).floor() as i64
+        };
+        let mut queue = BinaryHeap::new();
+        for port in from {
+            let place = self.at(port.at)?;
+            for side in &port.sides {
+                let key = place * 4 + direction(*side);
+                known.insert(key, (port.cost, None));
+                queue.push(Reverse((port.cost + rest(place), port.cost, key)));
+            }
+        }
+        // Where there is little room, corners may be close to the ends.
+        let straight = if may_share { 0.0 } else { STRAIGHT };
         let mut looks = 0;
-        while let Some(Reverse((cost, key))) = queue.pop() {
-            if cost > least[key] {
+        while let Some(Reverse((_, cost, key))) = queue.pop() {
+            let (least, before) = known[&key];
+            if cost > least {
                 continue;
             }
             looks += 1;
@@ -221,11 +229,11 @@ impl Router {
                 return None;
             }
             let (place, heading) = (key / 4, key % 4);
-            if before[key] != u32::MAX && goals.contains(&(place, heading)) {
-                return Some(self.take(key, &before));
+            if before.is_some() && goals.contains(&(place, heading)) {
+                return Some(self.take(key, &known));
             }
             // A bond leaves its ends straight.
-            let is_start = before[key] == u32::MAX || self.is_inside(place, owners);
+            let is_start = before.is_none() || self.is_inside(place, owners, straight);
             for turn in if is_start { 0..1 } else { 0..4 } {
                 let next_heading = (heading + turn) % 4;
                 if turn == 2 {
@@ -238,10 +246,9 @@ impl Router {
                 let corner = i64::from(turn != 0 && self.visited[place]) * CROSSING * 4;
                 let next_key = next * 4 + next_heading;
                 let all = cost + step_cost + bend + corner;
-                if all < least[next_key] {
-                    least[next_key] = all;
-                    before[next_key] = key as u32;
-                    queue.push(Reverse((all, next_key)));
+                if known.get(&next_key).is_none_or(|known| all < known.0) {
+                    known.insert(next_key, (all, Some(key)));
+                    queue.push(Reverse((all + rest(next), all, next_key)));
                 }
             }
         }
@@ -250,16 +257,21 @@ impl Router {
 
     /// The place of a point, which lies on lines.
     fn at(&self, at: Point) -> Option<usize> {
-        let nearest = |values: &[f64], value: f64| values.iter().position(|each| (each - value).abs() < 1.5);
+        let nearest = |values: &[f64], value: f64| {
+            let at = values.partition_point(|each| *each < value - 1.5);
+            let apart = |place: &usize| (values[*place] - value).abs();
+            let near = (at..values.len().min(at + 3)).min_by(|a, b| apart(a).total_cmp(&apart(b)));
+            near.filter(|place| apart(place) < 1.5)
+        };
         Some(self.place(nearest(&self.xs, at.x)?, nearest(&self.ys, at.y)?))
     }
 
     /// Whether a place lies in the box of one of these, or near it.
-    fn is_inside(&self, place: usize, owners: [usize; 2]) -> bool {
+    fn is_inside(&self, place: usize, owners: [usize; 2], around: f64) -> bool {
         let at = self.point(place);
         let holds = |rect: Rect| at.x > rect.x && at.x < rect.x + rect.w && at.y > rect.y && at.y < rect.y + rect.h;
         let own = owners.iter().filter_map(|owner| self.owned.get(owner));
-        own.map(|rect| rect.grown(STRAIGHT)).any(holds)
+        own.map(|rect| rect.grown(around)).any(holds)
     }
 
     /// Where a step leads, and what it costs; none if it is blocked.
@@ -285,10 +297,12 @@ impl Router {
     }
 
     /// Marks the steps of a way as taken, and gives its corners.
-    fn take(&mut self, last: usize, before: &[u32]) -> Vec<Point> {
+    fn take(&mut self, last: usize, known: &FxHashMap<usize, (i64, Option<usize>)>) -> Vec<Point> {
         let mut keys = vec![last];
-        while before[keys[keys.len() - 1]] != u32::MAX {
-            keys.push(before[keys[keys.len() - 1]] as usize);
+        let mut at = last;
+        while let Some(before) = known.get(&at).and_then(|each| each.1) {
+            keys.push(before);
+            at = before;
         }
         keys.reverse();
         let columns = self.xs.len();
