@@ -4,6 +4,7 @@
 //! to its end is printed, the median and the most. It includes what the machine does beside.
 
 #[path = "scale/models.rs"]
+#[expect(dead_code, reason = "the tables of the other benchmark use the rest")]
 mod models;
 
 use lgm::source::cancellation::Cancellation;

@@ -70,6 +70,7 @@ pub struct Compilation {
     program: Arc<Program>,
     loading: Vec<Diagnostic>,
     elaborated: OnceLock<Stage<Model>>,
+    known: OnceLock<Option<Model>>,
     graph: OnceLock<Option<BondGraph>>,
     formulated: OnceLock<Stage<Formulated>>,
     verified: OnceLock<Vec<Diagnostic>>,
@@ -104,6 +105,7 @@ impl Compilation {
             program,
             loading,
             elaborated: OnceLock::new(),
+            known: OnceLock::new(),
             graph: OnceLock::new(),
             formulated: OnceLock::new(),
             verified: OnceLock::new(),
@@ -205,6 +207,12 @@ impl Compilation {
         self.elaborated_stage().value.as_ref()
     }
 
+    /// The flat model or, if there is an error, what is known of it all the same: values, units, nodes and instances of what has none.
+    /// It is there to be shown, and nothing else is to be made of it.
+    pub fn known_model(&self) -> Option<&Model> {
+        self.model().or_else(|| self.known.get()?.as_ref())
+    }
+
     /// The flat bond graph.
     pub fn bond_graph(&self) -> Option<&BondGraph> {
         let graph = self
@@ -301,13 +309,16 @@ impl Compilation {
             if self.is_cancelled() {
                 return Stage::skipped();
             }
-            let (value, diagnostics) =
-                stack::deep(|| lgm_elaborate::elaborate(&self.program, &self.map, &self.request.settings));
-            let failed = has_errors(&self.loading) || has_errors(&diagnostics);
-            Stage {
-                value: value.filter(|_| !failed && !self.is_cancelled()),
+            let lgm_elaborate::Elaborated {
+                mut model,
+                known,
                 diagnostics,
-            }
+            } = stack::deep(|| lgm_elaborate::elaborated(&self.program, &self.map, &self.request.settings));
+            let failed = has_errors(&self.loading) || has_errors(&diagnostics);
+            let value = model.take_if(|_| !failed && !self.is_cancelled());
+            self.known
+                .get_or_init(|| known.or(model).filter(|_| !self.is_cancelled()));
+            Stage { value, diagnostics }
         })
     }
 

@@ -59,12 +59,41 @@ pub fn model_names(program: &Program) -> Vec<String> {
     program.models().map(|model| model.name.text.to_string()).collect()
 }
 
-/// Elaborates one model of the program; `None` where an error was found, or where there is no model.
+/// What elaboration makes of a model.
+#[derive(Debug, Default)]
+pub struct Elaborated {
+    /// The flat model; none where an error was found, or where there is no model.
+    pub model: Option<Model>,
+    /// Where there are errors: what is known all the same, which are the values, units, nodes and instances of what has none. What
+    /// has an error is missing. It is there to be shown, and nothing else is to be made of it.
+    pub known: Option<Model>,
+    /// What is wrong, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Elaborated {
+    /// Nothing is known.
+    fn nothing(mut diagnostics: Vec<Diagnostic>) -> Elaborated {
+        in_source_order(&mut diagnostics);
+        Elaborated {
+            diagnostics,
+            ..Elaborated::default()
+        }
+    }
+}
+
+/// The same as [`elaborated`], for those who need a model without errors.
+pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
+    let found = elaborated(program, map, settings);
+    (found.model, found.diagnostics)
+}
+
+/// Elaborates one model of the program.
 ///
 /// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
 /// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`,
 /// and `LGM0923` for a malformed `--at`.
-pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
+pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> Elaborated {
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, map, largest);
     let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
@@ -74,8 +103,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
         .iter()
         .any(|diagnostic| matches!(diagnostic.code, Code::LGM0129 | Code::LGM0130 | Code::LGM0155));
     let Some(chosen) = chosen.filter(|_| !hopeless && !settings.cancellation.is_cancelled()) else {
-        in_source_order(&mut diagnostics);
-        return (None, diagnostics);
+        return Elaborated::nothing(diagnostics);
     };
     let inputs = options::inputs::read(program, chosen, map, &settings.inputs, &mut diagnostics);
     let point = options::point::read(program, chosen, map, &settings.point, &mut diagnostics);
@@ -91,20 +119,32 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
     reports.blame_options();
     reports.count_instances();
     let (mut diagnostics, mut model) = (reports.diagnostics, graph.model);
-    let failed = has_errors(&diagnostics) || settings.cancellation.is_cancelled();
-    in_source_order(&mut diagnostics);
-    if failed {
-        return (None, diagnostics);
+    if settings.cancellation.is_cancelled() {
+        return Elaborated::nothing(diagnostics);
     }
     model.exprs = arena.exprs;
+    if has_errors(&diagnostics) {
+        return Elaborated {
+            known: Some(model),
+            ..Elaborated::nothing(diagnostics)
+        };
+    }
+    in_source_order(&mut diagnostics);
     model.counts = normalize::counts(&model);
     let mut found = normalize::split_singular_stiffness(&mut model);
     found.extend(normalize::hold_integrals(&mut model));
     model.show_instances(&mut found);
     let failed = has_errors(&found);
     diagnostics.extend(found);
-    in_source_order(&mut diagnostics);
-    (Some(model).filter(|_| !failed), diagnostics)
+    let (model, known) = match failed {
+        true => (None, Some(model)),
+        false => (Some(model), None),
+    };
+    Elaborated {
+        model,
+        known,
+        ..Elaborated::nothing(diagnostics)
+    }
 }
 
 /// From the chosen model to the flat graph with its laws and outputs, phase by phase.

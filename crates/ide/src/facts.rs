@@ -107,7 +107,7 @@ pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<S
 /// A parameter of the model, with its values.
 pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s Parameter> {
     let kinds = [DefinitionKind::Parameter, DefinitionKind::Constant];
-    let model = snapshot.compilation().model()?;
+    let model = snapshot.compilation().known_model()?;
     let is_it = |parameter: &&Parameter| parameter.span == definition.name_span;
     model
         .parameters
@@ -124,7 +124,7 @@ pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
 
 /// The value of a single number that is declared in the model, or the signal of an input that is set by nobody else.
 pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
-    let model = snapshot.compilation().model()?;
+    let model = snapshot.compilation().known_model()?;
     let is_here = |span| span == definition.name_span;
     match definition.kind {
         DefinitionKind::Constant | DefinitionKind::Signal => fixed_values(model, definition),
@@ -193,7 +193,7 @@ fn signals_of<'m>(model: &'m Model, definition: &Definition) -> impl Iterator<It
 
 /// The unit of a signal, where it is known and has a name.
 pub(crate) fn signal_unit<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s SiUnit> {
-    let model = snapshot.compilation().model()?;
+    let model = snapshot.compilation().known_model()?;
     let found = signals_of(model, definition).next()?;
     found.unit.as_ref().filter(|unit| ***unit != *"1")
 }

@@ -120,7 +120,7 @@ fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     if definition.of.is_some() {
         return None;
     }
-    let model = snapshot.compilation().model()?;
+    let model = snapshot.compilation().known_model()?;
     let is_it = |node: &&Node| model.paths[node.path.0 as usize].span == definition.name_span;
     let entries: Vec<&Node> = model.nodes.iter().filter(is_it).collect();
     let domain = entries.first()?.domain?;

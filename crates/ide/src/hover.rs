@@ -115,7 +115,7 @@ fn output_equation(snapshot: &Snapshot, definition: &Definition) -> Option<Strin
 
 /// The variables of a node: `v` in m/s, `F` in N.
 fn node_variables(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
-    let model = snapshot.compilation().model()?;
+    let model = snapshot.compilation().known_model()?;
     let mut nodes = model.nodes.iter();
     let node = nodes.find(|node| model.paths[node.path.index()].span == definition.name_span)?;
     let domain = &model.domains[node.domain?.index()];

@@ -117,3 +117,48 @@ fn words_and_settings_are_explained_where_they_stand() {
     let started = "model M {\n  node x : translational;\n  m : Mass(1) x -> gnd, start = 2;\n}\n";
     has(started, "start", "`start`: the value at the start of the run");
 }
+
+/// The circuit with errors of several stages: a name that nobody knows, a unit that does not fit, a statement that ends too early, and a
+/// parameter without a value.
+const FAULTY: [(&str, &str); 4] = [
+    (
+        "  bleed : Resistor(1 [kohm]) b -> gnd;",
+        "  bleed : Resistor(nothing) b -> gnd;",
+    ),
+    ("  coil : Inductor(1 [mH]) b -> c;", "  coil : Inductor(1 [mF]) b -> c;"),
+    ("  end : Resistor(5 [ohm]) c -> gnd;", "  end : Resistor(5 [ohm]) c ->;"),
+    (
+        "  series : Resistor(10 [ohm]) a -> b;",
+        "  param R = 1 [ohm]/0;  series : Resistor(R) a -> b;",
+    ),
+];
+
+#[test]
+fn values_and_units_are_known_beside_errors() {
+    for (right, wrong) in FAULTY {
+        assert!(CIRCUIT.contains(right));
+        let text = CIRCUIT.replace(right, wrong);
+        let shown = |words: &str| {
+            let at = text.find(words).expect("the words") + words.len();
+            let found = Snapshot::new(&NoFiles, None, "model.lgm", &text, Cancellation::default());
+            assert!(found.problems().iter().any(|fault| !fault.is_hint), "{wrong}");
+            found
+                .hover((found.root(), at as u32))
+                .map_or(String::new(), |hover| hover.markdown)
+        };
+        assert!(shown("  param U").contains("12 V"), "{wrong}: {}", shown("  param U"));
+        assert!(
+            shown("  signal fixed").contains("Value: 6 V"),
+            "{wrong}: {}",
+            shown("  signal fixed")
+        );
+        assert!(
+            shown("  node a").contains("electrical"),
+            "{wrong}: {}",
+            shown("  node a")
+        );
+        if text.contains("param R") {
+            assert!(!shown("  param R").contains("Value"), "{}", shown("  param R"));
+        }
+    }
+}
