@@ -38,17 +38,20 @@ fn pieces(path: &[Point]) -> Vec<(Point, Point)> {
     path.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
+/// What a line is called, and its straight pieces.
+type Line = (String, Vec<(Point, Point)>);
+
 /// The texts that something lies over, for messages; and the counts.
 pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
     let mut found = Vec::new();
-    let mut lines: Vec<(String, Vec<(Point, Point)>)> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for edge in &drawing.edges {
         lines.push((edge.name.clone(), pieces(&edge.path)));
     }
     for coupling in &drawing.couplings {
         lines.push((format!("coupler {}", coupling.element), pieces(&coupling.path)));
     }
-    let crossing = |(at, one): (usize, &(String, Vec<(Point, Point)>))| {
+    let crossing = |(at, one): (usize, &Line)| {
         let others = lines[at + 1..].iter().flat_map(|other| &other.1);
         let crossed = others.filter(|b| one.1.iter().any(|a| crosses(*a, **b)));
         crossed.count()
