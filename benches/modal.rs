@@ -36,7 +36,7 @@ model M {{
     )
 }
 
-/// The peak of this process's memory in MB, where the system tells it.
+/// The peak of this process's memory in MB, if the system reports it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -54,7 +54,7 @@ fn table(out: &mut String, problem: &Problem, curves: &[Curve]) {
     }
 }
 
-/// Dashes and marks of the curves, so that they can be told apart without colour.
+/// Dashes and marks of the curves, so that they can be distinguished without colour.
 const STYLES: [(&str, &str, &str); 4] = [
     ("#0072b2", "", "circle"),
     ("#d55e00", "7 4", "square"),

@@ -315,7 +315,7 @@ fn a_reader_that_leaves_is_no_fault() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let folder = folder();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command(folder.path(), &["equations", "oscillator.lgm"])

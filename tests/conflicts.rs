@@ -293,7 +293,7 @@ i3 : CurrentSource(3) c -> gnd; }";
 
 /// The factor that a coupler is said to carry a variable on by is the one that the equations have.
 #[test]
-fn the_factors_told_are_those_of_the_equations() {
+fn the_factors_reported_are_those_of_the_equations() {
     let couplers = [
         ("Transformer(2) a -> gnd, b -> gnd", "2"),
         ("Transformer(2) gnd -> a, b -> gnd", "-2"),
@@ -307,8 +307,8 @@ fn the_factors_told_are_those_of_the_equations() {
         let conflict = format!("{text} t : VoltageSource(3) b -> gnd; }}");
         let (found, _) = check(&conflict, &[], false);
         let words = format!("is {factor} times the voltage of `a`");
-        let told = found[0].labels.iter().any(|label| label.message.contains(&words));
-        assert!(told, "{coupler}: {:?}", found[0].labels);
+        let reported = found[0].labels.iter().any(|label| label.message.contains(&words));
+        assert!(reported, "{coupler}: {:?}", found[0].labels);
         let mut map = SourceMap::default();
         let root = map.add("model.lgm", format!("{text} }}"), None);
         let (system, _) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());

@@ -39,8 +39,8 @@ for word in sys.argv[3:]:
     key, value = word.split("=")
     changed[key] = float(value)
 names = {}
-told = r'^  (?:output |input )?Real (\w+)(?:\(.*?\))?(?: = .*)? "((?:[^"\\]|\\.)*)";$'
-for found in re.finditer(told, open(path).read(), re.M):
+reported = r'^  (?:output |input )?Real (\w+)(?:\(.*?\))?(?: = .*)? "((?:[^"\\]|\\.)*)";$'
+for found in re.finditer(reported, open(path).read(), re.M):
     names.setdefault(found.group(2), found.group(1))
 times = wanted["times"]
 model = rumoca.Session().load(path, model=name)

@@ -42,7 +42,7 @@ fn same(a: &Compiled, b: &Compiled, inputs: usize) -> Result<(), String> {
 
 /// Compiles all forms, compares each with the first. `same_order` where no form has storage that another lacks.
 fn compare(seed: u64, network: &Network, texts: &[String], same_order: bool) -> Result<bool, String> {
-    let told = |error: String| format!("seed {seed}: {error}\n{}", texts.join("\n"));
+    let reported = |error: String| format!("seed {seed}: {error}\n{}", texts.join("\n"));
     let well_posed = matches!(verdict(network), Verdict::WellPosed { .. });
     let mut compiled = Vec::new();
     for text in texts {
@@ -58,9 +58,9 @@ fn compare(seed: u64, network: &Network, texts: &[String], same_order: bool) -> 
     };
     for other in others {
         if same_order && first.states.len() != other.states.len() {
-            return Err(told(format!("states {:?} and {:?}", first.states, other.states)));
+            return Err(reported(format!("states {:?} and {:?}", first.states, other.states)));
         }
-        same(first, other, network.inputs).map_err(told)?;
+        same(first, other, network.inputs).map_err(reported)?;
     }
     Ok(true)
 }

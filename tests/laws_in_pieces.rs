@@ -146,7 +146,7 @@ model Loop {
 }";
 
 #[test]
-fn a_branch_that_ends_with_no_other_is_told() {
+fn a_branch_that_ends_with_no_other_is_reported() {
     let folder = written(PARABOLA);
     for method in METHODS {
         let run = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "2", "--method", method]);
@@ -326,7 +326,7 @@ fn a_law_that_only_bends_does_not_chatter_at_rest() {
 }
 
 #[test]
-fn a_mass_that_sticks_and_a_relay_that_slides_are_told_by_every_method() {
+fn a_mass_that_sticks_and_a_relay_that_slides_are_reported_by_every_method() {
     let slide = "model M {
   node x : translational;
   state z = int(if across(m) > 1 then -1 else 1);
@@ -540,7 +540,7 @@ fn sweeps_leap_too() {
     near("q(6)", last.parse().unwrap(), -1.382_789_0, 1e-5);
 }
 
-/// Whoever reads the equations, or only checks them, is told of leaps; of storage that is retained as well.
+/// Leaps are reported to those who read the equations and to those who only check them; those of retained storage as well.
 #[test]
 fn leaps_are_warned_of() {
     for (linear, options, is_told) in [

@@ -63,7 +63,7 @@ fn fault(source: &str, point: &[&str], equilibrium: bool) -> (Diagnostic, String
     let mut errors = diagnostics
         .into_iter()
         .filter(|diagnostic| diagnostic.severity == Severity::Error);
-    let first = errors.next().expect("a fault is told");
+    let first = errors.next().expect("a fault is reported");
     assert!(errors.next().is_none(), "{shown}");
     (first, shown)
 }
@@ -283,7 +283,7 @@ fn where_all_moves_on_there_is_no_equilibrium() {
 }
 
 #[test]
-fn a_name_that_is_no_state_and_a_wrong_unit_are_told() {
+fn a_name_that_is_no_state_and_a_wrong_unit_are_reported() {
     let (diagnostic, shown) = fault(&pendulum(), &["thета=1"], false);
     assert!(diagnostic.code.as_str().starts_with("LGM09"), "{shown}");
     let (diagnostic, shown) = fault(&pendulum(), &["tetha=1"], false);

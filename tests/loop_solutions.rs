@@ -104,7 +104,7 @@ fn laws_that_have_no_solution_come_close_to_one() {
 }
 
 #[test]
-fn a_chain_that_does_not_reach_is_told_in_a_batch_too() {
+fn a_chain_that_does_not_reach_is_reported_in_a_batch_too() {
     let folder = folder();
     let run = lgm(
         folder.path(),

@@ -22,9 +22,9 @@ fn the_example_prints_what_the_readme_says() {
         .unwrap();
     assert!(output.status.success());
     let printed = String::from_utf8(output.stdout).unwrap();
-    let told = block(&readme, "text");
+    let reported = block(&readme, "text");
     assert!(
-        printed.contains(told),
-        "the README says\n{told}\nand the tool prints\n{printed}"
+        printed.contains(reported),
+        "the README says\n{reported}\nand the tool prints\n{printed}"
     );
 }

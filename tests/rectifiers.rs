@@ -168,7 +168,7 @@ fn a_doubler_has_no_tolerance_beyond_its_voltages() {
 }
 
 /// A bridge whose negative pole is tied to the other side of the source by a leak alone. Voltages of 1e62 V that add up to those of its diodes
-/// passed for a solution, as doubles tell no better there, and for a size of the capacitor's: it had no tolerance, a row showed 380 V where
+/// passed for a solution, as doubles resolve no better there, and for a size of the capacitor's: it had no tolerance, a row showed 380 V where
 /// there are 5 mV, and every method ended elsewhere, in silence. What is expected was found by SciPy: Radau at 1e-9, with the node found by
 /// bisection.
 #[test]

@@ -31,7 +31,7 @@ fn check(text: impl AsRef<[u8]>) -> Answer {
     run(text, &["check"])
 }
 
-// It is waited for by `wait4`, which tells what it used.
+// It is waited for by `wait4`, which reports what it used.
 #[allow(clippy::zombie_processes)]
 fn run(text: impl AsRef<[u8]>, arguments: &[&str]) -> Answer {
     let folder = tempfile::tempdir().unwrap();
@@ -421,7 +421,7 @@ fn very_many_faults_are_counted_rather_than_shown() {
 }
 
 #[test]
-fn a_fault_in_a_million_instances_is_told_once_and_ends_the_work() {
+fn a_fault_in_a_million_instances_is_reported_once_and_ends_the_work() {
     let part = "component Part(R) { port p : electrical; r : Resistor(R) p -> gnd; }\n";
     for (code, statement) in [
         ("LGM0201", "q[i] : Resistor(1 [kg]) a -> gnd;"),

@@ -30,20 +30,20 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
     fs::write(folder.path().join("lag.lgm"), lag(experiment)).unwrap();
     // A lag of T = 2 s: five of these are 10 s; of 2.2 s, 11 s, rounded up.
     for (set, stop) in [("T=2", 10.0), ("T=2.2", 20.0), ("T=3e-6", 2e-5)] {
-        let (last, told) = last_time(&folder, &["bare.lgm", "--set", set]);
+        let (last, reported) = last_time(&folder, &["bare.lgm", "--set", set]);
         assert_eq!(last, stop, "{set}");
         assert!(
-            told.contains("LGM0936")
-                && told.contains("five time constants")
-                && told.contains(&format!("write `--stop {}`", lgm::diagnostic::six_digits(last))),
-            "{told}"
+            reported.contains("LGM0936")
+                && reported.contains("five time constants")
+                && reported.contains(&format!("write `--stop {}`", lgm::diagnostic::six_digits(last))),
+            "{reported}"
         );
     }
     // What is said is heeded, and nothing is remarked on.
-    let (last, told) = last_time(&folder, &["bare.lgm", "--stop", "3"]);
-    assert_eq!((last, told.contains("LGM0936")), (3.0, false), "{told}");
-    let (last, told) = last_time(&folder, &["lag.lgm"]);
-    assert_eq!((last, told.contains("LGM0936")), (4.0, false), "{told}");
+    let (last, reported) = last_time(&folder, &["bare.lgm", "--stop", "3"]);
+    assert_eq!((last, reported.contains("LGM0936")), (3.0, false), "{reported}");
+    let (last, reported) = last_time(&folder, &["lag.lgm"]);
+    assert_eq!((last, reported.contains("LGM0936")), (4.0, false), "{reported}");
     // From the start, whatever that is.
     assert_eq!(
         last_time(&folder, &["bare.lgm", "--set", "T=2", "--start", "7"]).0,
@@ -78,11 +78,11 @@ fn modes_of_nonlinear_equations_choose_a_stop_too() {
     }";
     fs::write(folder.path().join("pendulum.lgm"), pendulum).unwrap();
     // Ten periods of 2*pi/sqrt(g) = 2.006 s.
-    let (last, told) = last_time(&folder, &["pendulum.lgm"]);
-    assert_eq!(last, 50.0, "{told}");
+    let (last, reported) = last_time(&folder, &["pendulum.lgm"]);
+    assert_eq!(last, 50.0, "{reported}");
     assert!(
-        told.contains("ten periods") && told.contains("2.00607 s") && told.contains("small motions"),
-        "{told}"
+        reported.contains("ten periods") && reported.contains("2.00607 s") && reported.contains("small motions"),
+        "{reported}"
     );
 }
 

@@ -19,20 +19,20 @@ fn attempt(text: &str, states: StateRequest) -> (Result<StateSystem, Vec<&'stati
     };
     request.equations.states = states;
     let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
-    let told = render(&map, &diagnostics, false);
+    let reported = render(&map, &diagnostics, false);
     if has_errors(&diagnostics) {
         let errors = diagnostics.iter().filter(|each| each.severity == Severity::Error);
         let mut codes: Vec<&'static str> = errors.map(|each| each.code.as_str()).collect();
         codes.sort_unstable();
         codes.dedup();
-        return (Err(codes), told);
+        return (Err(codes), reported);
     }
-    (Ok(system.unwrap()), told)
+    (Ok(system.unwrap()), reported)
 }
 
 fn compile(text: &str) -> StateSystem {
-    let (system, told) = attempt(text, StateRequest::Natural);
-    system.unwrap_or_else(|_| panic!("{text}\n{told}"))
+    let (system, reported) = attempt(text, StateRequest::Natural);
+    system.unwrap_or_else(|_| panic!("{text}\n{reported}"))
 }
 
 struct First(Vec<f64>);
@@ -103,8 +103,8 @@ fn three_capacitors_in_any_order() {
                 "model M {{\n  param C1 = 1e-6; param V = 1;\n  node a, b : electrical;\n{order}  r : Resistor(1e3) a -> gnd;
   output v1 = across(c1); output v2 = across(c2); output v3 = across(c3);\n}}"
             );
-            let (system, told) = attempt(&text, states);
-            let system = system.unwrap_or_else(|_| panic!("{text}\n{told}"));
+            let (system, reported) = attempt(&text, states);
+            let system = system.unwrap_or_else(|_| panic!("{text}\n{reported}"));
             let row = first_row(&system, &[]);
             assert!(near(&row, &[2.0 / 3.0, -1.0 / 3.0, 1.0]), "{text}\n{row:?}");
             // An expression over the parameters, not a number.
@@ -126,10 +126,10 @@ fn two_that_are_given_determine_the_third_or_contradict_it() {
         assert!(near(&first_row(&compile(&text), &[]), &[4.0]), "{text}");
         for (given, fits) in [("4", true), ("3", false)] {
             let text = text.replace("a -> b;", &format!("a -> b, start = {given};"));
-            let (system, told) = attempt(&text, StateRequest::Natural);
+            let (system, reported) = attempt(&text, StateRequest::Natural);
             match system {
                 Ok(_) => assert!(fits, "{text}"),
-                Err(codes) => assert!(!fits && codes == ["LGM0425"], "{text}\n{told}"),
+                Err(codes) => assert!(!fits && codes == ["LGM0425"], "{text}\n{reported}"),
             }
         }
     }
@@ -395,7 +395,7 @@ fn random_networks_in_random_orders() {
                 declared.join(", "),
                 lines.join("\n  ")
             );
-            let (system, told) = attempt(&text, StateRequest::Natural);
+            let (system, reported) = attempt(&text, StateRequest::Natural);
             match (&expected, system) {
                 (Some(expected), Ok(system)) => {
                     let row = first_row(&system, &[]);
@@ -403,10 +403,10 @@ fn random_networks_in_random_orders() {
                     settled += 1;
                 }
                 (None, Err(codes)) => {
-                    assert_eq!(codes, ["LGM0425"], "{text}\n{told}");
+                    assert_eq!(codes, ["LGM0425"], "{text}\n{reported}");
                     refused += 1;
                 }
-                _ => panic!("{text}\n{told}\n{expected:?}"),
+                _ => panic!("{text}\n{reported}\n{expected:?}"),
             }
         }
     }
@@ -481,12 +481,12 @@ fn integrals_of_storage_begin_where_it_does() {
         None,
     );
     let (system, diagnostics) = lgm::compile(&files, &mut map, root, &Request::default());
-    let told = render(&map, &diagnostics, false);
-    let system = system.unwrap_or_else(|| panic!("{told}"));
+    let reported = render(&map, &diagnostics, false);
+    let system = system.unwrap_or_else(|| panic!("{reported}"));
     assert!(near(&first_row(&system, &[]), &[1.0, 1.0, 1.0, 0.0]));
     assert!(
-        told.contains("LGM0438") && told.contains("`moved` counts from 0, where `s3` starts elsewhere"),
-        "{told}"
+        reported.contains("LGM0438") && reported.contains("`moved` counts from 0, where `s3` starts elsewhere"),
+        "{reported}"
     );
     assert_eq!(system.states.len(), 7);
 }

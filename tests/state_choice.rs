@@ -14,8 +14,8 @@ pub(crate) fn compile(text: &str, retain: &[&str]) -> (StateSystem, String) {
     };
     request.equations.retain = retain.iter().map(|name| name.to_string()).collect();
     let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
-    let told = render(&map, &diagnostics, false);
-    (system.unwrap_or_else(|| panic!("{told}")), told)
+    let reported = render(&map, &diagnostics, false);
+    (system.unwrap_or_else(|| panic!("{reported}")), reported)
 }
 
 fn states(system: &StateSystem) -> Vec<&str> {
@@ -64,23 +64,23 @@ fn amplifiers_keep_states_that_determine_their_outputs() {
             .replace(second, first)
             .replace("FIRST", second);
         for text in [AMPLIFIER, &swapped] {
-            let (system, told) = compile(text, &[]);
+            let (system, reported) = compile(text, &[]);
             assert!(
                 amplification(&system) < 1e3,
                 "{:?} {}",
                 states(&system),
                 amplification(&system)
             );
-            assert!(!told.contains("LGM0439"), "{told}");
+            assert!(!reported.contains("LGM0439"), "{reported}");
         }
     }
     // Both hold the voltage of one output, and the other one is a hundred million times their difference.
     let worst = ["a", "d"];
-    let (system, told) = compile(AMPLIFIER, &worst);
+    let (system, reported) = compile(AMPLIFIER, &worst);
     assert_eq!(states(&system), ["a.v", "d.v"]);
     assert!(
-        amplification(&system) > 1e6 && told.contains("LGM0439"),
-        "{} {told}",
+        amplification(&system) > 1e6 && reported.contains("LGM0439"),
+        "{} {reported}",
         amplification(&system)
     );
 }
@@ -112,15 +112,15 @@ fn refused(text: &str, retain: &[&str]) -> String {
     let mut request = Request::default();
     request.equations.retain = retain.iter().map(|name| name.to_string()).collect();
     let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
-    let told = render(&map, &diagnostics, false);
-    assert!(system.is_none(), "{told}");
-    told
+    let reported = render(&map, &diagnostics, false);
+    assert!(system.is_none(), "{reported}");
+    reported
 }
 
 #[track_caller]
-fn says(told: &str, parts: &[&str]) {
+fn says(reported: &str, parts: &[&str]) {
     for part in parts {
-        assert!(told.contains(part), "`{part}` is not in\n{told}");
+        assert!(reported.contains(part), "`{part}` is not in\n{reported}");
     }
 }
 
@@ -257,26 +257,26 @@ model M {{
     let sharp = "int(across) = 0.03*tanh(through/0.01) + 0.001*through;";
     // How narrow a knee is beside the swing of a run is known to nobody beforehand, so that slight ones count too.
     for law in [sharp, "int(across) = 0.03*tanh(through/5) + 0.001*through;"] {
-        let (system, told) = compile(&core(law, ""), &[]);
+        let (system, reported) = compile(&core(law, ""), &[]);
         assert_eq!(states(&system), ["leakage.total_int_v"]);
-        assert!(!told.contains("LGM0449"), "{told}");
+        assert!(!reported.contains("LGM0449"), "{reported}");
     }
     for (law, retained) in [
         (sharp, &["core"][..]),
         ("int(across) = 0.01*through + 0.1*through^3;", &[]),
         ("through = int(across)/0.2 + (int(across)/0.01)^5;", &[]),
     ] {
-        let (system, told) = compile(&core(law, ""), retained);
-        assert!(!told.contains("LGM0449"), "{told}");
-        assert!(!states(&system).contains(&"leakage.total_int_v"), "{told}");
+        let (system, reported) = compile(&core(law, ""), retained);
+        assert!(!reported.contains("LGM0449"), "{reported}");
+        assert!(!states(&system).contains(&"leakage.total_int_v"), "{reported}");
     }
     // A coil that something drives by the square of the core's voltage: no total has that for its rate.
     let driven = "node d : electrical;
   probe : VoltageSource(0.1*across(core)^2) d -> gnd;
   coil : Inductor(1) d -> gnd;";
-    let (_, told) = compile(&core(sharp, driven), &[]);
+    let (_, reported) = compile(&core(sharp, driven), &[]);
     says(
-        &told,
+        &reported,
         &["LGM0449", "`core` follows from other storage", "--retain core"],
     );
 }
@@ -293,7 +293,10 @@ fn storage_that_keeps_some_of_its_states_is_remarked_upon() {
       spring : Spring(4) s -> gnd;
       output v = across(cart);
     }";
-    let (system, told) = compile(text, &["load"]);
+    let (system, reported) = compile(text, &["load"]);
     assert_eq!(states(&system), ["load.v[1]", "spring.F"]);
-    says(&told, &["LGM0927", "keeps 1 of its 2 states", "its own other entries"]);
+    says(
+        &reported,
+        &["LGM0927", "keeps 1 of its 2 states", "its own other entries"],
+    );
 }

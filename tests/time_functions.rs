@@ -182,14 +182,14 @@ fn a_function_of_time_is_the_same_as_input_signal_and_in_place() {
         for function in FUNCTIONS {
             let mut reference: Option<(Rows, usize)> = None;
             for (way, text) in written_in_four_ways(template, function) {
-                let (rows, told) = simulated(&text, &[]);
+                let (rows, reported) = simulated(&text, &[]);
                 // Impulses in outputs are reported in each way.
-                let told = told.matches("LGM1022").count();
+                let reported = reported.matches("LGM1022").count();
                 let Some((expected, wanted)) = &reference else {
-                    reference = Some((rows, told));
+                    reference = Some((rows, reported));
                     continue;
                 };
-                assert_eq!(told, *wanted, "{name} with {function} as {way}");
+                assert_eq!(reported, *wanted, "{name} with {function} as {way}");
                 for column in expected.names.iter().filter(|name| !name.contains('(')) {
                     let (found, wanted) = (rows.column(column), expected.column(column));
                     for (a, b) in found.iter().zip(&wanted) {

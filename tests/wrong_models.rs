@@ -260,7 +260,7 @@ fn a_mismatch_without_a_number_is_an_error() {
     );
 }
 
-/// A length in metres is not taken for millimetres because a number stands before it; and where nobody can tell, nothing is guessed.
+/// A length in metres is not taken for millimetres because a number stands before it; and if it is ambiguous, nothing is guessed.
 #[test]
 fn a_product_with_a_number_keeps_its_unit() {
     let text = |value: &str| {
@@ -395,13 +395,13 @@ fn between(rest: &str) -> String {
 }
 
 #[test]
-fn a_mass_between_moving_nodes_is_told_of() {
-    let told = |text: &str, words: &[&str]| says(text, Severity::Warning, "LGM0317", words);
-    told(
+fn a_mass_between_moving_nodes_is_reported() {
+    let reported = |text: &str, words: &[&str]| says(text, Severity::Warning, "LGM0317", words);
+    reported(
         &between("m : Mass(1 [kg]) a -> b;"),
         &["`m : Mass(..) a -> gnd;`", "`Inerter(..)`"],
     );
-    told(&between("m : Mass(1 [kg]) b -> a;"), &["`m : Mass(..) b -> gnd;`"]);
+    reported(&between("m : Mass(1 [kg]) b -> a;"), &["`m : Mass(..) b -> gnd;`"]);
     // A base that shakes is not at rest, and one that a source moves steadily is no worse than the reference.
     let on_base = |velocity: &str| {
         format!(
@@ -409,24 +409,24 @@ fn a_mass_between_moving_nodes_is_told_of() {
   s : Spring(5 [N/m]) x -> base;  m : Mass(1 [kg]) x -> base;  output v = across(x); }}"
         )
     };
-    told(&on_base("sin(time)"), &["`m` lies between two nodes"]);
+    reported(&on_base("sin(time)"), &["`m` lies between two nodes"]);
     silent(&on_base("2 [m/s]"));
-    told(
+    reported(
         "model M { node a, b : rotational;  t : TorqueSource(1) gnd -> a;  J : Inertia(1) a -> b;  d : RotaryDamper(1) b -> gnd;
   output w = across(a); }",
         &["moment of inertia", "`RotaryInerter(..)`"],
     );
-    told(
+    reported(
         "model M { node a, b : thermal;  q : HeatSource(1) gnd -> a;  C : ThermalCapacitor(1) a -> b;  r : ThermalResistor(1) b -> gnd;
   s : ThermalResistor(1) a -> gnd;  output T = across(a); }",
         &["heat capacity"],
     );
-    told(
+    reported(
         "model M { node q[2] vector, p[2] vector : translational;  f : ForceSource([1, 0]) gnd -> q;
   m : Mass(1) q -> p;  d : Damper(1) p -> gnd;  e : Damper(2) q -> gnd;  output v = across(m)[1]; }",
         &["`m` lies between two nodes"],
     );
-    told(
+    reported(
         "component Body(m [kg]) { port p, ref : translational;  mass : Mass(m) p -> ref; }
 model M { node a, b : translational;  f : ForceSource(1) gnd -> a;  x : Body(2 [kg]) (p = a, ref = b);  d : Damper(1) b -> gnd;
   e : Damper(1) a -> gnd;  output v = across(a); }",

@@ -61,7 +61,7 @@ pub fn own_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Resident memory of this process now, in bytes; 0 where the system does not tell.
+/// Resident memory of this process now, in bytes; 0 if the system does not report it.
 pub fn own_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -8,7 +8,7 @@ use std::path::Path;
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 250.0;
 
-/// Names, colours and dashes, so that curves can be told apart without colour.
+/// Names, colours and dashes, so that curves can be distinguished without colour.
 const CURVES: [(&str, &str, &str); 6] = [
     ("lgm", "#0072b2", ""),
     ("diffsol by hand", "#d55e00", "8 4"),

@@ -18,11 +18,11 @@ pub(super) fn print(map: &SourceMap, diagnostics: &[Diagnostic]) {
     if is_seen && let Some(pointer) = pointer(diagnostics) {
         text.push_str(&pointer);
     }
-    // There is nobody left to tell where standard error itself is closed.
+    // If standard error itself is closed, there is nowhere left to report this.
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// Tells a person that all is well; a tool knows it from the exit code, and reads nothing.
+/// Reports to a person that all is well; a tool knows it from the exit code, and reads nothing.
 pub(super) fn say_without_faults() {
     let mut stream = std::io::stderr().lock();
     if stream.is_terminal() {

@@ -1,5 +1,5 @@
 //! Modes from tables: what a table of closed-form modes says is what the library's block says, and what is wrong with a
-//! table is told at its place.
+//! table is reported at its place.
 
 use crate::support::linear::assert_same_response;
 use crate::support::program;
@@ -147,7 +147,7 @@ fn faults(block: &str, modes: &str, table: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn faults_of_a_table_are_told_at_their_place() {
+fn faults_of_a_table_are_reported_at_their_place() {
     let head = "frequency,shape(0.4),shape(1.5)\n";
     let whole = format!("{head}1,2,3\n4,5,6\n");
     let table = "table(\"modes.csv\")";

@@ -73,7 +73,7 @@ impl Client {
         let params =
             json!({ "processId": null, "rootUri": null, "capabilities": capabilities, "workspaceFolders": folders });
         client.ask("initialize", params).unwrap();
-        client.tell("initialized", json!({}));
+        client.notify("initialized", json!({}));
         client
     }
 
@@ -89,7 +89,7 @@ impl Client {
         self.send_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
     }
 
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub fn notify(&mut self, method: &str, params: Value) {
         self.send_text(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
@@ -143,16 +143,16 @@ impl Client {
 
     pub fn open(&mut self, uri: &str, text: &str) {
         let document = json!({ "uri": uri, "languageId": "lgm", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     pub fn change(&mut self, uri: &str, version: i64, changes: Value) {
         let params = json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": changes });
-        self.tell("textDocument/didChange", params);
+        self.notify("textDocument/didChange", params);
     }
 
     pub fn close(&mut self, uri: &str) {
-        self.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+        self.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     }
 
     /// The next diagnostics pushed for a text, of a version if one is given.
@@ -180,7 +180,7 @@ impl Client {
     /// Says goodbye as the protocol wants it.
     pub fn end(mut self) {
         assert_eq!(self.ask("shutdown", Value::Null), Ok(Value::Null));
-        self.tell("exit", Value::Null);
+        self.notify("exit", Value::Null);
         assert_eq!(self.left(), Some(0));
     }
 }

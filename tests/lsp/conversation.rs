@@ -19,7 +19,7 @@ fn encoding(offered: Value) -> String {
         json!({ "processId": null, "rootUri": null, "capabilities": { "general": { "positionEncodings": offered } } });
     let result = client.ask("initialize", params).unwrap();
     assert_eq!(result["serverInfo"]["name"], "lgm");
-    client.tell("initialized", json!({}));
+    client.notify("initialized", json!({}));
     client.end();
     result["capabilities"]["positionEncoding"].as_str().unwrap().to_string()
 }
@@ -38,7 +38,7 @@ fn what_is_advertised_is_answered() {
     let mut client = Client::silent();
     let params = json!({ "processId": null, "rootUri": null, "capabilities": {} });
     let capabilities = client.ask("initialize", params).unwrap()["capabilities"].clone();
-    client.tell("initialized", json!({}));
+    client.notify("initialized", json!({}));
     client.open(URI, MODEL);
     let (document, position) = (json!({ "uri": URI }), json!({ "line": 0, "character": 6 }));
     let range = json!({ "start": position, "end": position });
@@ -154,13 +154,13 @@ fn malformed_messages_are_answered_and_the_next_one_is_read() {
     let closed = json!({ "textDocument": { "uri": "file:///closed.lgm" }, "position": { "line": 0, "character": 0 } });
     assert_eq!(code(client.ask("textDocument/hover", closed)), -32602);
     // Notifications have no answer, whatever they hold.
-    client.tell("$/unheardOf", json!({}));
-    client.tell("textDocument/didOpen", json!({ "textDocument": [] }));
-    client.tell(
+    client.notify("$/unheardOf", json!({}));
+    client.notify("textDocument/didOpen", json!({ "textDocument": [] }));
+    client.notify(
         "textDocument/didChange",
         json!({ "textDocument": { "uri": "file:///closed.lgm", "version": 2 }, "contentChanges": [] }),
     );
-    client.tell("$/cancelRequest", json!({ "id": 12345 }));
+    client.notify("$/cancelRequest", json!({ "id": 12345 }));
     let log = client.wait(|message| message["method"] == "window/logMessage");
     assert!(log["params"]["message"].as_str().unwrap().contains("didOpen"), "{log}");
     client.end();
@@ -186,14 +186,14 @@ fn the_order_of_beginning_and_end_is_kept() {
     assert_eq!(code(client.ask("textDocument/hover", json!({}))), -32002);
     assert_eq!(code(client.ask("shutdown", Value::Null)), -32002);
     client.open(URI, MODEL);
-    client.tell("exit", Value::Null);
+    client.notify("exit", Value::Null);
     assert_eq!(client.left(), Some(1));
 
     let client = Client::start("utf-16", None);
     assert_eq!(client.left(), Some(1), "the pipe ended");
 
     let mut client = Client::start("utf-16", None);
-    client.tell("exit", Value::Null);
+    client.notify("exit", Value::Null);
     assert_eq!(client.left(), Some(1));
 
     let mut client = Client::start("utf-16", None);
@@ -259,7 +259,7 @@ fn each_model_of_a_text_can_be_shown() {
     let text = "model A { node x : translational; m : Mass(1) x -> gnd, start = 1; output v = across(m); experiment { stop = 1 [s]; } }\n\
                 model B { node x : translational; n : Mass(1) x -> gnd; output v = across(n); }\n";
     let mut client = Client::start("utf-16", None);
-    client.tell(
+    client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": { "codeLenses": true } } }),
     );
@@ -313,7 +313,7 @@ fn hints_and_lenses_are_what_was_chosen() {
     );
     assert!(client.ask("textDocument/codeLens", lenses.clone()).unwrap().is_null());
     let chosen = json!({ "inlayHints": { "causality": false, "values": false, "domains": false }, "codeLenses": true });
-    client.tell(
+    client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": chosen } }),
     );
@@ -329,7 +329,7 @@ fn hints_and_lenses_are_what_was_chosen() {
     assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations", "M"]));
     // What is no such value changes nothing, and is reported.
     let wrong = json!({ "inlayHints": { "causality": "yes" }, "codeLenses": 0 });
-    client.tell(
+    client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": wrong } }),
     );
@@ -359,7 +359,7 @@ fn codes_lead_to_their_pages_where_the_editor_opens_them() {
     assert_eq!(codes(&plain), ["LGM0149"]);
     assert!(plain[0].get("codeDescription").is_none(), "{plain:?}");
     // Once it is asked for, what is shown is shown anew.
-    client.tell(
+    client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": { "codeLinks": true } } }),
     );
@@ -445,8 +445,8 @@ fn what_nobody_waits_for_ends_early() {
         client.begin("textDocument/diagnostic", params.clone()),
         client.begin("lgm/equations", params.clone()),
     );
-    client.tell("$/cancelRequest", json!({ "id": second }));
-    client.tell("$/cancelRequest", json!({ "id": first }));
+    client.notify("$/cancelRequest", json!({ "id": second }));
+    client.notify("$/cancelRequest", json!({ "id": first }));
     assert_eq!(code(client.answer(first)), -32800);
     assert_eq!(code(client.answer(second)), -32800);
     // An edit overtakes what was asked of the text before it.

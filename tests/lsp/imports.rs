@@ -55,17 +55,17 @@ fn files_that_change_on_the_disk_are_noticed() {
     assert_eq!(codes(&client.pushed(&main, None)), ["LGM0101"]);
     fs::write(&part, PART).unwrap();
     let changes = json!({ "changes": [{ "uri": uri(&part), "type": 1 }] });
-    client.tell("workspace/didChangeWatchedFiles", changes.clone());
+    client.notify("workspace/didChangeWatchedFiles", changes.clone());
     assert_eq!(client.pushed(&main, None), Vec::<Value>::new());
     // What is wrong with a file that is not open is listed there, and goes away.
     fs::write(&part, PART.replace("Spring", "Sprin")).unwrap();
-    client.tell("workspace/didChangeWatchedFiles", changes.clone());
+    client.notify("workspace/didChangeWatchedFiles", changes.clone());
     assert!(!client.pushed(&uri(&part), None).is_empty());
     fs::write(&part, PART).unwrap();
-    client.tell("workspace/didChangeWatchedFiles", changes);
+    client.notify("workspace/didChangeWatchedFiles", changes);
     assert_eq!(client.pushed(&uri(&part), None), Vec::<Value>::new());
     fs::write(&part, [0xff, 0xfe]).unwrap();
-    client.tell("textDocument/didSave", json!({ "textDocument": { "uri": main } }));
+    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": main } }));
     let found = client.pushed(&main, None);
     assert!(
         found[0]["message"].as_str().unwrap().contains("not UTF-8 at byte 0"),

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Code, severity, and lines and columns from 1 in characters.
-pub type Told = (String, i64, [i64; 4]);
+pub type Listed = (String, i64, [i64; 4]);
 
 /// What the terminal says, by files; what has no place in a file stands at the beginning of the model.
-pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Told>> {
+pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Listed>> {
     let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
         .args(["check", "--format", "json"])
         .arg(path)
@@ -20,7 +20,7 @@ pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Told>> {
         .output()
         .unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mut found: BTreeMap<PathBuf, BTreeSet<Told>> = BTreeMap::from([(path.to_path_buf(), BTreeSet::new())]);
+    let mut found: BTreeMap<PathBuf, BTreeSet<Listed>> = BTreeMap::from([(path.to_path_buf(), BTreeSet::new())]);
     for entry in value["diagnostics"].as_array().unwrap() {
         let severity = ["error", "warning", "information"]
             .iter()
@@ -44,7 +44,7 @@ pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Told>> {
 }
 
 /// What the editor lists, for a client that counts characters.
-pub fn listed(diagnostics: &[Value]) -> BTreeSet<Told> {
+pub fn listed(diagnostics: &[Value]) -> BTreeSet<Listed> {
     let one = |entry: &Value| {
         let number = |path: &str| entry.pointer(path).unwrap().as_i64().unwrap();
         let place = [
@@ -69,13 +69,18 @@ fn compare(client: &mut Client, paths: &[PathBuf]) -> usize {
     for path in paths {
         let expected = terminal(path);
         client.open(&uri(path), &fs::read_to_string(path).unwrap());
-        for (file, told) in &expected {
+        for (file, reported) in &expected {
             let version = (file == path).then_some(1);
             let found = listed(&client.pushed(&uri(file), version));
-            if found != *told {
-                let _ = writeln!(faults, "{} of {}:\n{found:?}\n{told:?}", file.display(), path.display());
+            if found != *reported {
+                let _ = writeln!(
+                    faults,
+                    "{} of {}:\n{found:?}\n{reported:?}",
+                    file.display(),
+                    path.display()
+                );
             }
-            count += told.len();
+            count += reported.len();
         }
         let pulled = listed(&client.pulled(&uri(path)));
         if pulled != expected[path] {

@@ -259,7 +259,7 @@ impl Case {
     pub fn check(&self, relation: Relation, seed: u64) -> Option<Broken> {
         let variant = self.variant(relation, seed)?;
         let found = self.run(relation, &variant);
-        // What fails in the same way as it is would be told of twice.
+        // What fails in the same way as it is would be reported twice.
         if let (Err(fault), Err(own)) = (&found, &self.base)
             && relation != Relation::Itself
             && fault.word() == own.word()

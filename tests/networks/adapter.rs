@@ -24,7 +24,7 @@ pub struct Compiled {
 /// How a panic of the compiler begins in the errors of [`compile_numeric`].
 pub const PANIC: &str = "the compiler panicked: ";
 
-/// Compiles a text that imports nothing; the error is what a person would read, or tells of a panic. `thorough` asks for
+/// Compiles a text that imports nothing; the error is what a person would read, or reports a panic. `thorough` asks for
 /// symbolic matrices beside the numbers and for the compiler's own verification.
 pub fn compile_system(source: &str, thorough: bool) -> Result<StateSystem, String> {
     let mut map = SourceMap::default();

@@ -110,7 +110,7 @@ fn sound(network: &Network, compiled: &Compiled, order: usize) -> Result<Agreeme
     agree(network, &compiled.linear)
 }
 
-/// The first line of an error: by which shrinking tells one fault from another.
+/// The first line of an error: by which shrinking distinguishes faults.
 fn headline(error: &str) -> String {
     error
         .split([':', '[', '\n', '='])
@@ -121,12 +121,12 @@ fn headline(error: &str) -> String {
         .collect()
 }
 
-/// A failing network made small, told in full.
+/// A failing network made small, reported in full.
 pub fn report(seed: u64, network: &Network, thorough: bool, error: &str) -> String {
     let wanted = headline(error);
     let small = shrink(network, &|smaller| {
         check(smaller, thorough).is_err_and(|error| headline(&error) == wanted)
     });
-    let told = check(&small, thorough).err().unwrap_or_default();
-    format!("seed {seed}: {told}\n{:?}\n{}", verdict(&small), write(&small))
+    let reported = check(&small, thorough).err().unwrap_or_default();
+    format!("seed {seed}: {reported}\n{:?}\n{}", verdict(&small), write(&small))
 }

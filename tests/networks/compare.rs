@@ -105,7 +105,7 @@ pub struct Agreement {
     pub rounded: usize,
 }
 
-/// Compares matrices with the reference at all [`FREQUENCIES`]; a difference is told in words.
+/// Compares matrices with the reference at all [`FREQUENCIES`]; a difference is reported in words.
 ///
 /// The scale of an output is its largest value over all inputs at that frequency. A difference above 1e-8 is allowed only
 /// where rounding each entry of A..F once to a double can explain it (four units in the last place).

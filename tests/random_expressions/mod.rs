@@ -138,7 +138,7 @@ fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
             Function::Abs => x[0].abs(),
             Function::Sign if x[0] == 0.0 => 0.0,
             Function::Sign => x[0].signum(),
-            // The order of IEEE 754's totalOrder: -0 below 0. NaN is told apart before.
+            // The order of IEEE 754's totalOrder: -0 below 0. NaN is distinguished before.
             Function::Min => x.iter().copied().min_by(f64::total_cmp).unwrap(),
             Function::Max => x.iter().copied().max_by(f64::total_cmp).unwrap(),
             Function::Floor => x[0].floor(),

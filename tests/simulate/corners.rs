@@ -31,7 +31,7 @@ fn a_step_moves_states_at_the_start_and_later() {
         assert!((row[0] - decay(*time)).abs() < 1e-9, "{time}: {}", row[0]);
     }
     let notes: Vec<&str> = summary.notes.iter().map(|note| note.code.as_str()).collect();
-    assert_eq!(notes, ["LGM1022"], "the current carries an impulse, told once");
+    assert_eq!(notes, ["LGM1022"], "the current carries an impulse, reported once");
     assert!(
         summary.notes[0]
             .message
@@ -47,7 +47,7 @@ fn a_step_moves_states_at_the_start_and_later() {
         };
         assert!((row[0] - expected).abs() < 1e-9, "{time}: {} is not {expected}", row[0]);
     }
-    assert_eq!(summary.notes.len(), 1, "told once");
+    assert_eq!(summary.notes.len(), 1, "reported once");
     assert_eq!(rows.times[10], 1.0);
     assert!(
         (rows.outputs[10][0] - 1.0).abs() < 1e-12,
@@ -178,7 +178,7 @@ fn starts_of_dependent_storage_are_compared_again_where_parameters_change() {
 }
 
 #[test]
-fn a_value_of_an_input_or_an_output_that_is_none_is_told() {
+fn a_value_of_an_input_or_an_output_that_is_none_is_reported() {
     let system = compile(
         "model Log { param m = 1 [kg]; input F [N]; node x : translational;
   push : ForceSource(F) gnd -> x; mass : Mass(m) x -> gnd; output y = log(1 - across(mass)/(1 [m/s])); }",

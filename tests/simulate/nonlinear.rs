@@ -84,7 +84,7 @@ fn a_loop_is_solved_inside_by_every_method() {
 }
 
 #[test]
-fn a_loop_without_a_solution_is_told_with_its_unknown() {
+fn a_loop_without_a_solution_is_reported_with_its_unknown() {
     // w^2 = x, and x falls through zero at time 1.
     let failing = system(&[("x", 1)], |builder, states| {
         let (symbol, w) = builder.unknown("w");
@@ -184,7 +184,7 @@ fn a_condition_on_a_state_is_located() {
     }
 }
 
-/// The parts of a step that is made again at a jump must not be shorter than time can tell apart, whatever the tolerance asks for.
+/// The parts of a step that is made again at a jump must not be shorter than time can resolve, whatever the tolerance asks for.
 #[test]
 fn a_condition_is_located_at_every_tolerance() {
     // The third run crosses on its way from before time zero.
@@ -208,7 +208,7 @@ fn a_condition_is_located_at_every_tolerance() {
 }
 
 #[test]
-fn a_condition_that_turns_back_at_once_is_told() {
+fn a_condition_that_turns_back_at_once_is_reported() {
     // A relay without hysteresis: x' = if x < 1 then 1 else -1.
     let relay = system(&[("x", 0)], |builder, states| {
         let exprs = &mut builder.system.exprs;
@@ -223,7 +223,7 @@ fn a_condition_that_turns_back_at_once_is_told() {
 }
 
 #[test]
-fn a_value_that_leaves_its_domain_is_told_with_its_expression() {
+fn a_value_that_leaves_its_domain_is_reported_with_its_expression() {
     // x falls to zero, where its logarithm ends.
     let falling = system(&[("tank.V", 1)], |builder, states| {
         let exprs = &mut builder.system.exprs;
@@ -535,7 +535,7 @@ fn a_rectifier_is_followed_at_every_tolerance() {
 
 /// A mass thrown outwards at the end of an arm of two links: it goes on along a straight line to where the arm is straight.
 #[test]
-fn a_straight_arm_is_told_as_a_singular_mass_matrix() {
+fn a_straight_arm_is_reported_as_a_singular_mass_matrix() {
     let text = "model Thrown {
       param m = 1; param L = 0.5;
       node turn[2] vector : rotational; node hand[2] vector : translational;
@@ -567,7 +567,7 @@ fn a_straight_arm_is_told_as_a_singular_mass_matrix() {
 
 /// A four-bar linkage whose crank cannot turn all the way, turned there at a steady rate.
 #[test]
-fn a_dead_centre_is_told_as_one() {
+fn a_dead_centre_is_reported_as_one() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/four_bar.lgm")).unwrap();
     let wheel = "wheel  : Inertia(J1) crank -> gnd, start = w_0;";
     assert!(text.contains(wheel) && text.contains("0.1 [m];            // crank"));

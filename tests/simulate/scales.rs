@@ -425,7 +425,7 @@ fn rest_keeps_what_the_equations_keep() {
 
     let (found, notes) = at_rest(text);
     assert!((found[0] - 1.0).abs() < 1e-6 && found[1] == 7.0, "{found:?}");
-    assert_eq!(notes, 1, "the capacitor alone is told");
+    assert_eq!(notes, 1, "the capacitor alone is reported");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn faults_of_many_runs() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// One picture holds no more curves than can be told apart, and the table all runs in any case.
+/// One picture holds no more curves than can be distinguished, and the table all runs in any case.
 #[test]
 fn a_picture_of_many_runs_shows_some_of_them() {
     let folder = folder();
@@ -214,8 +214,8 @@ fn a_picture_of_many_runs_shows_some_of_them() {
     let table = fs::read_to_string(folder.path().join("a.csv")).unwrap();
     assert!(table.lines().any(|line| line.starts_with("200,")), "{table}");
     let picture = fs::read_to_string(folder.path().join("a.svg")).unwrap();
-    let told = picture.lines().find(|line| line.starts_with("<desc>")).unwrap();
-    assert_eq!(told.matches("T=1.").count(), 16, "{told}");
+    let reported = picture.lines().find(|line| line.starts_with("<desc>")).unwrap();
+    assert_eq!(reported.matches("T=1.").count(), 16, "{reported}");
     assert_eq!(
         picture.matches("<clipPath").count(),
         1,

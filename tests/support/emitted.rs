@@ -273,7 +273,7 @@ pub fn must(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Does something for every file in two threads; the faults of all, so that one run tells everything.
+/// Does something for every file in two threads; the faults of all, so that one run reports everything.
 pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let faults = std::sync::Mutex::new(Vec::new());

@@ -24,7 +24,7 @@ use rustc_hash::FxHashSet;
 const WORTH: f64 = 1e3;
 
 /// Beyond this much, what is left of it is reported.
-const TOLD: f64 = 1e4;
+const WARNED_BEYOND: f64 = 1e4;
 
 /// An entry that is this small beside the largest one of its row is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -78,8 +78,8 @@ pub(super) fn improved(
         }
         exchanged = true;
     }
-    let told = choice.largest(|_, _, _| true).filter(|found| found.2 > TOLD);
-    let diagnostic = told.map(|(row, _, size)| choice.warning(row, size));
+    let worst = choice.largest(|_, _, _| true).filter(|found| found.2 > WARNED_BEYOND);
+    let diagnostic = worst.map(|(row, _, size)| choice.warning(row, size));
     (exchanged.then_some(choice.independent), diagnostic)
 }
 

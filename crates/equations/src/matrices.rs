@@ -32,7 +32,7 @@ pub(crate) trait Present: Field + FromExpression {
         None
     }
 
-    /// What tells elements apart, where that is quicker than writing them again: large models hold few different numbers.
+    /// A key by which elements are distinguished, if that is quicker than writing them again: large models hold few different numbers.
     fn key(_value: &Self::Element) -> Option<u64> {
         None
     }

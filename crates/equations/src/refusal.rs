@@ -1,4 +1,4 @@
-//! What to tell the user when there are no equations.
+//! What is reported to the user when there are no equations.
 
 use super::assemble::Obstacle;
 use super::outputs::OutputFault;
@@ -45,7 +45,7 @@ impl Failure {
         matches!(self, Failure::Reduction(Refusal::TooLarge))
     }
 
-    /// Whether the equations are singular, so that the elements that take part can be told.
+    /// Whether the equations are singular, so that the elements that take part can be named.
     pub(crate) fn is_singular(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Numbers that make the equations singular, told by their elements: resistances that cancel around a loop, a
+//! Numbers that make the equations singular, named by their elements: resistances that cancel around a loop, a
 //! resistance of zero against a source, masses that add up to nothing.
 
 use super::blame::Blame;

@@ -324,7 +324,7 @@ impl StartSolver<'_> {
             let terms = self.size_of(constraint.follows, point);
             let size = terms.max(follows.abs()).max(given.abs());
             let agree = (follows - given).abs() <= AGREEMENT * size.max(NOTHING);
-            // A state whose start has no value was told of elsewhere.
+            // A state whose start has no value was reported elsewhere.
             if agree || !follows.is_finite() || !given.is_finite() {
                 continue;
             }

@@ -82,7 +82,7 @@ impl Verification {
         self.without_value = nowhere.into_iter().map(|equation| flat.words(equation).0).collect();
     }
 
-    /// What to tell the user: the failures, or what was checked.
+    /// What to report to the user: the failures, or what was checked.
     pub fn into_diagnostics(self, model: &Model) -> Vec<Diagnostic> {
         if !self.diagnostics.is_empty() {
             return self.diagnostics;

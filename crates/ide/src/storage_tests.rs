@@ -60,7 +60,7 @@ model Geared {
 ";
 
 #[test]
-fn what_follows_in_a_loop_is_told_from_what_keeps_its_state() {
+fn what_follows_in_a_loop_is_distinguished_from_what_keeps_its_state() {
     assert_eq!(hints(ON_ONE_NODE), ["m[i] «state m[1].v; m[2], m[3] follow m[1]»"]);
     let words = hover(ON_ONE_NODE, "    m[");
     assert!(words.contains("Integral causality, state `m[1].v`."), "{words}");

@@ -63,9 +63,9 @@ impl Server {
             match message {
                 Incoming::Faulty(code, reason) => self.out.refuse(code, &reason),
                 Incoming::Message(Message::Request(request)) => self.request(request),
-                Incoming::Message(Message::Notification(told)) if told.method == "exit" => break,
-                Incoming::Message(Message::Notification(told)) if self.phase == Phase::Running => {
-                    self.notification(told)
+                Incoming::Message(Message::Notification(notification)) if notification.method == "exit" => break,
+                Incoming::Message(Message::Notification(notification)) if self.phase == Phase::Running => {
+                    self.notification(notification)
                 }
                 // Nothing that this server asks needs an answer; what is said before `initialize` or after `shutdown` is not heard.
                 Incoming::Message(_) => {}
@@ -134,22 +134,22 @@ impl Server {
         self.phase = Phase::Running;
     }
 
-    fn notification(&mut self, told: Notification) {
-        let method = told.method.clone();
+    fn notification(&mut self, notification: Notification) {
+        let method = notification.method.clone();
         let done = match method.as_str() {
             "initialized" => {
                 self.watch_files();
                 Ok(())
             }
-            "$/cancelRequest" => self.cancel(&told.params),
-            "textDocument/didOpen" => self.open(told.params),
-            "textDocument/didChange" => self.change(told.params),
-            "textDocument/didClose" => self.close(told.params),
+            "$/cancelRequest" => self.cancel(&notification.params),
+            "textDocument/didOpen" => self.open(notification.params),
+            "textDocument/didChange" => self.change(notification.params),
+            "textDocument/didClose" => self.close(notification.params),
             // An editor that cannot watch files may have changed others with this one.
             "textDocument/didSave" if !self.client.watches => self.disk_changed(),
             "workspace/didChangeWatchedFiles" => self.disk_changed(),
-            "workspace/didChangeConfiguration" => self.settings_changed(&told.params["settings"]["lgm"]),
-            "workspace/didChangeWorkspaceFolders" => self.change_folders(told.params),
+            "workspace/didChangeConfiguration" => self.settings_changed(&notification.params["settings"]["lgm"]),
+            "workspace/didChangeWorkspaceFolders" => self.change_folders(notification.params),
             _ => Ok(()),
         };
         if let Err(reason) = done {

@@ -147,7 +147,7 @@ impl Out {
         self.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code as i32, "message": message } }));
     }
 
-    /// Tells the editor something.
+    /// Sends the editor a notification.
     pub(crate) fn notify(&self, method: &str, params: Value) {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_distinguished() {
         let kind = |text: &str| match message(text.as_bytes()) {
             Incoming::Message(Message::Request(_)) => "request",
             Incoming::Message(Message::Response(_)) => "response",

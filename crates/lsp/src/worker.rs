@@ -87,7 +87,7 @@ impl Worker {
         }
     }
 
-    /// Tells the editor what has changed.
+    /// Reports to the editor what has changed.
     fn publish(&mut self, world: &World, found: Found) {
         let mut last = std::mem::take(&mut self.found);
         let mut is_stale = false;

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_in_few_digits() {
+    fn numbers_are_given_in_few_digits() {
         let half = BigRational::new(1.into(), 2.into());
         assert_eq!(shown(&half), "0.5");
         assert_eq!(shown(&BigRational::new(1.into(), 3.into())), "1/3");

@@ -44,7 +44,7 @@ pub struct StateSystem {
     pub mass_matrix: Option<SparseMatrix<ExprId>>,
     /// The equations over a mass matrix, where that is shorter than what they are solved to.
     pub mass_form: Option<MassForm>,
-    /// The matrices that rates of states were solved with: where one of them is singular, the rates do not follow. Only for telling
+    /// The matrices that rates of states were solved with: if one of them is singular, the rates do not follow. Only for reporting
     /// why a run failed.
     pub rate_blocks: Vec<RateBlock>,
     /// Right sides, one a state.

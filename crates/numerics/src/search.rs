@@ -11,7 +11,7 @@ pub const TRIES: u64 = 24;
 /// Zeros whose unknowns differ by less than this share are one.
 const SAME: f64 = 1e-6;
 
-/// Unknowns that are this small beside the largest one, or as numbers, do not tell zeros apart.
+/// Unknowns that are this small beside the largest one, or as numbers, do not distinguish one zero from another.
 const BESIDE: f64 = 1e-7;
 
 /// The most steps towards the closest point.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_double_zero_is_not_told_as_several() {
+    fn a_double_zero_is_not_reported_as_several() {
         let guesses = [1.0, -3.0, 0.5].map(|guess| vec![guess]);
         assert!(zeros(guesses, f64::INFINITY, &parabola(0.0)).is_empty());
     }

@@ -306,7 +306,7 @@ pub(super) struct Library<'p, 'a, S> {
     solver: S,
     problem: &'p OdeSolverProblem<Equations<'a>>,
     previous: f64,
-    /// Where the library will not go beyond, as it was told by the run.
+    /// The time beyond which the library will not go, as the run has set it.
     stop: f64,
     /// No step is longer in the whole run.
     longest: f64,
@@ -318,7 +318,7 @@ pub(super) struct Library<'p, 'a, S> {
     target: f64,
     /// Whether it starts anew with its next step.
     is_new: bool,
-    /// Whether the library was told an earlier stop, so that its step is no longer than that.
+    /// Whether an earlier stop was set in the library, so that its step is no longer than that.
     is_held: bool,
     /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
     first_order: u32,

@@ -84,7 +84,7 @@ impl Run<'_> {
         self.rows_at(start)
     }
 
-    /// Of what size the states are, as far as it can be told before the run.
+    /// Sizes of the states, as far as they are known before the run.
     fn find_scales(&mut self, start: f64) {
         self.scales.see(&self.states);
         if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
@@ -274,8 +274,8 @@ impl Run<'_> {
 
     /// Says once that outputs would carry an impulse.
     fn report_impulse(&mut self, corner: &Corner) {
-        let told = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
-        if !told && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
+        let reported = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
+        if !reported && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
             self.summary.notes.push(note);
         }
     }

@@ -11,7 +11,7 @@ pub struct Failure {
     pub time: f64,
     /// What happened.
     pub kind: FailureKind,
-    /// What is to blame, where it could be told.
+    /// What is to blame, if that is known.
     pub blame: Option<Box<Blame>>,
     /// Steps taken until then.
     pub steps: u64,

@@ -52,7 +52,7 @@ pub(super) fn first_step(
     }
     if curvature > 0.0 {
         let quadratic = (0.01 / curvature).sqrt();
-        // Where the solution is at rest, its curvature alone tells how it begins.
+        // If the solution is at rest, only its curvature shows how it begins.
         step = if rate > 0.0 {
             step.max(quadratic.min(LONGEST * left))
         } else {

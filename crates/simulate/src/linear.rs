@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_singular_matrices() {
+    fn finds_singular_matrices() {
         for size in [2, 40] {
             assert!(
                 check(size, |row, column| f64::from(row.max(1) == column.max(1))).is_err(),

@@ -103,7 +103,7 @@ impl Newton<'_> {
     }
 
     /// What is to be taken for the solution in place of what was found: what a guess leads to where nothing was found, or
-    /// something else that the loops cannot tell from it.
+    /// something else that the loops cannot distinguish from it.
     pub fn meant(&mut self, at: &Arguments<'_>, mut guess: Vec<f64>, found: Option<&mut [f64]>) -> Option<Vec<f64>> {
         if let Some(found) = &found
             && !self.are_apart(&guess, found)

@@ -1,4 +1,4 @@
-//! What a run is asked to do, whom it tells, and what it reports.
+//! What a run is asked to do, to whom it reports, and what.
 
 use lgm_model::Experiment;
 use lgm_source::diagnostic::Diagnostic;

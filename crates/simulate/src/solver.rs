@@ -59,7 +59,7 @@ pub(super) enum SolverFault {
     TooSmall,
     /// Newton's iteration failed down to the smallest step.
     NotSolved,
-    /// What the library says that no user can be told more plainly.
+    /// The library's own message, for failures that have no plainer words.
     Other(String),
 }
 

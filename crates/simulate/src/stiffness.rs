@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn decays_and_vibrations_are_told_apart() {
+    fn decays_and_vibrations_are_distinguished() {
         // -1000 beside a slow vibration.
         let decay = of(&[&[-1000.0, 1.0, 0.0], &[0.0, 0.0, 5.0], &[0.0, -5.0, 0.0]]);
         assert!(

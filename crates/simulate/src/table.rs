@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told() {
+    fn faults_are_reported() {
         let code = |text, column| read(text, column, false).unwrap_err().code;
         assert_eq!(code("t,a\n0,1\n", "b"), Code::LGM0922);
         assert_eq!(code("0,1\n", "a"), Code::LGM0922);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_told_from_expressions() {
+    fn references_are_distinguished_from_expressions() {
         let read = |text| table_reference(text).map(|found| (found.path, found.column.map(|at| at.0), found.held));
         let some = |path: &str, column: &str, held| Some((path.to_string(), Some(column.to_string()), held));
         assert_eq!(read("file.csv:F"), some("file.csv", "F", false));

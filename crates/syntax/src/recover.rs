@@ -1,7 +1,7 @@
 //! Reads a faulty text part by part.
 //!
 //! Statements end with `;`, blocks are held together by braces, and the words that open items and most statements are
-//! reserved: so the parts can be told apart without understanding them. Each part is parsed alone. A faulty one is
+//! reserved: so the parts can be distinguished without understanding them. Each part is parsed alone. A faulty one is
 //! reported once, and mended where the mending is sure (a missing `;` or `}`); of others, the names are kept. Then the grammar builds
 //! each item from what is left. The work is linear in the length of the text, however many faults there are.
 

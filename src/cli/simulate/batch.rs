@@ -31,7 +31,7 @@ struct Made {
     span: Option<(f64, f64)>,
 }
 
-/// No more curves than these can be told apart in one picture.
+/// No more curves than these can be distinguished in one picture.
 const MOST_CURVES: usize = 16;
 
 /// The runs that are drawn, so many curves each: one at least, and else spread evenly over all.
@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &Arguments, ready: &Ready, runs: &Runs, written: &W
     }
     match (interrupted, failed == runs.values.len()) {
         (true, _) => Outcome::Interrupted,
-        // A batch of which something came is a success; its table tells of the rest.
+        // A batch with at least one finished run is a success; its table reports the others.
         (false, true) => Outcome::Failure,
         (false, false) => Outcome::Success,
     }

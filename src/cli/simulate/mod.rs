@@ -162,7 +162,7 @@ fn single(
                 eprintln!("{}", watch::statistics(summary));
             }
             if let Some(found) = &report {
-                outcome = tell(&ready.map, found);
+                outcome = report_verification(&ready.map, found);
             }
         }
         Some(Err(failure)) if is_interruption(failure) => {
@@ -241,8 +241,8 @@ fn verified(
     Ok((summary, Some(report)))
 }
 
-/// Tells what was verified, and what does not hold.
-fn tell(map: &SourceMap, found: &Report) -> Outcome {
+/// Reports what was verified, and what does not hold.
+fn report_verification(map: &SourceMap, found: &Report) -> Outcome {
     let diagnostics = found.diagnostics();
     report::print(map, &diagnostics);
     if diagnostics.is_empty() {

@@ -111,7 +111,7 @@ impl PlanArguments {
             (None, Some(points), _) => points as usize,
             (None, None, Some(step)) => {
                 let count = ((stop - start) / step).round() + 1.0;
-                // Too many, none, or no number: told below as a number of points.
+                // Too many, none, or no number: reported below as a number of points.
                 if count.is_finite() && count < 1e9 {
                     count.max(0.0) as usize
                 } else {

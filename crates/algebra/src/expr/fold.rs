@@ -94,7 +94,7 @@ impl Exprs {
         roots.iter().map(|id| sizes[id]).max().unwrap_or(0)
     }
 
-    /// Whether an expression has more nodes than this when it is written out. No more of it is looked at than tells.
+    /// Whether an expression has more nodes than this when it is written out. No more of it is visited than the answer needs.
     pub fn is_written_beyond(&self, root: ExprId, limit: u64) -> bool {
         // Each node that is reached is written at least once.
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
@@ -277,7 +277,7 @@ impl Exprs {
                         (Function::Min, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.min(b.clone())),
                         (Function::Max, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.max(b.clone())),
                         (Function::Int | Function::Der, _) => return Err(Evaluated::NotFinite(Some(*function))),
-                        // At the exact time, which doubles may not tell from the instant.
+                        // At the exact time, which doubles may not distinguish from the instant.
                         (Function::Step, [begin, now]) => truth(begin <= now),
                         (Function::Pulse, [begin, width, now]) => truth(begin <= now && *now < begin + width),
                         (Function::Ramp, [begin, now]) => (now - begin).max(BigRational::zero()),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_beyond_a_limit_are_told_as_by_the_length() {
+    fn lengths_beyond_a_limit_are_reported_as_by_the_length() {
         let mut exprs = Exprs::default();
         for root in doubled(&mut exprs, 100) {
             let size = exprs.written_size(&[root]);

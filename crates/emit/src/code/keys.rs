@@ -40,7 +40,7 @@ impl Line<'_> {
         let (condition, end) = word.split_at(word.len() - 1);
         match same(end, "@") {
             true => Line::If(condition.split_at(IF.len()).1),
-            // No key is called so, and it is told that there is none.
+            // There is no key of this name, and the error says so.
             false => Line::If(word),
         }
     }

@@ -119,7 +119,7 @@ impl Printer<'_> {
         let uses = uses(entry);
         let uniform = entry.uniform();
         let is_loop = entry.count > 1;
-        // Names must be told apart within a function, whatever loops it holds.
+        // Names must be distinguished within a function, whatever loops it holds.
         let base = self.part.lines.len();
         let mut ahead = Vec::new();
         for (at, instruction) in entry.body.iter().enumerate() {

@@ -424,7 +424,7 @@ values! {
 }
 
 values! {
-    /// What READMEs tell about a model.
+    /// What READMEs say about a model.
     pub(crate) struct ReadmeTables {
         description_markdown: String,
         rates_words: &'static str,

@@ -112,7 +112,7 @@ impl Figure {
     }
 }
 
-/// The styles of curves, in the order in which they are given out: a colour that the colour-blind tell from its neighbours
+/// The styles of curves, in the order in which they are given out: a colour that the colour-blind distinguish from its neighbours
 /// (those of Okabe and Ito), and a pattern of dashes.
 const STYLES: [(&str, &str); 8] = [
     ("#0072b2", ""),

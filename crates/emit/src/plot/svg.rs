@@ -222,7 +222,7 @@ fn curves(frame: &Frame<'_>, panel: &Panel<'_>, panel_at: usize, out: &mut Vec<u
     if panel.series.len() < 2 {
         return Ok(());
     }
-    // Markers tell curves apart where they cross.
+    // Markers distinguish curves that cross.
     writeln!(out, "<g stroke-width=\"1.3\" fill=\"#ffffff\">")?;
     for (at, series) in panel.series.iter().enumerate() {
         for (x, y) in markers(frame, series, at, panel.series.len()) {

@@ -18,7 +18,7 @@ enum Factors {
 /// Physical units spread entries over many decades, so rows and columns are first scaled by powers of two,
 /// which is exact. Residuals are formed in twice the working precision and the solution is kept as an
 /// unevaluated sum of two vectors; where the refinement does not converge, the matrix is singular as far as
-/// doubles can tell.
+/// doubles can resolve.
 pub(super) struct Solver {
     rows: Vec<Vec<(u32, Complex<f64>)>>,
     row_scale: Vec<f64>,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_that_a_matrix_is_singular() {
+    fn finds_that_a_matrix_is_singular() {
         let entry = |value: f64| Complex::new(value, 0.0);
         // Rank 2, but rounding leaves a pivot of 1e-17 or so.
         let rows = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]];

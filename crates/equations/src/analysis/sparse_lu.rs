@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_singular_matrix() {
+    fn finds_a_singular_matrix() {
         let one = entry(1.0, 0.0);
         assert!(SparseLu::factorise(&[vec![(0, one), (1, one)], vec![(0, one), (1, one)]]).is_none());
         assert!(SparseLu::factorise(&[vec![(0, one)], vec![]]).is_none());

@@ -61,7 +61,7 @@ impl Ball {
     fn monotone(self, function: impl Fn(f64) -> f64, slope: f64) -> Ball {
         let value = function(self.value);
         let ends = [self.least(), self.most()].map(|end| (function(end) - value).abs());
-        // Ends may be too near to be told apart; there the slope says more.
+        // Ends may be too near to be distinguished; there the slope says more.
         let spread = if self.error == 0.0 {
             0.0
         } else {

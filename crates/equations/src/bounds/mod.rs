@@ -1,4 +1,4 @@
-//! Values with bounds of their rounding: what tells a fault of the equations from a loss of digits.
+//! Values with bounds of their rounding: they distinguish a fault of the equations from a loss of digits.
 //!
 //! A residual is judged by how large rounding alone could make it. Every operation adds its own rounding and passes on that of its
 //! arguments, enlarged by its slope: a gain of 15000 before a clamp, a difference of nearly equal terms and the division by a term

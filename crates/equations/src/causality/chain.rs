@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_told_from_its_start() {
+    fn a_chain_is_distinguished_from_its_start() {
         let found = order(&[&[2, 3], &[0, 1], &[1, 2]], &[0], 3);
         let forced = |row, column| Step::Forced { row, column };
         assert_eq!(found, [Step::Given(0), forced(1, 1), forced(2, 2), forced(0, 3)]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_from_one_of_its_ends() {
+    fn a_difference_is_distinguished_from_one_of_its_ends() {
         // Nothing fixes 1 and 2 alone; 0 fixes their difference, and with it 3.
         let found = order(&[&[0, 1, 2], &[1, 2, 3]], &[0], 3);
         assert_eq!(found.len(), 4, "{found:?}");

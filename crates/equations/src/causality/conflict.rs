@@ -2,7 +2,7 @@
 //!
 //! The given variables of the sources taken before are independent, so that of a source in conflict depends on them in
 //! exactly one way, `x = a_1 x_1 + a_2 x_2 + ..`. Rows of the junction structure that add up to this relation are its
-//! proof, and power conservation tells which: exchange efforts and flows in the relation, and it is a solution of the
+//! proof, and power conservation shows which: exchange efforts and flows in the relation, and it is a solution of the
 //! structure, the current that could circulate through the sources without any limit. Where that solution is not zero, there
 //! the proof goes through (Tellegen's theorem: a balance of a junction takes part with the solution's common variable, and so on).
 //! So the rows are few, nothing dense is built, and [`chain`](super::chain) puts them in order.

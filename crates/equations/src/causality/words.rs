@@ -117,7 +117,7 @@ impl Words<'_> {
         Some(self.model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
     }
 
-    /// What a column is; `inner` tells of those that belong to no port.
+    /// What a column is; `inner` names those that belong to no port.
     pub(crate) fn fact(&self, inner: &FxHashMap<u32, Fact>, column: u32) -> Fact {
         let (port, variable) = column_port(column);
         if port.index() < self.model.ports.len() {

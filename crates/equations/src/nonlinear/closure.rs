@@ -273,7 +273,7 @@ impl Chain {
         positions
     }
 
-    /// Tells of a second position that is meant by the starts about as well as the one that is taken.
+    /// Warns of a second position that lies about as near to the starts as the one that is taken.
     fn ambiguity(&self, system: &StateSystem, guess: &[f64], positions: &[Vec<f64>]) -> Option<Diagnostic> {
         let [taken, other, ..] = positions else { return None };
         let (near, far) = (distance(guess, taken), distance(guess, other));

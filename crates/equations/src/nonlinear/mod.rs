@@ -184,7 +184,7 @@ fn retained_leaps(model: &Model, retain: &[ElementId], prepared: &Prepared, opti
     }
 }
 
-/// Looks at the equations with totals as states, whoever reads them later.
+/// Looks at the equations with totals as states, for every later reader of them.
 fn leaps(prepared: &Prepared, options: &Options) -> Leaps {
     if prepared.folded.is_empty() {
         return Leaps::Nowhere;

@@ -37,7 +37,7 @@ pub(crate) struct Formulation {
     columns: Vec<u32>,
 }
 
-/// None where the model has faults of its own, which were told when it was compiled.
+/// None if the model has faults of its own, which were reported when it was compiled.
 pub(crate) fn formulation(
     model: &Model,
     retain: &[ElementId],

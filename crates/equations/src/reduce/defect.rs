@@ -14,7 +14,7 @@ use crate::reduce::rows::substitute;
 use lgm_algebra::{Field, FromExpression, Sharing};
 use lgm_model::{ElementId, Model, PortId};
 
-/// More than so many are not told apart.
+/// Beyond this many, they are not distinguished.
 const DEFECTS: usize = 20;
 /// With more entries than this the equations are not looked through: every storage hangs on every other.
 const ENTRIES: usize = 2_000_000;

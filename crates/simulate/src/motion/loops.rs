@@ -105,8 +105,8 @@ impl Motion<'_> {
         is_solved.then(|| self.work.borrow().unknowns.clone())
     }
 
-    /// The same on the way of a solver that has left its own unknowns as the last ones: these where the loops cannot tell the
-    /// two apart.
+    /// The same on the way of a solver that has left its own unknowns as the last ones: these if the loops cannot distinguish the
+    /// two.
     pub fn unknowns_on_way(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
         let own = self.joint.borrow().is_some().then(|| self.solution());
         let mut near = self.unknowns_near(guess, time, states);

@@ -186,7 +186,7 @@ typedef struct {
 @name@_real @name@_run_bound(const @name@_run *run);
 
 /* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, or the
- * branch of solutions that the loops follow ends. Between its two ends, solver.before and t, @name@_dopri5_dense tells the
+ * branch of solutions that the loops follow ends. Between its two ends, solver.before and t, @name@_dopri5_dense gives the
  * states. */
 @name@_status @name@_run_step(@name@_run *run, @name@_real stop);
 

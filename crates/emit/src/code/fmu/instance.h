@@ -120,7 +120,7 @@ void @name@_instance_nominals(double nominals[]);
 void @name@_instance_move(@name@_instance *instance, double t);
 void @name@_instance_take_states(@name@_instance *instance, const double x[]);
 
-/* A step of another's solver ends here; `has_event` says whether it has passed an event that no time tells. */
+/* A step of another's solver ends here; `has_event` says whether it has passed an event whose time is not known beforehand. */
 @name@_result @name@_instance_completed(@name@_instance *instance, int *has_event);
 
 /* Enters event mode, and does what happens there; `has_moved` says whether a state has changed. */

@@ -15,7 +15,7 @@ use lgm_kernels::operation::Space;
 use lgm_model::SiUnit;
 use std::fmt::Write;
 
-/// The language tells names apart by their first 63 letters; endings and numbers take some of them.
+/// The language distinguishes names by their first 63 letters; endings and numbers take some of them.
 const LONGEST: usize = 48;
 
 const MODEL: Template<Model> = template!("@name@.m", "model.m");
