@@ -20,6 +20,7 @@ mod commands;
 mod conflicts;
 mod control_loops;
 mod corners;
+mod corpus;
 mod derivative;
 mod distributed;
 mod documented_snippets;

@@ -1,0 +1,335 @@
+//! The corpus: one model for each phenomenon, with the outcome that is expected of it written inside as comments.
+//!
+//! Each file below `tests/corpus` goes through `check --verify`, `equations`, `simulate` by every method, and emitted programs. Lines of
+//! comments say what must come out; `tests/corpus/README.md` lists them. Numbers there come from closed forms or from another
+//! program, which each file names.
+
+use crate::support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::emitted::{Rows, cargo, compile, emit, for_each, python};
+use support::program::run;
+
+/// An output, a time in seconds, and the value it has then, to a share of the largest value that the output takes.
+struct Point {
+    output: String,
+    time: f64,
+    value: f64,
+    within: f64,
+}
+
+/// A diagnostic: its severity, its code, and a text on the line that it points at.
+struct Expected {
+    severity: String,
+    code: String,
+    at: Option<String>,
+}
+
+/// All that a file expects.
+#[derive(Default)]
+struct Expectations {
+    states: Option<Vec<String>>,
+    equations: Vec<String>,
+    points: Vec<Point>,
+    /// Diagnostics of `check`.
+    diagnostics: Vec<Expected>,
+    /// The code of the error that ends every run.
+    failure: Option<String>,
+    methods: Vec<String>,
+    targets: Vec<String>,
+    options: Vec<String>,
+    has_source: bool,
+}
+
+const METHODS: &str = "auto bdf sdirk tr-bdf2";
+const TARGETS: &str = "c python";
+
+/// Reads the lines of comments that begin with a keyword and a colon.
+fn read(text: &str) -> Result<Expectations, String> {
+    let words = |list: &str| list.split_whitespace().map(String::from).collect::<Vec<String>>();
+    let mut found = Expectations {
+        methods: words(METHODS),
+        targets: words(TARGETS),
+        ..Expectations::default()
+    };
+    for line in text.lines() {
+        let Some((key, rest)) = line.trim().strip_prefix("// ").and_then(|line| line.split_once(": ")) else {
+            continue;
+        };
+        let rest = rest.trim();
+        match key {
+            "states" => {
+                found.states = Some(
+                    rest.split(", ")
+                        .map(String::from)
+                        .filter(|name| name != "none")
+                        .collect(),
+                )
+            }
+            "equation" => found.equations.push(rest.to_string()),
+            "value" => found
+                .points
+                .push(point(rest).ok_or_else(|| format!("cannot read `{line}`"))?),
+            "diagnostic" => found
+                .diagnostics
+                .push(diagnostic(rest).ok_or_else(|| format!("cannot read `{line}`"))?),
+            "failure" => found.failure = Some(rest.to_string()),
+            "methods" => found.methods = words(rest),
+            "targets" => found.targets = words(rest).into_iter().filter(|target| target != "none").collect(),
+            "options" => found.options = words(rest),
+            "source" => found.has_source = true,
+            _ => {}
+        }
+    }
+    let expects = !found.points.is_empty()
+        || !found.equations.is_empty()
+        || !found.diagnostics.is_empty()
+        || found.states.is_some()
+        || found.failure.is_some();
+    match (expects, found.points.is_empty() || found.has_source) {
+        (false, _) => Err("the file expects nothing".to_string()),
+        (_, false) => Err("values need a line `// source: ..`".to_string()),
+        _ => Ok(found),
+    }
+}
+
+/// `v(0.05) = 0.518643 within 1e-6`
+fn point(text: &str) -> Option<Point> {
+    let (left, right) = text.split_once(" = ")?;
+    let (output, time) = left.strip_suffix(')')?.rsplit_once('(')?;
+    let (value, within) = right.split_once(" within ")?;
+    Some(Point {
+        output: output.to_string(),
+        time: time.parse().ok()?,
+        value: value.parse().ok()?,
+        within: within.parse().ok()?,
+    })
+}
+
+/// `error LGM0424 at r2`
+fn diagnostic(text: &str) -> Option<Expected> {
+    let (head, at) = match text.split_once(" at ") {
+        Some((head, at)) => (head, Some(at.to_string())),
+        None => (text, None),
+    };
+    let (severity, code) = head.split_once(' ')?;
+    Some(Expected {
+        severity: severity.to_string(),
+        code: code.to_string(),
+        at,
+    })
+}
+
+/// Compares the diagnostics of `check` with those expected; says whether there are errors.
+fn check(file: &Path, text: &str, expected: &Expectations) -> Result<bool, String> {
+    let words = ["check", "--verify", "--format", "json"].map(String::from).to_vec();
+    let output = run(&[words, vec![file.display().to_string()]].concat());
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("check: {error}"))?;
+    let list = answer["diagnostics"].as_array().cloned().unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut left: Vec<&Value> = list.iter().filter(|found| found["severity"] != "information").collect();
+    for each in &expected.diagnostics {
+        let is_meant = |found: &&Value| {
+            let line = found["line"].as_u64().and_then(|line| lines.get(line as usize - 1));
+            let is_there = each
+                .at
+                .as_ref()
+                .is_none_or(|at| line.is_some_and(|line| line.contains(at.as_str())));
+            found["severity"] == *each.severity && found["code"] == *each.code && is_there
+        };
+        let place = left.iter().position(|found| is_meant(found));
+        let place = place.ok_or_else(|| format!("check says nothing of {} {}: {list:?}", each.severity, each.code))?;
+        left.remove(place);
+    }
+    match left.first() {
+        Some(found) => Err(format!("check says {}: {}", found["code"], found["message"])),
+        None => Ok(list.iter().any(|found| found["severity"] == "error")),
+    }
+}
+
+fn compare(rows: &Rows, points: &[Point]) -> Result<(), String> {
+    for point in points {
+        let column = rows.names.iter().position(|name| *name == point.output);
+        let column = column.ok_or_else(|| format!("no output `{}` among {:?}", point.output, rows.names))?;
+        let row = rows
+            .values
+            .iter()
+            .find(|row| (row[0] - point.time).abs() <= 1e-12 * point.time.abs().max(1e-300));
+        let row = row.ok_or_else(|| format!("no row at {} s", point.time))?;
+        let size = rows
+            .values
+            .iter()
+            .map(|row| row[column].abs())
+            .fold(point.value.abs(), f64::max);
+        let difference = (row[column] - point.value).abs();
+        // A value that is no number is wrong too.
+        if difference.is_nan() || difference > point.within * size {
+            return Err(format!(
+                "{}({}) is {:?} and not {:?}: off by {:.1e} of {size:e}",
+                point.output,
+                point.time,
+                row[column],
+                point.value,
+                difference / size
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A finished program: its rows, or what it printed of its failure.
+fn finished(output: &std::process::Output) -> Result<Rows, String> {
+    match output.status.success() {
+        true => Ok(Rows::read(&String::from_utf8_lossy(&output.stdout))),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+fn simulate(file: &Path, expected: &Expectations) -> Result<(), String> {
+    for method in &expected.methods {
+        let mut words = ["simulate", "--verify", "--method", method].map(String::from).to_vec();
+        words.extend(expected.options.iter().cloned());
+        words.push(file.display().to_string());
+        let rows = finished(&run(&words));
+        judge(rows, expected).map_err(|fault| format!("simulate --method {method}: {fault}"))?;
+    }
+    Ok(())
+}
+
+/// Holds a run against what is expected of it.
+fn judge(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), String> {
+    match (rows, &expected.failure) {
+        (Ok(rows), None) => compare(&rows, &expected.points),
+        (Err(said), Some(code)) if said.contains(code.as_str()) => Ok(()),
+        (Err(said), _) => Err(said),
+        (Ok(_), Some(code)) => Err(format!("runs, and {code} was expected")),
+    }
+}
+
+/// Emits, builds and runs a program for a target; none if what it needs is not on this machine.
+fn emitted(file: &Path, target: &str, options: &[String]) -> Option<Result<Rows, String>> {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    let module = |ending: &str| {
+        let mut entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        entries
+            .find(|path| path.to_string_lossy().ends_with(ending))
+            .expect("a file with this ending")
+    };
+    let mut command = match target {
+        "c" => {
+            emit(file, target, &folder, &[]);
+            Command::new(compile(&folder, &["-O1"]))
+        }
+        "python" => {
+            let python = python("numpy, scipy")?;
+            emit(file, target, &folder, &[]);
+            let mut command = Command::new(python);
+            command.arg(module(".py"));
+            command
+        }
+        "rust" => {
+            emit(file, target, &folder, &[]);
+            let build = scratch.path().join("target");
+            support::emitted::must(&mut cargo(&folder, &build, &["build", "--example", "simulate"]));
+            Command::new(build.join("debug/examples/simulate"))
+        }
+        other => panic!("the corpus runs no target `{other}`"),
+    };
+    Some(finished(&command.args(options).output().unwrap()))
+}
+
+/// Follows one file through all that it asks for.
+fn follow(file: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(file).unwrap();
+    let expected = read(&text)?;
+    if check(file, &text, &expected)? {
+        return Ok(());
+    }
+    let equations = support::program::json("equations", file, &[]);
+    if let Some(states) = &expected.states {
+        let names = equations["states"].as_array().into_iter().flatten();
+        let names: BTreeSet<&str> = names.filter_map(|state| state["name"].as_str()).collect();
+        let wanted: BTreeSet<&str> = states.iter().map(String::as_str).collect();
+        if names != wanted {
+            return Err(format!("states are {names:?}"));
+        }
+    }
+    let printed = support::program::succeed(&["equations".to_string(), file.display().to_string()]);
+    for equation in &expected.equations {
+        if !printed.lines().any(|line| line.trim() == equation) {
+            return Err(format!("no equation `{equation}` in\n{printed}"));
+        }
+    }
+    if expected.points.is_empty() && expected.failure.is_none() {
+        return Ok(());
+    }
+    simulate(file, &expected)?;
+    for target in &expected.targets {
+        if let Some(rows) = emitted(file, target, &expected.options) {
+            // Emitted programs print sentences without codes.
+            let judged = match (&rows, &expected.failure) {
+                (Err(_), Some(_)) => Ok(()),
+                _ => judge(rows, &expected),
+            };
+            judged.map_err(|fault| format!("{target}: {fault}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let topics = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let topics = topics.filter(|path| path.is_dir());
+    let files = topics.flat_map(|topic| fs::read_dir(topic).unwrap().map(|entry| entry.unwrap().path()));
+    let mut found: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "lgm"))
+        .collect();
+    // One file alone, or those of a topic: LGM_CORPUS=rectifiers.
+    if let Ok(part) = std::env::var("LGM_CORPUS") {
+        found.retain(|path| path.to_string_lossy().contains(&part));
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_model_of_the_corpus_does_what_it_says() {
+    let files = corpus();
+    assert!(!files.is_empty(), "there are models");
+    for_each(&files, follow);
+}
+
+#[test]
+fn expectations_that_do_not_hold_are_faults() {
+    let model = "model M { node b : electrical; c : Capacitor(1) b -> gnd, start = 5; r : Resistor(2) b -> gnd; output v = across(c); \
+                 experiment { stop = 2; points = 3; } }\n// source: 5*exp(-t/2)\n// targets: none\n";
+    let faults = [
+        ("// value: v(2) = 1.839 within 1e-6\n", "off by"),
+        ("// value: w(2) = 1.839 within 1e-6\n", "no output"),
+        ("// value: v(1.5) = 1.839 within 1e-6\n", "no row"),
+        ("// states: c.q\n", "states are"),
+        ("// equation: der(c.v) = c.v\n", "no equation"),
+        ("// diagnostic: error LGM0301 at r\n", "says nothing"),
+        ("// failure: LGM1008\n", "was expected"),
+        ("", "expects nothing"),
+    ];
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("model.lgm");
+    for (line, fault) in faults {
+        fs::write(&file, format!("{model}{line}")).unwrap();
+        let said = follow(&file).expect_err(line);
+        assert!(said.contains(fault), "{line}: {said}");
+    }
+    fs::write(
+        &file,
+        format!("{model}// value: v(2) = 1.8393972058572117 within 1e-5\n// states: c.v\n"),
+    )
+    .unwrap();
+    follow(&file).unwrap();
+}
