@@ -7,7 +7,7 @@
 //! 2. [`elaborate::elaborate`] expands the chosen model: components, arrays, vectors and units are gone, and what is
 //!    left is a flat [`model::Model`] whose laws are [`expr`] expressions.
 //! 3. [`bond::lower`] makes one graph of junctions and ports of it, whichever notation it was drawn in.
-//! 4. [`equations::formulate_with_time`] asks [`causality`] which variable each port is solved for, lets [`reduce`] remove
+//! 4. [`equations::formulate_with_time`] asks [`causality`] which variable each port is solved for, lets [`index_reduction`] remove
 //!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
 //!    [`equations::StateSystem`].
 //! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
@@ -24,7 +24,7 @@ pub use lgm_algebra::{self as algebra, expr, units};
 pub use lgm_draw as draw;
 pub use lgm_elaborate as elaborate;
 pub use lgm_emit as emit;
-pub use lgm_equations::{self as equations, analysis, bond, causality, reduce};
+pub use lgm_equations::{self as equations, analysis, bond, causality, index_reduction};
 pub use lgm_explain as explain;
 pub use lgm_import as import;
 pub use lgm_kernels as kernels;

@@ -1,82 +1,56 @@
-//! Reduced graph to state equations.
+//! Model to state equations, stage by stage. Each stage is a folder.
 //!
-//! Each number system that is asked for makes one run of reduction and assembly: rational functions of the parameters
-//! for the symbolic matrices (or shared expressions where those grow too large), exact rationals or doubles for
-//! the numeric ones. AFTER THIS POINT see [`StateSystem`].
+//! | stage | takes | gives |
+//! | --- | --- | --- |
+//! | [`bond`] | the flat model | the junction structure: one graph of junctions, bonds and couplers |
+//! | [`causality`] | the graph | which variable each port is solved for |
+//! | [`index_reduction`] | graph and causality | the graph without dependent storage; the inputs whose rates are needed |
+//! | [`state_selection`] | causality | which variables are the states |
+//! | [`formulation`], [`nonlinear`] | the reduced graph | equations: rows and matrices, or definitions in order and torn loops |
+//! | [`initialisation`] | equations and starts | consistent initial values |
+//! | [`simplification`] | definitions in order | the form that people read |
+//!
+//! Beside them are [`verification`] (the equations against the flat graph), [`diagnosis`] (why there are no equations) and
+//! [`analysis`] (linearisation, responses, poles).
+//!
+//! AFTER THIS POINT see [`StateSystem`].
 
 pub mod analysis;
-mod assemble;
-mod assigned;
-mod balance;
-mod blame;
-mod blocks;
 pub mod bond;
-mod bounds;
-mod build;
 pub mod causality;
-mod checker;
-mod conditioning;
-mod conditions;
+mod diagnosis;
+mod formulation;
+pub mod index_reduction;
+mod initialisation;
+mod nonlinear;
+mod simplification;
+mod state_selection;
+mod verification;
+
 mod cycles;
 mod decimals;
-mod decision;
-mod dependents;
-mod equation;
-mod flat_graph;
-mod flat_run;
-mod formulate;
-mod holders;
-mod impulses;
-mod input_owner;
-mod instants;
-mod jumps;
-mod links;
-mod matrices;
-mod nonlinear;
-mod numbers;
 mod options;
-mod outputs;
 mod parameter_values;
-mod points;
-mod problem;
-mod pushes;
-pub mod reduce;
-mod refusal;
-mod residuals;
-mod retain;
-mod run;
-mod shared;
-mod singular;
-mod start_values;
-mod starts;
-mod states;
-mod switched;
-mod ties;
-mod time_inputs;
-mod time_terms;
-mod values;
-mod verification;
-mod verify;
 
 #[cfg(test)]
 mod tests;
 
-pub use assigned::{Assigned, Influences, assigned, port_causality};
-pub use balance::power_balance;
+pub use causality::assigned::{Assigned, Influences, assigned, port_causality};
 pub use decimals::shortest_decimal;
-pub use decision::decide;
-pub use flat_graph::{FlatGraph, Powers, Seen, Violation};
-pub use formulate::formulate;
-pub use instants::Instant;
+pub use formulation::driver::formulate;
+pub use formulation::numbers::with_numbers;
+pub use index_reduction::time_inputs::formulate_with_time;
+pub use initialisation::start_values::search_starts;
 pub use lgm_model::system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
     Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
 pub(crate) use nonlinear::{is_large, lowest_terms};
-pub use numbers::with_numbers;
 pub use options::Options;
-pub use retain::retained;
-pub use start_values::search_starts;
-pub use states::StateRequest;
-pub use time_inputs::formulate_with_time;
-pub use verify::verify;
+pub use state_selection::decision::decide;
+pub use state_selection::retain::retained;
+pub use state_selection::states::StateRequest;
+pub use verification::balance::power_balance;
+pub use verification::flat_graph::{FlatGraph, Powers, Seen, Violation};
+pub use verification::instants::Instant;
+pub use verification::linear::verify;

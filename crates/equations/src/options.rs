@@ -1,7 +1,7 @@
 //! What is asked of the equations.
 
-use super::refusal::Failure;
-use super::states::StateRequest;
+use crate::diagnosis::refusal::Failure;
+use crate::state_selection::states::StateRequest;
 use lgm_algebra::RationalFunctions;
 use lgm_source::cancellation::Cancellation;
 

@@ -4,6 +4,7 @@
 //! and one that it takes; the storage that is independent and the storage that is not are known; and the order in
 //! which the structure's equations are solved is fixed. The graph itself is unchanged.
 
+pub(crate) mod assigned;
 mod chain;
 mod conflict;
 mod context;

@@ -46,7 +46,7 @@ struct Follower {
 
 /// Turns the states that close chains into unknowns of loops, which are looked for from their values at the start. `columns` are
 /// further expressions over the states.
-pub(super) fn close(
+pub(crate) fn close(
     model: &Model,
     system: &mut StateSystem,
     columns: &mut [ExprId],

@@ -5,21 +5,21 @@ mod links;
 mod rates;
 mod totals;
 
-use super::energies::change_states;
-use super::knees::Knee;
 use super::names::port_variable_name;
 use super::prepare::Prepared;
-use crate::assemble::Obstacle;
 use crate::causality::elimination::Row;
 use crate::causality::structure::{measure_columns, port_column};
-use crate::links::Links;
-use crate::matrices::{Present, is_negative};
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::assemble::Obstacle;
+use crate::formulation::matrices::{Present, is_negative};
+use crate::formulation::outputs::OutputFault;
+use crate::index_reduction::{Reduced, Refusal, Solve, reduce};
 use crate::nonlinear::linearity::varies;
-use crate::nonlinear::momenta::{self, Momentum};
-use crate::outputs::OutputFault;
-use crate::reduce::{Reduced, Refusal, Solve, reduce};
-use crate::refusal::Failure;
-use crate::states::StateRequest;
+use crate::state_selection::conserved_quantities::{self, Momentum};
+use crate::state_selection::energies::change_states;
+use crate::state_selection::knees::Knee;
+use crate::state_selection::links::Links;
+use crate::state_selection::states::StateRequest;
 use indexmap::IndexMap;
 use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
@@ -30,7 +30,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Who is to blame for a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blame {
+pub(crate) enum Blame {
     /// An element's law or value.
     Element(ElementId),
     /// A declared integral, by its place in the model.
@@ -56,7 +56,7 @@ impl Blame {
 
 /// What a symbol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// An expression.
     Explicit(ExprId),
     /// Whatever makes this zero.
@@ -65,27 +65,27 @@ pub(super) enum Value {
 
 /// A definition.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Definition {
-    pub(super) value: Value,
-    pub(super) blame: Blame,
+pub(crate) struct Definition {
+    pub(crate) value: Value,
+    pub(crate) blame: Blame,
     /// Where the value is the inverse of a law and not defined everywhere, though the law is: what of the law is to be zero, with the
     /// symbol in the place of what it stands for. A loop is better solved by that.
-    pub(super) law: Option<ExprId>,
+    pub(crate) law: Option<ExprId>,
 }
 
 /// All definitions that the roots need, and the roots.
-pub(super) struct Definitions {
-    pub(super) map: IndexMap<SymbolId, Definition, FxBuildHasher>,
+pub(crate) struct Definitions {
+    pub(crate) map: IndexMap<SymbolId, Definition, FxBuildHasher>,
     /// Derivatives of the states, the outputs, then the columns that were asked for.
-    pub(super) roots: Vec<ExprId>,
-    pub(super) states: usize,
-    pub(super) outputs: usize,
+    pub(crate) roots: Vec<ExprId>,
+    pub(crate) states: usize,
+    pub(crate) outputs: usize,
     /// Symbols whose rates the rates of states depend on.
-    pub(super) rated: FxHashSet<SymbolId>,
+    pub(crate) rated: FxHashSet<SymbolId>,
     /// What the totals among the states follow from at the start; the values are the last roots.
-    pub(super) starts: Vec<Option<StartConstraint>>,
+    pub(crate) starts: Vec<Option<StartConstraint>>,
     /// The knees, by their places, that rates of states still pass through.
-    pub(super) needles: Vec<usize>,
+    pub(crate) needles: Vec<usize>,
 }
 
 /// Rates and drifts that are still to be written down.
@@ -134,7 +134,7 @@ struct Builder<'a, F: Present> {
 /// The outputs that add a state: one for each integrand that a state does not hold.
 ///
 /// Held by a state is `int(e)` where e is the very expression, or the very variable, whose integral a declared state is.
-pub(super) fn added_outputs(model: &Model) -> Vec<usize> {
+pub(crate) fn added_outputs(model: &Model) -> Vec<usize> {
     added_integrands(model).into_iter().map(|entry| entry.1).collect()
 }
 
@@ -173,7 +173,7 @@ fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
 
 impl Definitions {
     /// The nodes of the largest definition as it is written, and of all that there are, shared parts counted once.
-    pub(super) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
+    pub(crate) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
         let values = self.map.values().map(|definition| match definition.value {
             Value::Explicit(id) | Value::Implicit(id) => id,
         });
@@ -199,7 +199,7 @@ impl Definitions {
     }
 
     /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
-    pub(super) fn build<F: Present>(
+    pub(crate) fn build<F: Present>(
         prepared: &Prepared,
         states: StateRequest,
         field: &mut F,
@@ -235,8 +235,8 @@ impl Definitions {
         };
         let is_energy: Vec<bool> = reduced.independent.iter().map(choice_of).collect();
         let co_energies = change_states(model, field, &mut reduced, &is_energy)?;
-        let mut momenta = momenta::find(prepared, field, &mut system.exprs, &reduced);
-        momenta::take_places(prepared, system, &reduced, &mut momenta);
+        let mut momenta = conserved_quantities::find(prepared, field, &mut system.exprs, &reduced);
+        conserved_quantities::take_places(prepared, system, &reduced, &mut momenta);
         let followers = reduced.wanted.split_off(asked);
         let totals = momenta.iter().map(|momentum| momentum.state).collect();
         let links = links::links(prepared, system, &reduced, &followers, &totals);
@@ -269,7 +269,7 @@ impl Definitions {
         let totals = builder.totals;
         system.exprs = exprs;
         let roots = found?;
-        momenta::close_starts(model, system, &mut momenta, &totals);
+        conserved_quantities::close_starts(model, system, &mut momenta, &totals);
         let starts = roots[roots.len() - momenta.len()..].iter().zip(&momenta);
         let mut definitions = Definitions {
             starts: starts

@@ -1,7 +1,7 @@
 //! The emitted equations evaluated at a point, as a reader would: assignments in order, loops by Newton's method.
 
 use super::dual::{Point, duals};
-use crate::instants::Instant;
+use crate::verification::instants::Instant;
 use lgm_algebra::PrimeField;
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
 use lgm_model::system::StateSystem;
@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 
 /// A number between -1 and 1 that looks random.
-pub(super) fn spread(key: u64, set: u64) -> f64 {
+pub(crate) fn spread(key: u64, set: u64) -> f64 {
     let uniform = (PrimeField.sample(key, set + 30) % 9_973) as f64 / 9_973.0;
     2.0 * uniform - 1.0
 }
@@ -38,7 +38,7 @@ pub(crate) fn given_at(system: &StateSystem, instant: &Instant) -> Point {
 
 /// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values. Loops are
 /// solved from the unknowns given, where there are any.
-pub(super) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<(Point, Vec<f64>)> {
+pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<(Point, Vec<f64>)> {
     let mut point = given_at(system, instant);
     for (unknown, value) in loop_parts(system).0.iter().zip(unknowns) {
         point.insert(*unknown, (*value, 0.0));

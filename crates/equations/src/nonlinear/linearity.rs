@@ -1,6 +1,7 @@
 //! Which models are linear: whether their rows have coefficients that do not change.
 
-use crate::{assemble, outputs};
+use crate::formulation::assemble;
+use crate::formulation::outputs;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use lgm_model::{Dissipator, Law, Matrix, Model};
 

@@ -9,12 +9,12 @@ mod linear;
 mod tearing;
 
 use super::definitions::{Blame, Definition, Definitions, Value};
-use super::shorten::is_large;
-use crate::assemble::Obstacle;
-use crate::matrices::is_negative;
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::assemble::Obstacle;
+use crate::formulation::matrices::is_negative;
+use crate::formulation::shared_arena::SharedArena;
 use crate::nonlinear::linearity::varies;
-use crate::refusal::Failure;
-use crate::shared::SharedArena;
+use crate::simplification::shorten::is_large;
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{ExactValues, Field, FromExpression, RationalFunctions};
@@ -24,30 +24,30 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A loop that is left.
 #[derive(Clone, Debug)]
-pub(super) struct TornLoop {
-    pub(super) unknowns: Vec<SymbolId>,
-    pub(super) residuals: Vec<ExprId>,
+pub(crate) struct TornLoop {
+    pub(crate) unknowns: Vec<SymbolId>,
+    pub(crate) residuals: Vec<ExprId>,
     /// Whose each residual is.
-    pub(super) blames: Vec<Blame>,
+    pub(crate) blames: Vec<Blame>,
     /// Of each unknown, whether a law asks for its rate.
-    pub(super) rated: Vec<bool>,
+    pub(crate) rated: Vec<bool>,
 }
 
 /// One of the equations that determine accelerations together: `sum of coefficient * rate = right`.
 #[derive(Clone, Debug)]
-pub(super) struct MassRow {
+pub(crate) struct MassRow {
     /// The rate that the equation is solved for.
-    pub(super) rate: SymbolId,
-    pub(super) terms: Vec<(SymbolId, ExprId)>,
-    pub(super) right: ExprId,
+    pub(crate) rate: SymbolId,
+    pub(crate) terms: Vec<(SymbolId, ExprId)>,
+    pub(crate) right: ExprId,
 }
 
 /// The matrix of a linear cycle, which has no solution where this is singular.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
-    pub(super) members: Vec<SymbolId>,
+pub(crate) struct Block {
+    pub(crate) members: Vec<SymbolId>,
     /// Places of members with their coefficients.
-    pub(super) rows: Vec<Vec<(usize, ExprId)>>,
+    pub(crate) rows: Vec<Vec<(usize, ExprId)>>,
 }
 
 /// The most members of a cycle whose matrix is kept.
@@ -55,17 +55,17 @@ const KEPT: usize = 60;
 
 /// Definitions in order.
 #[derive(Clone, Debug)]
-pub(super) struct Resolved {
+pub(crate) struct Resolved {
     /// Symbols with their values, each over states, inputs, unknowns of loops and earlier assignments.
-    pub(super) assignments: Vec<(SymbolId, ExprId)>,
-    pub(super) loops: Vec<TornLoop>,
+    pub(crate) assignments: Vec<(SymbolId, ExprId)>,
+    pub(crate) loops: Vec<TornLoop>,
     /// The equations behind the rates of states, where these are no plain expressions.
-    pub(super) mass: Vec<MassRow>,
+    pub(crate) mass: Vec<MassRow>,
     /// The matrices of all linear cycles that rates of states are among.
-    pub(super) blocks: Vec<Block>,
-    pub(super) roots: Vec<ExprId>,
-    pub(super) states: usize,
-    pub(super) outputs: usize,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) roots: Vec<ExprId>,
+    pub(crate) states: usize,
+    pub(crate) outputs: usize,
 }
 
 /// The most candidates among which pairs are tried.
@@ -83,7 +83,7 @@ const OPERATIONS: u64 = 1_000_000;
 type Map = IndexMap<SymbolId, Definition, FxBuildHasher>;
 
 /// Orders the definitions. `given` are the values of the parameters, for which linear cycles must have a solution.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     exprs: &mut Exprs,
     definitions: Definitions,
     given: FxHashMap<SymbolId, BigRational>,

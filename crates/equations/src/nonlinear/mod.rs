@@ -10,76 +10,62 @@
 //!   measured variables (a modulus that depends on them);
 //! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
 //!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
-//! - the variable of a storage that others share with saturating storage follows from their total, which is the state ([`momenta`]).
+//! - the variable of a storage that others share with saturating storage follows from their total, which is the state ([`conserved_quantities`](crate::state_selection::conserved_quantities)).
 //!
 //! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
-//! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`] writes
-//! all that as a person would.
+//! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`](crate::simplification::present)
+//! writes all that as a person would.
 
-mod angles;
-mod closure;
-mod definitions;
-pub(super) mod dual;
-mod energies;
-pub(super) mod evaluate;
-mod folds;
-mod inline;
-mod knees;
-mod leaps;
-mod linearity;
-mod loops;
-mod masses;
-mod momenta;
-mod names;
-mod prepare;
-mod present;
-mod rounding;
-mod shorten;
-mod velocities;
-mod verify;
+pub(crate) mod closure;
+pub(crate) mod definitions;
+pub(crate) mod dual;
+pub(crate) mod evaluate;
+pub(crate) mod linearity;
+pub(crate) mod loops;
+pub(crate) mod names;
+pub(crate) mod prepare;
 
-use super::build;
-use super::links::Links;
 use super::options::Options;
 use super::parameter_values::parameter_values;
-use super::refusal::Failure;
-use super::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Causality;
-use crate::shared::SharedArena;
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::frame;
+use crate::formulation::shared_arena::SharedArena;
+use crate::simplification::shorten::{LARGE, Shortening};
+use crate::state_selection::knees::Knee;
+use crate::state_selection::links::Links;
+use crate::state_selection::states::StateRequest;
 use definitions::Definitions;
-use knees::Knee;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model, PortId};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::{Folds, Prepared};
-use shorten::{LARGE, Shortening};
 
-pub(super) use linearity::applies;
-pub(crate) use shorten::{is_large, lowest_terms};
-pub(super) use verify::{Formulation, emitted, formulation, power, verify};
+pub(crate) use crate::simplification::shorten::{is_large, lowest_terms};
+pub(crate) use linearity::applies;
 
 /// What the equations of a model are before they are written down.
-struct Built {
-    system: StateSystem,
+pub(crate) struct Built {
+    pub(crate) system: StateSystem,
     /// The asked-for columns of the junction structure, over the symbols of the system.
-    columns: Vec<ExprId>,
+    pub(crate) columns: Vec<ExprId>,
     /// Which storage the states are of.
-    links: Links,
+    pub(crate) links: Links,
     /// Whether the rate of a state depends on the rate of storage whose law has folds.
-    passes_folds: bool,
+    pub(crate) passes_folds: bool,
 }
 
 /// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
-struct Unbuilt {
-    failure: Failure,
-    model: Model,
+pub(crate) struct Unbuilt {
+    pub(crate) failure: Failure,
+    pub(crate) model: Model,
 }
 
 /// Formulates the equations of a nonlinear model.
-pub(super) fn formulate(
+pub(crate) fn formulate(
     model: &Model,
     options: &Options,
     retain: &[ElementId],
@@ -102,7 +88,7 @@ pub(super) fn formulate(
 }
 
 /// The model as it is prepared for its equations, with its graph and causality. Its own ports come first.
-pub(super) fn assigned(
+pub(crate) fn assigned(
     model: &Model,
     retain: &[ElementId],
     diagnostics: &mut Vec<Diagnostic>,
@@ -118,11 +104,11 @@ pub(super) fn assigned(
 }
 
 /// Which columns of the junction structure are wanted of a prepared model.
-type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
+pub(crate) type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
 
 /// Builds the equations. A check of them asks for columns of the junction structure besides, and reads no equation, so that
 /// none is made shorter then.
-fn build(
+pub(crate) fn build(
     model: &Model,
     options: &Options,
     retain: &[ElementId],
@@ -139,12 +125,12 @@ fn build(
             prepared
         }
         Leaps::OfTotal => {
-            let warning = |port: &PortId| leaps::warning(&prepared, *port, true);
+            let warning = |port: &PortId| crate::state_selection::leaps::warning(&prepared, *port, true);
             diagnostics.extend(prepared.folded.iter().map(warning));
             prepared
         }
         Leaps::WithoutTotal => {
-            let warning = |port: &PortId| leaps::warning(&prepared, *port, false);
+            let warning = |port: &PortId| crate::state_selection::leaps::warning(&prepared, *port, false);
             diagnostics.extend(prepared.folded.iter().map(warning));
             prepare::prepare(model, retain, Folds::AsStates, &mut Vec::new())
         }
@@ -179,7 +165,9 @@ fn retained_leaps(model: &Model, retain: &[ElementId], prepared: &Prepared, opti
         Leaps::Nowhere => Vec::new(),
         Leaps::OfTotal | Leaps::WithoutTotal => {
             let folded = free.folded.iter();
-            folded.map(|port| leaps::warning(&free, *port, false)).collect()
+            folded
+                .map(|port| crate::state_selection::leaps::warning(&free, *port, false))
+                .collect()
         }
     }
 }
@@ -195,7 +183,7 @@ fn leaps(prepared: &Prepared, options: &Options) -> Leaps {
     };
     match equations(prepared, &options, None, &mut Vec::new()) {
         Ok(built) if built.passes_folds => Leaps::WithoutTotal,
-        Ok(built) if leaps::totals_have_folds(prepared, &built.system) => Leaps::OfTotal,
+        Ok(built) if crate::state_selection::leaps::totals_have_folds(prepared, &built.system) => Leaps::OfTotal,
         Ok(_) => Leaps::Nowhere,
         Err(_) => Leaps::WithoutTotal,
     }
@@ -229,7 +217,7 @@ fn equations(
         .collect();
     let passes_folds = needles.iter().any(|knee| knee.has_folds);
     let needles = needles.into_iter().filter(|knee| knee.is_sharp());
-    diagnostics.extend(needles.map(|knee| knees::warning(&prepared.model, knee)));
+    diagnostics.extend(needles.map(|knee| crate::state_selection::knees::warning(&prepared.model, knee)));
     let totals = definitions.starts.clone();
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     options.go_on()?;
@@ -237,7 +225,7 @@ fn equations(
         true => Shortening::new(cancelled, resolved.states + resolved.outputs),
         false => Shortening::unread(),
     };
-    let mut columns = present::present(&prepared.model, &mut system, resolved, &mut shortening);
+    let mut columns = crate::simplification::present::present(&prepared.model, &mut system, resolved, &mut shortening);
     closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let mut starts = columns.split_off(asked);
     let of_totals = starts.split_off(started.len());
@@ -326,7 +314,7 @@ fn defined(
 fn frame(prepared: &Prepared, states: StateRequest, notes: &mut Vec<Diagnostic>) -> StateSystem {
     notes.clear();
     let added = definitions::added_outputs(&prepared.model);
-    build::frame(
+    frame::frame(
         &prepared.model,
         prepared.model.exprs.clone(),
         &prepared.causality,

@@ -3,7 +3,7 @@
 use lgm_model::{DomainId, Measure, Model, PortId, Variable};
 
 /// What a port's variable is called in equations: `diode.i`, `w.w`, `p.v[2]`.
-pub(super) fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
+pub(crate) fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
     let about = &model.ports[port.index()];
     let mut name = model.element_name(about.element);
     if let Some(port) = &about.name {
@@ -30,7 +30,7 @@ fn variable_symbol(model: &Model, domain: Option<DomainId>, variable: Variable) 
 }
 
 /// What a measured variable is called in equations.
-pub(super) fn measure_name(model: &Model, measure: Measure) -> Option<String> {
+pub(crate) fn measure_name(model: &Model, measure: Measure) -> Option<String> {
     Some(match measure {
         Measure::PortEffort(port) => port_variable_name(model, port, Variable::Effort),
         Measure::PortFlow(port) => port_variable_name(model, port, Variable::Flow),

@@ -9,13 +9,13 @@
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
-use crate::nonlinear::folds::{folded, states_of_explicit_laws};
-use crate::nonlinear::knees::{self, Knee};
+use crate::initialisation::dependent_starts::{natural_factor, port_name};
 use crate::nonlinear::linearity::varies;
-use crate::nonlinear::velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::parameter_values::parameter_values;
-use crate::retain::{sampled_rows, unmet};
-use crate::starts::{natural_factor, port_name};
+use crate::state_selection::folds::{folded, states_of_explicit_laws};
+use crate::state_selection::knees::{self, Knee};
+use crate::state_selection::quasi_velocities::{Carriers, Ends, Place, velocities, with_velocities};
+use crate::state_selection::retain::{sampled_rows, unmet};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::system::{StartConstraint, StateSystem};
@@ -24,30 +24,30 @@ use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A model with its graph and causality.
-pub(super) struct Prepared {
-    pub(super) model: Model,
-    pub(super) graph: BondGraph,
-    pub(super) causality: Causality,
+pub(crate) struct Prepared {
+    pub(crate) model: Model,
+    pub(crate) graph: BondGraph,
+    pub(crate) causality: Causality,
     /// Integrals of the model that are no states: energy variables that follow from the co-energy of their storage.
-    pub(super) released: Vec<Integral>,
+    pub(crate) released: Vec<Integral>,
     /// Symbols in moduli that are rates, each with what it is the rate of.
-    pub(super) rates: Vec<(SymbolId, ExprId)>,
+    pub(crate) rates: Vec<(SymbolId, ExprId)>,
     /// Storage ports without a state whose laws have folds.
-    pub(super) folded: Vec<PortId>,
+    pub(crate) folded: Vec<PortId>,
     /// Knees of storage without a state.
-    pub(super) knees: Vec<Knee>,
+    pub(crate) knees: Vec<Knee>,
 }
 
 /// What determines the charge of storage whose law has folds, where linear storage shares its voltage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Folds {
+pub(crate) enum Folds {
     /// The total of both, which is the state. The charge may leap where the law says so, and the total stays.
     InTotals,
     /// The charge itself is the state.
     AsStates,
 }
 
-pub(super) fn prepare(
+pub(crate) fn prepare(
     model: &Model,
     retain: &[ElementId],
     folds: Folds,
@@ -309,7 +309,7 @@ fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bo
 }
 
 /// The columns of dependent storage that a start is given for.
-pub(super) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
+pub(crate) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
     let Prepared { model, causality, .. } = prepared;
     let started = |port: &&PortId| {
         let element = &model.elements[model.ports[port.index()].element.index()];
@@ -371,7 +371,7 @@ fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, va
 }
 
 /// The starts of dependent storage, and what the states make of them: the values of the columns of [`started_columns`].
-pub(super) fn start_constraints(
+pub(crate) fn start_constraints(
     prepared: &Prepared,
     system: &mut StateSystem,
     started: &[(PortId, u32)],

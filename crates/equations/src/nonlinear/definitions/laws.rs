@@ -1,9 +1,9 @@
 //! The variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
 
 use super::{Blame, Builder, Definition, Value, is_defined_everywhere};
-use crate::matrices::Present;
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::matrices::Present;
 use crate::nonlinear::prepare::Prepared;
-use crate::refusal::Failure;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use lgm_model::{ElementId, Integral, Law, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};

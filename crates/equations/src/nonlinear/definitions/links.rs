@@ -3,10 +3,10 @@
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
-use crate::links::{Carrier, Links};
+use crate::index_reduction::Reduced;
+use crate::initialisation::impulse_sources::{constant_part, declared_starts};
 use crate::nonlinear::prepare::Prepared;
-use crate::pushes::{constant_part, declared_starts};
-use crate::reduce::Reduced;
+use crate::state_selection::links::{Carrier, Links};
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::StateSystem;
 use lgm_model::{Law, Model, PortId};

@@ -5,8 +5,8 @@
 //! rate of an input is in them.
 
 use super::{Blame, Builder, Value, Waiting};
-use crate::matrices::Present;
-use crate::refusal::Failure;
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::matrices::Present;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
 use rustc_hash::FxHashMap;
 

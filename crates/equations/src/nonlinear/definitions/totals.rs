@@ -1,9 +1,9 @@
 //! The variables that totals determine, and the rates of the totals.
 
 use super::{Blame, Builder, Value};
-use crate::matrices::Present;
-use crate::nonlinear::momenta::Momentum;
-use crate::refusal::Failure;
+use crate::diagnosis::refusal::Failure;
+use crate::formulation::matrices::Present;
+use crate::state_selection::conserved_quantities::Momentum;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 

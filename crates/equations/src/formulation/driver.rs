@@ -1,0 +1,449 @@
+//! The drivers: one run of reduction and assembly for each number system that is needed.
+
+use crate::bond::{self, BondGraph};
+use crate::causality::Request;
+use crate::diagnosis::refusal::Failure;
+use crate::diagnosis::singular;
+use crate::diagnosis::values;
+use crate::formulation::assemble::Obstacle;
+use crate::formulation::blocks::block_form;
+use crate::formulation::frame;
+use crate::formulation::matrices::{self, Present};
+use crate::formulation::outputs::{Plan, integrands, without_nonlinear_outputs};
+use crate::formulation::problem::{Problem, is_small};
+use crate::formulation::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
+use crate::formulation::shared_arena::SharedArena;
+use crate::index_reduction::Refusal;
+use crate::index_reduction::dependents;
+use crate::initialisation::conditions::Conditions;
+use crate::initialisation::dependent_starts;
+use crate::initialisation::start_values::{find_starts, holds_integrals, with_starts};
+use crate::options::Options;
+use crate::parameter_values::parameter_values;
+use crate::state_selection::decision::decide;
+use crate::state_selection::links::{Impulses, Links};
+use crate::state_selection::retain::{retained, sampled_rows, unmet};
+use crate::state_selection::states::StateRequest;
+use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
+use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunctions, Sampled};
+use lgm_model::Model;
+use lgm_model::blocks::BlockForm;
+use lgm_model::system::{DependentStorage, StateSystem};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use num_rational::BigRational;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What is known of the starts of storage.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownStarts {
+    /// The states whose starts were found over the parameters.
+    pub(crate) states: FxHashSet<Arc<str>>,
+    /// Whether a constant source acts on storage that depends on it.
+    pub(crate) is_driven: bool,
+}
+
+/// Formulates the state equations of a model (exact and cancelled if small, shared if large).
+pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let (system, _, diagnostics) = formulate_with_known_starts(model, graph, options);
+    (system, diagnostics)
+}
+
+/// The same, and what is known of the starts of storage.
+pub(crate) fn formulate_with_known_starts(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+) -> (Option<StateSystem>, KnownStarts, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let mut linear_model = None;
+    if options.linear_outputs {
+        linear_model = without_nonlinear_outputs(model, &mut diagnostics);
+    }
+    let model = linear_model.as_ref().unwrap_or(model);
+    let (mut system, mut solved, mut found, is_driven) = started(model, graph, options);
+    if !solved.is_empty() && !has_errors(&found) && !crate::nonlinear::applies(model) && holds_integrals(model) {
+        // Integrals count from the starts, and had those of before: once more, with the starts of the model's own states.
+        let natural = Options {
+            states: StateRequest::Natural,
+            ..options.clone()
+        };
+        if options.states != StateRequest::Natural {
+            (system, solved, found, _) = started(model, graph, &natural);
+        }
+        if let Some(known) = &system
+            && !has_errors(&found)
+        {
+            let request = Request {
+                retain: retained(model, options, &mut Vec::new()),
+                ..Request::default()
+            };
+            let ports = decide(model, graph, &request).0.independent;
+            let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
+            (system, _, found, _) = started(&with_starts(model, known, &solved, &ports), graph, options);
+            // What was written down is given no more than before: steps of inputs move it.
+            for (state, given) in system.iter_mut().flat_map(|system| &mut system.states).zip(given) {
+                state.start_given = given;
+            }
+        }
+    }
+    diagnostics.append(&mut found);
+    let names = system
+        .iter()
+        .flat_map(|system| solved.iter().map(|at| system.states[*at].name.clone()));
+    let known = KnownStarts {
+        states: names.collect(),
+        is_driven,
+    };
+    (system.filter(|_| !has_errors(&diagnostics)), known, diagnostics)
+}
+
+/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too, and
+/// whether a constant source acts on storage that depends on it.
+fn started(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+) -> (Option<StateSystem>, Vec<usize>, Vec<Diagnostic>, bool) {
+    let conditions = Conditions::of(model);
+    let with = conditions.as_ref().map_or(model, |found| &found.0);
+    let mut links = Links::default();
+    let (mut system, mut diagnostics) = formulate_model(with, graph, options, &mut links);
+    let mut solved = Vec::new();
+    if let Some(system) = &mut system {
+        if let Some((_, conditions)) = conditions {
+            conditions.take(model, system);
+        }
+        let second = |model: &Model| {
+            let options = Options {
+                blocks: false,
+                numeric: false,
+                ..options.clone()
+            };
+            let (system, found) = formulate_model(model, &bond::lower(model), &options, &mut Links::default());
+            system.filter(|_| !has_errors(&found))
+        };
+        let impulses = Impulses {
+            model,
+            links: &links,
+            formulate: &second,
+            size_limit: options.size_limit,
+        };
+        solved = find_starts(system, &impulses, &mut diagnostics);
+    }
+    let is_driven = links.ties.iter().any(|tie| tie.is_driven);
+    (system, solved, diagnostics, is_driven)
+}
+
+/// Formulates the equations of a model; starts are constraints that are still to be looked at.
+/// `links` says which storage the states are of.
+fn formulate_model(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+    links: &mut Links,
+) -> (Option<StateSystem>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let retain = retained(model, options, &mut diagnostics);
+    if crate::nonlinear::applies(model) {
+        let system = crate::nonlinear::formulate(model, options, &retain, links, &mut diagnostics);
+        return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
+    }
+    let request = Request {
+        retain,
+        ..Request::default()
+    };
+    diagnostics.extend(values::check(model));
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    if options.go_on().is_err() {
+        return (None, diagnostics);
+    }
+    let (causality, general, found) = decide(model, graph, &request);
+    values::merge(&mut diagnostics, found);
+    if !has_errors(&diagnostics) {
+        let rows = || sampled_rows(model, &causality, general);
+        diagnostics.extend(unmet(model, &causality, &request.retain, rows));
+    }
+    if has_errors(&diagnostics) {
+        return (None, diagnostics);
+    }
+    let problem = Problem {
+        model,
+        graph,
+        causality: &causality,
+        states: match options.blocks {
+            true => StateRequest::Power,
+            false => options.states,
+        },
+    };
+    match formulate_with(problem, general, options, links, &mut diagnostics) {
+        Ok(system) => {
+            if !options.numeric {
+                // Equations over the parameters hold in general, but perhaps not for the values given.
+                let found = singular::diagnose(model, graph, &causality);
+                values::merge(&mut diagnostics, found);
+            }
+            let system = (!has_errors(&diagnostics)).then_some(system);
+            (system, diagnostics)
+        }
+        Err(Failure::Cancelled) => (None, diagnostics),
+        Err(failure) => {
+            let found = match failure.is_singular() {
+                true => singular::diagnose(model, graph, &causality),
+                false => Vec::new(),
+            };
+            match found.is_empty() {
+                true => diagnostics.push(failure.diagnostic(model)),
+                false => values::merge(&mut diagnostics, found),
+            }
+            (None, diagnostics)
+        }
+    }
+}
+
+fn formulate_with(
+    problem: Problem<'_>,
+    general: bool,
+    options: &Options,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<StateSystem, Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut exprs = model.exprs.clone();
+    let mut plan = Plan::default();
+    let mut added = Vec::new();
+    options.go_on()?;
+    if integrands(model) > 0 && general {
+        let mut field = Sampled::new(2);
+        added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
+    }
+    // Starts of dependent storage are compared as numbers.
+    let has_dependent_starts = causality.dependent.iter().any(|port| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        element.start.iter().any(Option::is_some)
+    });
+    // Loops that control closes may have no solution for the values given, though they have one in general.
+    let numbers_decide = has_dependent_starts || is_controlled(model) || !model.integrals.is_empty();
+    let numeric = if options.numeric || !options.symbolic || !general || numbers_decide {
+        let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
+        options.go_on()?;
+        added.clone_from(&numeric.0.added);
+        Some(numeric)
+    } else {
+        None
+    };
+    let mut system = frame::frame(model, exprs, causality, problem.states, &added, diagnostics);
+    if options.symbolic && general {
+        symbolic_run(problem, options, &mut plan, &mut system, links, diagnostics)?;
+    }
+    if let Some((run, dependent)) = numeric {
+        if system.dependent.is_empty() {
+            system.dependent = dependent;
+        }
+        if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.numeric {
+            diagnostics.push(
+                Diagnostic::warning(
+                    Code::LGM0504,
+                    "a source depends on time directly; the matrices in numbers leave its term out",
+                )
+                .label(model.span, "in this model")
+                .note("the equations hold the term")
+                .help("make it an input, `input u = ..`, to see it in B"),
+            );
+        }
+        if links.carriers.is_empty() {
+            let mut number = |exprs: &mut Exprs, value: &f64| {
+                let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
+                exprs.number(exact)
+            };
+            system.start_constraints =
+                dependent_starts::constraints(model, causality, &mut system, &run, links, &mut number);
+        }
+    }
+    let is_left_out =
+        options.numeric && system.numeric.is_none() || options.symbolic && general && system.symbolic.is_none();
+    if system.linear && is_left_out {
+        diagnostics.push(without_matrices(model));
+    }
+    if options.blocks && general {
+        system.block_form = in_blocks(problem, options, &mut system)?;
+    }
+    Ok(system)
+}
+
+/// The equations in blocks; none if their rows are too long.
+fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) -> Result<Option<BlockForm>, Failure> {
+    options.go_on()?;
+    let values = parameter_values(problem.model).into_iter();
+    let mut rational =
+        RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS).until(&options.cancellation);
+    let cancelled = match options.symbolic {
+        true => block_form(problem, system, &mut rational).ok(),
+        false => None,
+    };
+    let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
+        Ok(form)
+    } else if options.symbolic {
+        let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+        let mut field = SharedArena::new(3, given.collect());
+        block_form(problem, system, &mut field)
+    } else {
+        let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
+        block_form(problem, system, &mut field)
+    };
+    match form {
+        Err(Failure::Reduction(Refusal::TooManyEntries)) => Ok(None),
+        form => form.map(Some),
+    }
+}
+
+/// Says that the matrices of a linear system are too full to be written out.
+fn without_matrices(model: &Model) -> Diagnostic {
+    Diagnostic::information(
+        Code::LGM0506,
+        "most states act on most others: A..F are left out, and what many equations use is assigned before them",
+    )
+    .label(model.span, "in this model")
+    .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
+}
+
+/// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
+fn numeric_run(
+    problem: Problem<'_>,
+    exprs: &mut Exprs,
+    plan: &mut Plan,
+) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
+    let Problem { model, causality, .. } = problem;
+    let values = parameter_values(model);
+    if is_small(model, causality) {
+        let mut field = ExactValues::new(values.clone());
+        let attempt = run(problem, exprs, &mut field, plan, &[]).map(|exact| {
+            let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
+            (exact.map(to_f64), dependent)
+        });
+        // Numbers of very many digits are for doubles; what the field said after it gave up means nothing.
+        if !field.exhausted() {
+            return attempt.and_then(finite);
+        }
+    }
+    let values = values
+        .into_iter()
+        .map(|(symbol, value)| (symbol, to_f64(&value)))
+        .collect();
+    let mut field = DoubleValues::new(values);
+    let run = if may_share(model) {
+        match NUMBERS.run(problem, exprs, &mut field, plan) {
+            Err(Failure::Reduction(Refusal::TooManyEntries)) => run_sharing(problem, exprs, &mut field, plan)?,
+            other => other?,
+        }
+    } else {
+        run(problem, exprs, &mut field, plan, &[])?
+    };
+    let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
+    finite((run, dependent))
+}
+
+/// Refuses numbers beyond the range of doubles, which parameters of hundreds of digits lead to.
+fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
+    let rows = found
+        .0
+        .rates
+        .iter()
+        .chain(found.0.outputs.iter().filter_map(|output| output.row.as_ref()));
+    match rows.flatten().all(|entry| entry.1.is_finite()) {
+        true => Ok(found),
+        false => Err(Failure::Assembly(Obstacle::Value(Evaluated::NotFinite(None)))),
+    }
+}
+
+/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large or too many.
+fn symbolic_run(
+    problem: Problem<'_>,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let is_crowded = EXPRESSIONS.is_exceeded(problem, &mut exprs, plan);
+    system.exprs = exprs;
+    options.go_on()?;
+    if !is_crowded && cancelled_run(problem, options, plan, system, links, diagnostics)? {
+        return Ok(());
+    }
+    options.go_on()?;
+    let given = parameter_values(model)
+        .into_iter()
+        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut field = SharedArena::new(3, given.collect());
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = match is_crowded {
+        true => run_sharing(problem, &mut exprs, &mut field, plan),
+        false => run(problem, &mut exprs, &mut field, plan, &[]),
+    };
+    system.exprs = exprs;
+    let run = attempt?;
+    matrices::symbolic(model, system, &run, &mut field);
+    system.start_constraints =
+        dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
+            field.present(exprs, value)
+        });
+    if !field.is_cancelled() || matrices::is_too_long(system) {
+        share(model, system, "cancelled", diagnostics);
+    }
+    Ok(())
+}
+
+/// Fully cancelled entries; false where these are too large.
+fn cancelled_run(
+    problem: Problem<'_>,
+    options: &Options,
+    plan: &mut Plan,
+    system: &mut StateSystem,
+    links: &mut Links,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<bool, Failure> {
+    let Problem { model, causality, .. } = problem;
+    let mut field =
+        RationalFunctions::new(options.size_limit, RationalFunctions::DEFAULT_TERMS).until(&options.cancellation);
+    let mut exprs = std::mem::take(&mut system.exprs);
+    let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
+    system.exprs = exprs;
+    match attempt {
+        Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
+            let mut exprs = std::mem::take(&mut system.exprs);
+            system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
+            system.exprs = exprs;
+            system.start_constraints =
+                dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
+                    field.present(exprs, value)
+                });
+            if matrices::is_too_long(system) {
+                share(model, system, "written out", diagnostics);
+            }
+            Ok(true)
+        }
+        Ok(_) => Ok(false),
+        // A field that gave up answers wrongly, and what looks singular to it need not be.
+        Err(failure) if failure.is_too_large() || field.exhausted() => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Names what the equations share, and says that they are too large for something.
+fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut Vec<Diagnostic>) {
+    matrices::share(system);
+    let message = format!(
+        "the exact symbolic entries are too large to be {what}; equations are given with shared subexpressions"
+    );
+    diagnostics.push(
+        Diagnostic::information(Code::LGM0503, message)
+            .label(model.span, "this model")
+            .help("use `--numeric` for numbers, or fix some parameters with `const`"),
+    );
+}

@@ -1,0 +1,322 @@
+//! The state system without its equations: the names, units and starts of states, inputs and outputs.
+
+use crate::causality::Causality;
+use crate::parameter_values::parameter_values;
+use crate::state_selection::states::StateRequest;
+use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
+use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
+use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
+use lgm_model::{Element, Integral, Law, Model, PortId, StateChoice, StorageForm, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// The system without its equations: parameters, states, inputs, outputs.
+pub(crate) fn frame(
+    model: &Model,
+    mut exprs: Exprs,
+    causality: &Causality,
+    request: StateRequest,
+    added: &[usize],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> StateSystem {
+    let mut states = Vec::with_capacity(causality.independent.len() + model.integrals.len() + added.len());
+    for port in &causality.independent {
+        let state = storage_state(model, &mut exprs, *port, request, diagnostics);
+        states.push(state);
+    }
+    states.extend(
+        model
+            .integrals
+            .iter()
+            .map(|integral| integral_state(model, &mut exprs, integral)),
+    );
+    add_states_of_outputs(model, &mut exprs, added, &mut states);
+    let values = parameter_values(model);
+    for state in states.iter_mut().filter(|state| !exprs.is_zero(state.start)) {
+        state.start_value = exprs
+            .evaluate_exact(&[state.start], &|symbol| values.get(&symbol).cloned())
+            .map_or(f64::NAN, |list| to_f64(&list[0]));
+    }
+    let input_rates = model
+        .inputs
+        .iter()
+        .map(|input| exprs.new_symbol(format!("der({})", input.name), SymbolKind::InputRate))
+        .collect();
+    StateSystem {
+        model: model.name.clone(),
+        doc: model.doc.clone(),
+        exprs,
+        time: model.time,
+        parameters: model.parameters.clone(),
+        states,
+        inputs: model.inputs.clone(),
+        input_rates,
+        outputs: model
+            .outputs
+            .iter()
+            .map(|output| Quantity {
+                name: output.name.clone(),
+                unit: output.unit.clone(),
+                span: output.span,
+            })
+            .collect(),
+        assignments: Vec::new(),
+        loops: Vec::new(),
+        mass_matrix: None,
+        mass_form: None,
+        rate_blocks: Vec::new(),
+        derivatives: Vec::new(),
+        output_values: Vec::new(),
+        linear: true,
+        block_form: None,
+        symbolic: None,
+        numeric: None,
+        dependent: Vec::new(),
+        linearized_at: None,
+        start_constraints: Vec::new(),
+        start_search: None,
+        experiment: model.experiment.clone().unwrap_or_default(),
+    }
+}
+
+/// The state that a declared integral is.
+fn integral_state(model: &Model, exprs: &mut Exprs, integral: &Integral) -> State {
+    let zero = exprs.zero();
+    let name: Arc<str> = model.path_name(integral.path).into();
+    let owner = integral.owner.map(|id| model.element_name(id).into());
+    State {
+        element: owner.unwrap_or_else(|| name.clone()),
+        name,
+        variable: StateVariable::Integral,
+        written: Some(integral.written.clone()),
+        is_total: false,
+        unit: integral.unit.clone(),
+        symbol: integral.symbol,
+        start: integral.start.unwrap_or(zero),
+        start_value: 0.0,
+        start_given: integral.start.is_some() && !integral.is_guess,
+        start_span: integral.start_span,
+        nominal: integral.nominal,
+        span: model.paths[integral.path.index()].span,
+    }
+}
+
+/// The states that outputs add for their integrals.
+fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], states: &mut Vec<State>) {
+    let mut names: FxHashSet<Arc<str>> = FxHashSet::default();
+    for state in states.iter() {
+        let is_new = names.insert(state.name.clone());
+        assert!(is_new, "invariant: only one state is named `{}`", state.name);
+    }
+    for output in added {
+        let output = &model.outputs[*output];
+        // Outputs have names of their own, and a state may have the same.
+        let mut name = output.name.clone();
+        while !names.insert(name.clone()) {
+            name = format!("{name}.int").into();
+        }
+        states.push(State {
+            name: name.clone(),
+            element: name.clone(),
+            variable: StateVariable::Integral,
+            written: Some(output.written.clone()),
+            is_total: false,
+            unit: output.unit.clone(),
+            symbol: exprs.new_symbol(name, SymbolKind::State),
+            start: exprs.zero(),
+            start_value: 0.0,
+            start_given: false,
+            start_span: None,
+            nominal: None,
+            span: output.span,
+        });
+    }
+}
+
+/// The state of one independent storage port.
+fn storage_state(
+    model: &Model,
+    exprs: &mut Exprs,
+    port: PortId,
+    request: StateRequest,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> State {
+    let info = &model.ports[port.index()];
+    let element = &model.elements[info.element.index()];
+    let Law::Storage { co_energy, .. } = &element.law else {
+        unreachable!("invariant: only storage is independent")
+    };
+    let at = (port.0 - element.ports.start) as usize;
+    let choice = request.choice_of(element);
+    let (variable, symbol, unit) = variable_of(model, port, *co_energy, choice);
+    let name = state_name(model, port, &symbol);
+    let start = start_of(model, exprs, port, choice, diagnostics);
+    let nominal = nominal_of(model, exprs, port, choice);
+    State {
+        element: model.path_name(element.path).into(),
+        variable,
+        written: None,
+        is_total: false,
+        unit,
+        symbol: exprs.new_symbol(name.clone(), SymbolKind::State),
+        name: name.into(),
+        start,
+        start_value: 0.0,
+        // A start converted to other states depends on all starts of the field.
+        start_given: if choice == element.state_choice {
+            element.start.get(at).is_some_and(Option::is_some)
+        } else {
+            element.start.iter().any(Option::is_some)
+        },
+        start_span: element.start_span,
+        nominal,
+        span: model.paths[element.path.index()].span,
+    }
+}
+
+/// What a storage port carries under a choice: which of its variables, how that is named, and its unit.
+fn variable_of(
+    model: &Model,
+    port: PortId,
+    co_energy: Variable,
+    choice: StateChoice,
+) -> (StateVariable, String, Option<SiUnit>) {
+    let domain = model.ports[port.index()].domain.map(|id| &model.domains[id.index()]);
+    match (domain, choice) {
+        (Some(domain), choice) => {
+            let is_across = domain.effort_is_across == (co_energy == Variable::Effort);
+            match (is_across, choice) {
+                (true, StateChoice::CoEnergy) => (
+                    StateVariable::Across,
+                    domain.across.to_string(),
+                    domain.across_unit.clone(),
+                ),
+                (false, StateChoice::CoEnergy) => (
+                    StateVariable::Through,
+                    domain.through.to_string(),
+                    domain.through_unit.clone(),
+                ),
+                (true, StateChoice::Energy) => (
+                    StateVariable::IntegralOfThrough,
+                    format!("int_{}", domain.through),
+                    domain.dimension(false).and_then(integral_unit),
+                ),
+                (false, StateChoice::Energy) => (
+                    StateVariable::IntegralOfAcross,
+                    format!("int_{}", domain.across),
+                    domain.dimension(true).and_then(integral_unit),
+                ),
+            }
+        }
+        (None, StateChoice::Energy) => match co_energy {
+            Variable::Flow => (StateVariable::P, "p".to_string(), None),
+            Variable::Effort => (StateVariable::Q, "q".to_string(), None),
+        },
+        (None, StateChoice::CoEnergy) => match co_energy {
+            Variable::Flow => (StateVariable::Flow, "f".to_string(), None),
+            Variable::Effort => (StateVariable::Effort, "e".to_string(), None),
+        },
+    }
+}
+
+/// The name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.
+fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
+    let info = &model.ports[port.index()];
+    let element = &model.elements[info.element.index()];
+    let path = model.path_name(element.path);
+    let mut name = format!("{path}.{symbol}");
+    if let (Some(mode), Some(block)) = (element.mode, model.paths[element.path.index()].parent) {
+        // The modes of a block are entries of its state, whatever carries them.
+        name = format!("{}.{symbol}[{mode}]", model.path_name(block));
+    }
+    if let Some(port_name) = &info.name {
+        name = format!("{path}.{port_name}.{symbol}");
+    }
+    if let Some(entry) = info.entry {
+        name.push_str(&format!("[{entry}]"));
+    }
+    name
+}
+
+/// The state that is the total of what a storage port holds and what storage holds that follows from it. It starts at 0.
+pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> State {
+    let request = StateRequest::Energy;
+    let mut state = storage_state(model, exprs, port, request, &mut Vec::new());
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Storage { co_energy, .. } = &element.law else {
+        unreachable!("invariant: only storage is independent")
+    };
+    let (_, symbol, _) = variable_of(model, port, *co_energy, StateChoice::Energy);
+    let name = state_name(model, port, &format!("total_{symbol}"));
+    exprs.rename(state.symbol, name.clone());
+    state.name = name.into();
+    (state.start, state.start_given, state.start_span) = (exprs.zero(), false, None);
+    state
+}
+
+/// Of what size the state that was chosen is, from what was said of the one that the storage naturally carries.
+fn nominal_of(model: &Model, exprs: &mut Exprs, port: PortId, choice: StateChoice) -> Option<ExprId> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let given: Option<Vec<ExprId>> = element.nominal.iter().copied().collect();
+    let at = (port.0 - element.ports.start) as usize;
+    converted(exprs, element, at, choice, &given.filter(|given| !given.is_empty())?)
+}
+
+/// An entry of what is given of the states that a storage naturally carries, as one of the states that were chosen; none where a
+/// matrix would have to be inverted.
+fn converted(exprs: &mut Exprs, element: &Element, at: usize, choice: StateChoice, given: &[ExprId]) -> Option<ExprId> {
+    if choice == element.state_choice {
+        return Some(given[at]);
+    }
+    let Law::Storage { value, form, .. } = &element.law else {
+        unreachable!("invariant: only storage has states")
+    };
+    let multiplies = (choice == StateChoice::Energy) == (*form == StorageForm::Direct);
+    if multiplies {
+        let terms: Vec<ExprId> = (0..given.len())
+            .map(|column| exprs.mul(value.get(at, column), given[column]))
+            .collect();
+        return Some(exprs.sum(terms));
+    }
+    (given.len() == 1).then(|| exprs.div(given[0], value.get(0, 0)))
+}
+
+/// The start of the state that was chosen, from the start of the state that the storage naturally carries.
+fn start_of(
+    model: &Model,
+    exprs: &mut Exprs,
+    port: PortId,
+    choice: StateChoice,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> ExprId {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let zero = exprs.zero();
+    if element.start.iter().all(Option::is_none) {
+        return zero;
+    }
+    let at = (port.0 - element.ports.start) as usize;
+    let starts: Vec<ExprId> = element.start.iter().map(|start| start.unwrap_or(zero)).collect();
+    if let Some(start) = converted(exprs, element, at, choice, &starts) {
+        return start;
+    }
+    diagnostics.push(
+        Diagnostic::error(
+            Code::LGM0606,
+            "the start of a storage field cannot be converted to other states: not built yet",
+        )
+        .label(
+            element.start_span.unwrap_or(element.law_span),
+            "given for the state that this field carries",
+        )
+        .help("leave out `--states`, or give no `start` here"),
+    );
+    zero
+}
+
+/// The SI unit of the time integral of a variable.
+fn integral_unit(dimension: Dimension) -> Option<SiUnit> {
+    dimension.times(&Dimension::TIME).map(SiUnit::of)
+}

@@ -1,0 +1,92 @@
+//! Dependent storage and algebraic loops: graph and causality to explicit rates.
+//!
+//! AFTER THIS POINT there are no ports with unknown variables: the rate of every independent storage, the co-energy of
+//! every dependent one, and every variable that somebody asked for are rows over [`Known`] columns.
+
+mod defect;
+pub(crate) mod dependents;
+mod explicit;
+pub(crate) mod input_owner;
+mod laws;
+mod layout;
+mod replay;
+mod rows;
+pub(crate) mod time_inputs;
+pub(crate) mod time_terms;
+
+use crate::causality::elimination::Row;
+use lgm_model::PortId;
+
+pub(crate) use defect::{Defect, are_tied, defects};
+pub use explicit::reduce;
+pub(crate) use layout::Layout;
+pub use layout::{Refusal, Solve};
+pub(crate) use replay::{UNDETERMINED, solve_structure};
+pub(crate) use rows::substitute;
+
+/// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u', and the
+/// drifts `dS_di/dt z_i + dS_du/dt u` of dependent storage under moduli that change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Number of independent storage ports.
+    pub storage: usize,
+    /// Number of source ports, those of nonlinear laws included.
+    pub sources: usize,
+    /// Number of dependent storage ports whose co-energy changes with the moduli; 0 where no modulus changes.
+    pub drifts: usize,
+    /// Number of independent storage ports whose rates are left as columns; 0 where the storage laws are solved for them.
+    pub rates: usize,
+}
+
+impl Known {
+    /// Column of the co-energy of the k-th independent storage port.
+    pub fn co_energy(self, k: usize) -> u32 {
+        k as u32
+    }
+
+    /// Column of the value of the k-th source port.
+    pub fn source(self, k: usize) -> u32 {
+        (self.storage + k) as u32
+    }
+
+    /// Column of the rate of the k-th source port.
+    pub fn source_rate(self, k: usize) -> u32 {
+        (self.storage + self.sources + k) as u32
+    }
+
+    /// Column of the drift of the k-th dependent storage port: what its co-energy's rate has beside `S_di z_i' + S_du u'`.
+    pub fn drift(self, k: usize) -> u32 {
+        (self.storage + 2 * self.sources + k) as u32
+    }
+
+    /// Column of the rate of the co-energy of the k-th independent storage port, where these are left as columns.
+    pub fn rate(self, k: usize) -> u32 {
+        (self.storage + 2 * self.sources + self.drifts + k) as u32
+    }
+
+    /// Number of columns.
+    pub fn columns(self) -> usize {
+        self.storage + 2 * self.sources + self.drifts + self.rates
+    }
+}
+
+/// The reduced graph over a field: rows over the columns of [`Known`].
+#[derive(Clone, Debug)]
+pub struct Reduced<E> {
+    /// The columns.
+    pub known: Known,
+    /// Independent storage ports, in declaration order.
+    pub independent: Vec<PortId>,
+    /// Dependent storage ports, in declaration order.
+    pub dependent: Vec<PortId>,
+    /// Source ports in declaration order, then the ports of nonlinear laws.
+    pub sources: Vec<PortId>,
+    /// `z_i'`, one row an independent port; where rates are left as columns, the law of the port instead, a row that is 0.
+    pub rates: Vec<Row<E>>,
+    /// `z_d = S_di z_i + S_du u`, one row a dependent port.
+    pub dependent_co_energy: Vec<Row<E>>,
+    /// The asked-for columns of the junction structure, in the order of the request.
+    pub wanted: Vec<Row<E>>,
+    /// Rows that the rates, the asked-for columns and later ones of these refer to; the k-th by the column `SHARED + k`.
+    pub shared: Vec<Row<E>>,
+}

@@ -1,0 +1,8 @@
+//! Initialisation: consistent initial values of the states, from starts that are given and from conservation.
+
+pub(crate) mod conditions;
+pub(crate) mod dependent_starts;
+pub(crate) mod impulse_sources;
+pub(crate) mod impulses;
+pub(crate) mod start_values;
+pub(crate) mod switched;

@@ -1,0 +1,599 @@
+//! The starts of states that follow from other starts: of storage without a state of its own, and of signals (language 9).
+//!
+//! A start that is given for what the states determine is an equation over the starts of the states. Storage whose start is not
+//! given, and declared states with `guess`, are its unknowns. One unknown in one equation that has a closed form gets an
+//! expression over the parameters; the others are looked for by Newton's method, together with the unknowns of algebraic loops.
+//! What is left over must hold by itself, or the starts contradict each other. Starts are values just after time 0, and so inputs have
+//! their first values.
+
+use crate::nonlinear::dual::{Point, duals};
+use crate::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
+use crate::state_selection::links::Impulses;
+use crate::verification::instants::Instant;
+use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
+use lgm_model::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
+use lgm_model::{Law, Model, PortId};
+use lgm_numerics::newton::{find_zero, undetermined};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+use nalgebra::DMatrix;
+use num_rational::BigRational;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// Relative agreement of starts that depend on each other.
+const AGREEMENT: f64 = 1e-9;
+
+/// What is smaller than this is rounding of zero in any unit.
+const NOTHING: f64 = 1e-30;
+
+/// A relation of more letters than this is not shown.
+const SHOWN: usize = 120;
+
+/// How many places of other starts a contradiction shows.
+const PLACES: usize = 3;
+
+/// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
+/// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
+pub(crate) fn find_starts(
+    system: &mut StateSystem,
+    impulses: &Impulses<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<usize> {
+    let model = impulses.model;
+    let constraints = std::mem::take(&mut system.start_constraints);
+    let definitions = Definitions::of(system);
+    let behind: Vec<FxHashSet<SymbolId>> = constraints
+        .iter()
+        .map(|constraint| definitions.behind(system, constraint.follows))
+        .collect();
+    let constrained: FxHashSet<SymbolId> = behind.iter().flatten().copied().collect();
+    let guesses: FxHashSet<SymbolId> = model
+        .integrals
+        .iter()
+        .filter(|integral| integral.is_guess && integral.is_state())
+        .map(|integral| integral.symbol)
+        .collect();
+    let is_free = |at: usize| {
+        let state = &system.states[at];
+        let declared =
+            state.variable == StateVariable::Integral && state.written.is_some() && *state.element == *state.name;
+        let open = !state.start_given && (!declared || guesses.contains(&state.symbol));
+        open && constrained.contains(&state.symbol)
+    };
+    let free: Vec<usize> = (0..system.states.len()).filter(|at| is_free(*at)).collect();
+    for state in &system.states {
+        if guesses.contains(&state.symbol) && !constrained.contains(&state.symbol) {
+            diagnostics.push(guess_without_use(&state.name, state.start_span.unwrap_or(state.span)));
+        }
+    }
+    if constraints.is_empty() && impulses.links.ties.is_empty() {
+        return Vec::new();
+    }
+    let mut solved = free.clone();
+    let places = system.states.iter().enumerate();
+    let mut settling = StartSolver {
+        places: places.map(|(at, state)| (state.symbol, at)).collect(),
+        system,
+        constraints,
+        behind,
+        free: free.into_iter().collect(),
+        used: FxHashSet::default(),
+    };
+    settling.closed_forms();
+    match settling.impulses(impulses) {
+        Ok(found) => solved.extend(found),
+        Err(fault) => {
+            diagnostics.push(settling.not_conserved(&fault));
+            return solved;
+        }
+    }
+    if settling.constraints.is_empty() {
+        return solved;
+    }
+    let found = settling.search(diagnostics);
+    if let Some(point) = found {
+        settling.compare(&point, diagnostics);
+    }
+    settling.keep();
+    solved
+}
+
+/// Whether a model holds integrals in its expressions, which may count from the starts of states.
+pub(crate) fn holds_integrals(model: &Model) -> bool {
+    let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
+    roots.extend(model.integrals.iter().map(|integral| integral.rate));
+    for element in &model.elements {
+        match &element.law {
+            Law::Source { values, .. } => roots.extend(values),
+            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
+            _ => {}
+        }
+    }
+    let mut nodes = model.exprs.reachable(&roots).into_iter();
+    nodes.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int, _)))
+}
+
+/// The model with the starts that were found written down. `independent` are the ports of the first states of a linear model.
+pub(crate) fn with_starts(model: &Model, system: &StateSystem, solved: &[usize], independent: &[PortId]) -> Model {
+    let mut started = model.clone();
+    let mut copied = FxHashMap::default();
+    let integrals = model.integrals.iter().enumerate();
+    let places: FxHashMap<SymbolId, usize> = integrals.map(|(place, integral)| (integral.symbol, place)).collect();
+    for at in solved {
+        let state = &system.states[*at];
+        let start = started.exprs.import(&system.exprs, state.start, &mut copied);
+        if let Some(place) = places.get(&state.symbol) {
+            let integral = &mut started.integrals[*place];
+            (integral.start, integral.is_guess) = (Some(start), false);
+        } else if let Some(port) = independent.get(*at) {
+            let element = &mut started.elements[model.ports[port.index()].element.index()];
+            let count = element.ports.len();
+            element.start.resize(count, None);
+            element.start[(port.0 - element.ports.start) as usize] = Some(start);
+        }
+    }
+    started
+}
+
+/// What a constraint says of its only unknown.
+#[derive(Clone, Copy, Debug)]
+struct ClosedForm {
+    /// How much the unknown moves the constraint; more than 0.
+    slope: f64,
+    state: usize,
+    start: ExprId,
+    /// The start as a number.
+    value: f64,
+}
+
+pub(crate) struct StartSolver<'a> {
+    pub(crate) system: &'a mut StateSystem,
+    pub(crate) constraints: Vec<StartConstraint>,
+    /// The symbols behind each constraint.
+    pub(crate) behind: Vec<FxHashSet<SymbolId>>,
+    /// The places of states, by their symbols.
+    pub(crate) places: FxHashMap<SymbolId, usize>,
+    /// States whose starts are looked for.
+    pub(crate) free: BTreeSet<usize>,
+    /// Constraints that gave a start, and hold by that.
+    pub(crate) used: FxHashSet<usize>,
+}
+
+impl StartSolver<'_> {
+    /// The parameters' values.
+    pub(crate) fn parameters(&self) -> FxHashMap<SymbolId, f64> {
+        let point = start_point(self.system);
+        let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
+        entries.map(|entry| (entry.symbol, point[&entry.symbol].0)).collect()
+    }
+
+    /// A constraint as an expression that is to be zero, over parameters and states whose starts are not known; none where it
+    /// depends on anything else.
+    fn reduced(&mut self, at: usize) -> Option<ExprId> {
+        let system = &mut *self.system;
+        let (zero, time) = (system.exprs.zero(), system.time);
+        let (places, free, states) = (&self.places, &self.free, &system.states);
+        let known = |symbol: SymbolId| match places.get(&symbol) {
+            _ if symbol == time => Some(zero),
+            Some(at) if !free.contains(at) => Some(states[*at].start),
+            _ => None,
+        };
+        let residual = system
+            .exprs
+            .sub(self.constraints[at].follows, self.constraints[at].given);
+        let residual = system.exprs.substitute(&[residual], known)[0];
+        let is_known = |id: ExprId| match system.exprs.node(id) {
+            Node::Symbol(symbol) => {
+                let kind = system.exprs.symbol_info(*symbol).kind;
+                matches!(kind, SymbolKind::Parameter | SymbolKind::State)
+            }
+            _ => true,
+        };
+        let known = system.exprs.reachable(&[residual]).into_iter().all(is_known);
+        known.then_some(residual)
+    }
+
+    /// Solves equations of one unknown each, as long as there are such: of several, the one that its unknown moves most.
+    fn closed_forms(&mut self) {
+        let parameters = self.parameters();
+        // The constraints that hold each unknown: those may become solvable, or change, when one of their unknowns is known.
+        let mut holding: FxHashMap<SymbolId, Vec<usize>> = FxHashMap::default();
+        for (at, constraint) in self.constraints.iter().enumerate() {
+            let sides = [constraint.follows, constraint.given];
+            for symbol in self.system.exprs.symbols_of(&sides) {
+                let place = self.places.get(&symbol);
+                if place.is_some_and(|place| self.free.contains(place)) {
+                    holding.entry(symbol).or_default().push(at);
+                }
+            }
+        }
+        let mut found: Vec<Option<ClosedForm>> = vec![None; self.constraints.len()];
+        // By slope, and of equal ones the first: positive doubles are in the order of their bits.
+        let mut ranking: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
+        let mut changed: Vec<usize> = (0..self.constraints.len()).collect();
+        while !self.free.is_empty() {
+            for at in changed {
+                let now = self.closed_form(at, &parameters);
+                if let Some(before) = std::mem::replace(&mut found[at], now) {
+                    ranking.remove(&(before.slope.to_bits(), Reverse(at)));
+                }
+                if let Some(now) = &found[at] {
+                    ranking.insert((now.slope.to_bits(), Reverse(at)));
+                }
+            }
+            let Some((_, Reverse(at))) = ranking.pop_last() else {
+                return;
+            };
+            let best = found[at].take().expect("invariant: what is ranked was found");
+            self.used.insert(at);
+            let entry = &mut self.system.states[best.state];
+            (entry.start, entry.start_value, entry.start_given) = (best.start, best.value, true);
+            let symbol = entry.symbol;
+            self.free.remove(&best.state);
+            changed = holding.remove(&symbol).unwrap_or_default();
+        }
+    }
+
+    /// The start that a constraint of one unknown gives it; none where it has more, or no closed form with a value.
+    fn closed_form(&mut self, at: usize, parameters: &FxHashMap<SymbolId, f64>) -> Option<ClosedForm> {
+        let residual = self.reduced(at)?;
+        let system = &mut *self.system;
+        let symbols = system.exprs.symbols_of(&[residual]);
+        let places = symbols.iter().filter_map(|symbol| self.places.get(symbol));
+        let mut unknown = places.filter(|place| self.free.contains(place));
+        let (Some(&state), None) = (unknown.next(), unknown.next()) else {
+            return None;
+        };
+        let symbol = system.states[state].symbol;
+        let start = system.exprs.isolate(residual, symbol)?;
+        let slope = system.exprs.differentiate(residual, symbol)?;
+        let number = |id: ExprId, own: f64| {
+            let of = |other: SymbolId| match other == symbol {
+                true => Some(own),
+                false => parameters.get(&other).copied(),
+            };
+            system.exprs.evaluate_unchecked(&[id], &of)[0]
+        };
+        let value = number(start, f64::NAN);
+        let slope = number(slope, value).abs();
+        (value.is_finite() && slope.is_finite() && slope > 0.0).then_some(ClosedForm {
+            slope,
+            state,
+            start,
+            value,
+        })
+    }
+
+    /// Looks for the starts that have no closed form. Returns the point of the start, or none where it has no values.
+    fn search(&mut self, diagnostics: &mut Vec<Diagnostic>) -> Option<Point> {
+        let mut point = start_point(self.system);
+        if self.free.is_empty() {
+            evaluate_all(self.system, &mut point)?;
+            return Some(point);
+        }
+        let search = StartSearch {
+            states: self.free.iter().copied().collect(),
+            constraints: self.open_constraints(),
+        };
+        match solve_starts(&search, self.system, &mut point) {
+            Ok(undetermined) if undetermined.is_empty() => {}
+            Ok(undetermined) => {
+                diagnostics.push(self.not_determined(&search, &undetermined));
+                return None;
+            }
+            Err(at) => {
+                diagnostics.push(self.not_found(&search, &at));
+                return None;
+            }
+        }
+        for at in &self.free {
+            let value = point[&self.system.states[*at].symbol].0;
+            let exact = BigRational::from_float(value).expect("invariant: a solution is finite");
+            let start = self.system.exprs.number(exact);
+            let state = &mut self.system.states[*at];
+            (state.start, state.start_value, state.start_given) = (start, value, true);
+        }
+        for each in &mut self.system.loops {
+            if !each.guesses.is_empty() {
+                each.guesses = each.unknowns.iter().map(|unknown| point[unknown].0).collect();
+            }
+        }
+        self.system.start_search = Some(search);
+        Some(point)
+    }
+
+    /// The constraints that hold an unknown.
+    fn open_constraints(&self) -> Vec<StartConstraint> {
+        let is_free = |symbol: &SymbolId| self.places.get(symbol).is_some_and(|at| self.free.contains(at));
+        let holds = |symbols: &FxHashSet<SymbolId>| symbols.iter().any(is_free);
+        let pairs = self.constraints.iter().zip(&self.behind);
+        pairs.filter(|pair| holds(pair.1)).map(|pair| pair.0.clone()).collect()
+    }
+
+    /// Compares every start with what follows from the others.
+    fn compare(&self, point: &Point, diagnostics: &mut Vec<Diagnostic>) {
+        let exprs = &self.system.exprs;
+        for (constraint, behind) in self.constraints.iter().zip(&self.behind) {
+            let Some(values) = duals(exprs, &[constraint.given, constraint.follows], point) else {
+                continue;
+            };
+            let (given, follows) = (values[0].0, values[1].0);
+            // What is a sum of large terms is known to their rounding.
+            let terms = self.size_of(constraint.follows, point);
+            let size = terms.max(follows.abs()).max(given.abs());
+            let agree = (follows - given).abs() <= AGREEMENT * size.max(NOTHING);
+            // A state whose start has no value was reported elsewhere.
+            if agree || !follows.is_finite() || !given.is_finite() {
+                continue;
+            }
+            let name = &constraint.name;
+            let (mut is, mut other) = (six_digits(given), six_digits(follows));
+            if is == other {
+                (is, other) = (given.to_string(), follows.to_string());
+            }
+            let message = match constraint.is_storage {
+                true => format!("`{name}` starts at {is}, but what it is joined to starts it at {other}"),
+                false => format!("the signal `{name}` is to start at {is}, but the other starts make it {other}"),
+            };
+            let mut diagnostic = Diagnostic::error(Code::LGM0425, message).label(constraint.span, "this start");
+            let mut seen = vec![constraint.span];
+            for state in &self.system.states {
+                if let Some(span) = state.start_span
+                    && behind.contains(&state.symbol)
+                    && !seen.contains(&span)
+                    && seen.len() <= PLACES
+                {
+                    seen.push(span);
+                    let words = format!("`{}` starts at {} here", state.name, six_digits(state.start_value));
+                    diagnostic = diagnostic.label(span, words);
+                }
+            }
+            let relation = print::text(exprs, constraint.follows);
+            if relation.len() <= SHOWN {
+                let what = match constraint.is_storage {
+                    true => format!("`{name}` has no state of its own: it is {relation}"),
+                    false => format!("`{name}` is {relation}"),
+                };
+                diagnostic = diagnostic.note(what);
+            }
+            diagnostics.push(diagnostic.help("leave one of these starts out, or make them agree"));
+        }
+    }
+
+    /// The size of the largest term of what sums and products are made of.
+    fn size_of(&self, id: ExprId, point: &Point) -> f64 {
+        let exprs = &self.system.exprs;
+        let parts = exprs.reachable(&[id]);
+        let values = duals(exprs, &parts, point).unwrap_or_default();
+        let mut sizes: FxHashMap<ExprId, f64> = FxHashMap::default();
+        for (part, value) in parts.iter().zip(values) {
+            let size = match exprs.node(*part) {
+                Node::Sum(terms) => terms.iter().map(|term| sizes[term]).fold(0.0, f64::max),
+                Node::Product(factors) => factors.iter().map(|factor| sizes[factor]).product(),
+                _ => value.0.abs(),
+            };
+            sizes.insert(*part, if size.is_finite() { size } else { 0.0 });
+        }
+        sizes.get(&id).copied().unwrap_or(0.0)
+    }
+
+    fn not_determined(&self, search: &StartSearch, undetermined: &[usize]) -> Diagnostic {
+        let names: Vec<String> = undetermined
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let message = format!("the starts that are given do not determine {}", names.join(" and "));
+        let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
+        for constraint in search.constraints.iter().take(PLACES) {
+            diagnostic = diagnostic.label(constraint.span, "this alone leaves them open");
+        }
+        let first = &self.system.states[undetermined[0]];
+        diagnostic
+            .label(first.span, format!("`{}` has no start", first.name))
+            .help("give `start` to one of them, or another signal a start")
+    }
+
+    fn not_found(&self, search: &StartSearch, at: &[f64]) -> Diagnostic {
+        let names: Vec<String> = search
+            .states
+            .iter()
+            .map(|at| format!("`{}`", self.system.states[*at].name))
+            .collect();
+        let of: Vec<String> = search
+            .constraints
+            .iter()
+            .map(|each| format!("`{}`", each.name))
+            .collect();
+        let message = format!(
+            "no start of {} was found that gives {} its start",
+            names.join(", "),
+            of.join(", ")
+        );
+        let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
+        for constraint in search.constraints.iter().take(PLACES) {
+            diagnostic = diagnostic.label(constraint.span, "this start was not reached");
+        }
+        let ended = search.states.iter().zip(at);
+        let ended = ended.map(|(state, value)| format!("{} = {}", self.system.states[*state].name, six_digits(*value)));
+        diagnostic
+            .note(format!("the search ended at {}", ended.collect::<Vec<_>>().join(", ")))
+            .help("see whether there is a position with this start, and give `guess = ..` to the state that it follows from, near it")
+    }
+
+    /// Keeps what a run with other parameters must compare: the constraints over parameters alone.
+    fn keep(mut self) {
+        self.free.clear();
+        let mut kept = Vec::new();
+        for at in 0..self.constraints.len() {
+            if self.used.contains(&at) {
+                continue;
+            }
+            let Some(residual) = self.reduced(at) else { continue };
+            let follows = self.system.exprs.add(residual, self.constraints[at].given);
+            kept.push(StartConstraint {
+                follows,
+                ..self.constraints[at].clone()
+            });
+        }
+        // What was looked for is looked for again, and found where it agrees.
+        if self.system.start_search.is_none() {
+            self.system.start_constraints = kept;
+        }
+    }
+}
+
+/// A second search for starts begins so far beside the first solution, and must come as near to it.
+const BESIDE: f64 = 1e-3;
+
+/// Solves for the starts at a point that holds everything else, and enters them with the unknowns of loops. Returns the states
+/// that are not determined, or where the search ended.
+pub(crate) fn solve_starts(
+    search: &StartSearch,
+    system: &StateSystem,
+    point: &mut Point,
+) -> Result<Vec<usize>, Vec<f64>> {
+    let (unknowns, residuals) = loop_parts(system);
+    guess_unknowns(system, &unknowns, point);
+    let mut symbols: Vec<SymbolId> = search.states.iter().map(|at| system.states[*at].symbol).collect();
+    symbols.extend(unknowns);
+    let guess: Vec<f64> = symbols.iter().map(|symbol| point[symbol].0).collect();
+    let given: Option<Vec<f64>> = search
+        .constraints
+        .iter()
+        .map(|each| Some(duals(&system.exprs, &[each.given], point)?[0].0))
+        .collect();
+    let given = given.ok_or_else(|| guess.clone())?;
+    let mut roots: Vec<ExprId> = search.constraints.iter().map(|each| each.follows).collect();
+    roots.extend(residuals);
+    let evaluate = |at: &[f64]| {
+        let (mut values, jacobian) = linearised(system, point, &roots, &symbols, at)?;
+        for (value, given) in values.iter_mut().zip(&given) {
+            *value -= given;
+        }
+        // As many equations as unknowns: what is missing is satisfied, and says nothing.
+        let rows = values.len().max(symbols.len());
+        values.resize(rows, 0.0);
+        Some((values, jacobian.resize_vertically(rows, 0.0)))
+    };
+    let found = find_zero(guess, evaluate).map_err(|stuck| stuck.at)?;
+    let size = symbols.len();
+    let jacobian = |at: &[f64]| evaluate(at).map_or_else(|| DMatrix::zeros(size, size), |found| found.1);
+    // Where solutions meet, as at a dead centre, an angle is known to the root of rounding, and a velocity that is divided by it not at all.
+    if found.free.is_empty() && undetermined(&found.at, jacobian).is_some() {
+        let beside = found.at.iter().map(|at| at + BESIDE * at.abs().max(1.0)).collect();
+        let again = find_zero(beside, evaluate).map_err(|stuck| stuck.at)?;
+        let pairs = found.at.iter().zip(&again.at);
+        if pairs
+            .clone()
+            .any(|(a, b)| (a - b).abs() > BESIDE * a.abs().max(b.abs()).max(1.0))
+        {
+            return Err(found.at);
+        }
+    }
+    for (symbol, value) in symbols.iter().zip(&found.at) {
+        point.insert(*symbol, (*value, 0.0));
+    }
+    assign(system, point).ok_or_else(|| found.at.clone())?;
+    let free = found.free.iter().filter(|at| **at < search.states.len());
+    Ok(free.map(|at| search.states[*at]).collect())
+}
+
+/// The starts that are looked for, with other values of the parameters, of the starts of the other states, and of the inputs and
+/// their rates; none where they are not found.
+pub fn search_starts(
+    system: &StateSystem,
+    parameters: &[f64],
+    (inputs, rates): (&[f64], &[f64]),
+    starts: &mut [f64],
+) -> Option<()> {
+    let Some(search) = &system.start_search else {
+        return Some(());
+    };
+    let mut point = start_point(system);
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    for (entry, value) in entries.zip(parameters) {
+        point.insert(entry.symbol, (*value, 0.0));
+    }
+    for (state, value) in system.states.iter().zip(starts.iter()) {
+        point.insert(state.symbol, (*value, 0.0));
+    }
+    for (k, (value, rate)) in inputs.iter().zip(rates).enumerate() {
+        point.insert(system.inputs[k].symbol, (*value, *rate));
+        point.insert(system.input_rates[k], (*rate, f64::NAN));
+    }
+    let undetermined = solve_starts(search, system, &mut point).ok()?;
+    for at in &search.states {
+        starts[*at] = point[&system.states[*at].symbol].0;
+    }
+    undetermined.is_empty().then_some(())
+}
+
+/// Parameters, states at their starts, inputs with the rates of their signals, and time 0.
+fn start_point(system: &StateSystem) -> Point {
+    let still = vec![0.0; system.inputs.len()];
+    let mut point = given_at(
+        system,
+        &Instant {
+            time: 0.0,
+            states: system.states.iter().map(|state| state.start_value).collect(),
+            inputs: still.clone(),
+            rates: still,
+        },
+    );
+    for (input, rate) in system.inputs.iter().zip(&system.input_rates) {
+        let signal = input.signal.and_then(|signal| duals(&system.exprs, &[signal], &point));
+        if let Some([value]) = signal.as_deref() {
+            point.insert(input.symbol, *value);
+            point.insert(*rate, (value.1, f64::NAN));
+        }
+    }
+    point
+}
+
+/// Where the symbols of a system are defined.
+pub(crate) struct Definitions {
+    /// Values of assignments.
+    assigned: FxHashMap<SymbolId, ExprId>,
+    /// The loops that unknowns belong to.
+    unknowns: FxHashMap<SymbolId, usize>,
+}
+
+impl Definitions {
+    pub(crate) fn of(system: &StateSystem) -> Definitions {
+        let assignments = system.assignments.iter();
+        let loops = system.loops.iter().enumerate();
+        let unknowns = loops.flat_map(|(number, each)| each.unknowns.iter().map(move |unknown| (*unknown, number)));
+        Definitions {
+            assigned: assignments
+                .map(|assignment| (assignment.symbol, assignment.value))
+                .collect(),
+            unknowns: unknowns.collect(),
+        }
+    }
+
+    /// All symbols behind an expression, through assignments and loops.
+    pub(crate) fn behind(&self, system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
+        let mut found: FxHashSet<SymbolId> = FxHashSet::default();
+        let mut open = system.exprs.symbols_of(&[root]);
+        while let Some(symbol) = open.pop() {
+            if !found.insert(symbol) {
+                continue;
+            }
+            if let Some(value) = self.assigned.get(&symbol) {
+                open.extend(system.exprs.symbols_of(&[*value]));
+            }
+            if let Some(number) = self.unknowns.get(&symbol) {
+                open.extend(system.exprs.symbols_of(&system.loops[*number].residuals));
+            }
+        }
+        found
+    }
+}
+
+fn guess_without_use(name: &str, span: lgm_source::Span) -> Diagnostic {
+    Diagnostic::error(Code::LGM0434, format!("nothing determines the start of `{name}`"))
+        .label(span, "this guess leads to no start")
+        .help("write `start = ..` in its place, or give a signal that depends on it a start: `signal x = .., start = ..;`")
+}

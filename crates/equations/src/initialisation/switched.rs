@@ -1,0 +1,217 @@
+//! Constants in sources that move storage at the start in a way that has no closed form: they become inputs that nobody sets.
+//!
+//! Before the run sources are 0, so a constant source on dependent storage is a step at the start. Where what it moves is found over the
+//! parameters ([`crate::initialisation::impulses`]), it is a start. Elsewhere, as in storage that is not linear, or where the impulse passes through
+//! a resistance, the run finds it as it does for inputs: by the rates that the equations ask for.
+//!
+//! A source that storage with a start controls is a step at the start as well: what it follows begins there, and before it the source
+//! is 0. In equations that are not linear, an input that is 0 before the run and 1 in it is the share of what such sources give.
+
+use crate::bond::BondGraph;
+use crate::formulation::driver::{KnownStarts, formulate};
+use crate::index_reduction::input_owner::{Owner, owner, owner_of_law};
+use crate::initialisation::impulse_sources::constant_part;
+use crate::initialisation::start_values::Definitions;
+use crate::options::Options;
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
+use lgm_model::system::StateSystem;
+use lgm_model::{Input, Law, Model, Output};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Sources by their elements and ports.
+type Begun = FxHashSet<(usize, usize)>;
+
+/// The equations with constants of sources as inputs, and the model that they are made from, where some state that has no start
+/// otherwise is moved by them.
+///
+/// The error is a warning: these equations cannot be written, so that what moves is not known.
+pub(crate) fn with_switched(
+    model: &Model,
+    graph: &BondGraph,
+    options: &Options,
+    (known, is_linear): (&KnownStarts, bool),
+) -> Result<Option<(StateSystem, Model, Vec<Diagnostic>)>, Diagnostic> {
+    // What is tied by laws that are not linear, or through what a source measures, shows in the equations alone.
+    if !known.is_driven && is_linear {
+        return Ok(None);
+    }
+    let begun = match !is_linear && begins_in_motion(model) {
+        true => begun_without_impulse(model, graph, options)?,
+        false => Begun::default(),
+    };
+    let all = with_constants(model, &begun, &|_| true, false);
+    if all.inputs.len() == model.inputs.len() {
+        return Ok(None);
+    }
+    let Some((system, _)) = formulated(&all, graph, options) else {
+        return Err(unknown_starts(model));
+    };
+    let (first, definitions) = (model.inputs.len(), Definitions::of(&system));
+    let mut read: FxHashSet<usize> = FxHashSet::default();
+    let mut moves_unknown = false;
+    for (state, derivative) in system.states.iter().zip(&system.derivatives) {
+        let behind = definitions.behind(&system, *derivative);
+        let own: Vec<usize> = (first..all.inputs.len())
+            .filter(|at| behind.contains(&system.input_rates[*at]))
+            .collect();
+        moves_unknown |= !own.is_empty() && !state.start_given && !known.states.contains(&state.name);
+        read.extend(own);
+    }
+    if !moves_unknown {
+        return Ok(None);
+    }
+    let kept = with_constants(model, &begun, &|number| read.contains(&(first + number)), true);
+    match formulated(&kept, graph, options) {
+        Some((system, found)) => Ok(Some((system, kept, found))),
+        None => Err(unknown_starts(model)),
+    }
+}
+
+/// The warning that what sources move at the start could not be found.
+fn unknown_starts(model: &Model) -> Diagnostic {
+    Diagnostic::warning(
+        Code::LGM0434,
+        "what sources with a constant, or controlled by storage with a start, move at the start is not known",
+    )
+    .label(model.span, "the equations with these sources switched on at the start cannot be written")
+    .note("storage that follows such a source, and has no start of its own, begins at 0")
+    .help("give that storage a `start`; often an output that needs a second derivative is the reason: leave it out to see")
+}
+
+fn formulated(model: &Model, graph: &BondGraph, options: &Options) -> Option<(StateSystem, Vec<Diagnostic>)> {
+    let (system, found) = formulate(model, graph, options);
+    let system = system.filter(|_| !has_errors(&found))?;
+    Some((system, found))
+}
+
+/// The model with inputs for the constant parts of sources and for the beginning of what others control, or for some of these by
+/// their numbers. Sources that are controlled begin together.
+fn with_constants(model: &Model, begun: &Begun, is_wanted: &dyn Fn(usize) -> bool, together: bool) -> Model {
+    let mut made = model.clone();
+    let declared = FxHashMap::default();
+    let mut number = 0;
+    let mut switch = None;
+    for at in 0..model.elements.len() {
+        let Law::Source { values, .. } = &model.elements[at].law else {
+            continue;
+        };
+        for (port, value) in values.iter().enumerate() {
+            let mut rest = *value;
+            let mut parts = Vec::new();
+            if let Some(constant) = constant_part(&mut made.exprs, *value, &declared) {
+                number += 1;
+                rest = made.exprs.sub(rest, constant);
+                if is_wanted(number - 1) {
+                    let owner = owner_of_law(model, at, port);
+                    parts.push(switched_on(&mut made, constant, owner));
+                } else {
+                    parts.push(constant);
+                }
+            }
+            let follows = at_rest(&mut made.exprs, rest).filter(|_| begun.contains(&(at, port)));
+            if let Some(follows) = follows {
+                number += 1;
+                if is_wanted(number - 1) {
+                    let known = switch.filter(|_| together);
+                    let share = known.unwrap_or_else(|| {
+                        let owner = owner("start(time)".to_string(), owner_of_law(model, at, port).span);
+                        let one = made.exprs.one();
+                        switched_on(&mut made, one, owner)
+                    });
+                    switch = Some(share);
+                    parts.push(made.exprs.mul(share, follows));
+                    rest = made.exprs.sub(rest, follows);
+                }
+            }
+            parts.push(rest);
+            let switched = made.exprs.sum(parts);
+            if let Law::Source { values, .. } = &mut made.elements[at].law {
+                values[port] = switched;
+            }
+        }
+    }
+    made
+}
+
+/// A constant as an input that nobody sets.
+fn switched_on(made: &mut Model, constant: ExprId, owner: Owner) -> ExprId {
+    let name = owner.whole.clone().unwrap_or_else(|| owner.name.clone());
+    let symbol: SymbolId = made.exprs.new_symbol(name.clone(), SymbolKind::Input);
+    made.inputs.push(Input {
+        name,
+        symbol,
+        signal: Some(constant),
+        unit: owner.unit,
+        scale: 1.0,
+        is_internal: true,
+        span: owner.span,
+    });
+    made.exprs.symbol(symbol)
+}
+
+/// What a source gives while all inputs are 0, where it follows what is measured, or a declared state; none where this is no number.
+fn at_rest(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
+    let of_input = |exprs: &Exprs, symbol| {
+        let kind = exprs.symbol_info(symbol).kind;
+        matches!(kind, SymbolKind::Input | SymbolKind::InputRate)
+    };
+    let zero = exprs.zero();
+    let inputs: FxHashSet<SymbolId> = exprs.symbols_of(&[value]).into_iter().collect();
+    let inputs: FxHashSet<SymbolId> = inputs.into_iter().filter(|symbol| of_input(exprs, *symbol)).collect();
+    let follows = exprs.substitute(&[value], |symbol| inputs.contains(&symbol).then_some(zero))[0];
+    let mut symbols = exprs.symbols_of(&[follows]).into_iter();
+    let is_controlled =
+        symbols.any(|symbol| matches!(exprs.symbol_info(symbol).kind, SymbolKind::Measure | SymbolKind::State));
+    let somewhere = exprs.evaluate_unchecked(&[follows], &|_| Some(0.5))[0];
+    (is_controlled && somewhere.is_finite()).then_some(follows)
+}
+
+/// The controlled sources that have no impulse of their own while inputs step, by their elements and ports. An impulse that is passed on
+/// has nothing before the start that could be switched: all of it comes from what steps.
+fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) -> Result<Begun, Diagnostic> {
+    let mut probe = with_constants(model, &Begun::default(), &|_| true, false);
+    let mut names: Vec<(String, (usize, usize))> = Vec::new();
+    for (at, element) in model.elements.iter().enumerate() {
+        let Law::Source { values, .. } = &element.law else {
+            continue;
+        };
+        for (port, value) in values.iter().enumerate() {
+            let Some(follows) = at_rest(&mut probe.exprs, *value) else {
+                continue;
+            };
+            let name = format!("follows.{at}.{port}");
+            probe.outputs.push(Output {
+                name: name.as_str().into(),
+                value: follows,
+                written: name.as_str().into(),
+                unit: None,
+                span: element.law_span,
+            });
+            names.push((name, (at, port)));
+        }
+    }
+    if names.is_empty() {
+        return Ok(Begun::default());
+    }
+    let Some((system, _)) = formulated(&probe, graph, options) else {
+        return Err(unknown_starts(model));
+    };
+    let definitions = Definitions::of(&system);
+    let has_no_impulse = |name: &str| {
+        let at = system.outputs.iter().position(|output| *output.name == *name)?;
+        let behind = definitions.behind(&system, system.output_values[at]);
+        (!system.input_rates.iter().any(|rate| behind.contains(rate))).then_some(())
+    };
+    let finite = names.into_iter().filter(|(name, _)| has_no_impulse(name).is_some());
+    Ok(finite.map(|entry| entry.1).collect())
+}
+
+/// Whether some storage or declared state does not begin at rest.
+fn begins_in_motion(model: &Model) -> bool {
+    let storage = model.elements.iter().flat_map(|element| element.start.iter().flatten());
+    let declared = model.integrals.iter().filter_map(|integral| integral.start.as_ref());
+    let mut starts = storage.chain(declared);
+    starts.any(|start| !model.exprs.is_zero(*start))
+}

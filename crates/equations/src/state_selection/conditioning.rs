@@ -1,0 +1,209 @@
+//! The choice of states by how well they determine the rest.
+//!
+//! Of storage that depends on each other, causality keeps what comes first. All choices have the same rank, but not the same digits:
+//! where an amplifier holds the difference of two voltages at 1e-8 of them, and both are states, the difference carries their
+//! errors, a hundred million times larger beside it. So what dependent storage is of the states, with controlled sources closed
+//! and scaled by the energies, says which storage is to change places: the largest entry goes, as long as there is one that is worth it
+//! (a maximal volume, near enough), and as long as the junction structure admits the exchange.
+
+use crate::bond::BondGraph;
+use crate::causality::elimination::{Row, add_scaled, find};
+use crate::causality::{Causality, Request};
+use crate::formulation::outputs::Plan;
+use crate::formulation::problem::Problem;
+use crate::formulation::run::run;
+use crate::state_selection::states::StateRequest;
+use lgm_algebra::expr::to_f64;
+use lgm_algebra::{DoubleValues, FromExpression};
+use lgm_model::{Law, Model, PortId, StorageForm};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+
+/// An exchange is made where it gains more than this: below, storage keeps its state in the order in which it is declared.
+const WORTH: f64 = 1e3;
+
+/// Beyond this much, what is left of it is reported.
+const WARNED_BEYOND: f64 = 1e4;
+
+/// An entry that is this small beside the largest one of its row is rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// More entries than this in dependent storage are not looked at: they belong to meshes without amplifiers.
+const ENTRIES: usize = 1_000_000;
+
+/// Dependent storage over the states, in numbers.
+struct Choice<'a> {
+    model: &'a Model,
+    /// The ports of the columns, which change with the exchanges.
+    independent: Vec<PortId>,
+    /// The ports of the rows.
+    dependent: Vec<PortId>,
+    /// `z_d` by the junction structure alone: what may be exchanged.
+    structure: Vec<Row<f64>>,
+    /// `z_d` with controlled sources closed. Columns of inputs stand behind those of storage.
+    closed: Vec<Row<f64>>,
+    /// The root of the storage value of each port, by its number.
+    scales: Vec<f64>,
+}
+
+/// A better choice of the ports that carry states, if there is one; and what is to be said of the one that is made.
+pub(crate) fn improved(
+    model: &Model,
+    graph: &BondGraph,
+    causality: &Causality,
+    request: &Request,
+) -> (Option<Vec<PortId>>, Option<Diagnostic>) {
+    let Some(mut choice) = Choice::of(model, graph, causality) else {
+        return (None, None);
+    };
+    let retained: FxHashSet<PortId> = (choice.independent.iter().copied())
+        .filter(|port| request.retain.contains(&model.ports[port.index()].element))
+        .collect();
+    let mut exchanged = false;
+    // Each exchange multiplies the volume; the bound is for what rounding might do.
+    for _ in 0..10 * choice.dependent.len() + 10 {
+        let admitted = |choice: &Choice, row: usize, column: u32| {
+            let kept = retained.contains(&choice.independent[column as usize]);
+            let largest = choice.structure[row]
+                .iter()
+                .map(|entry| entry.1.abs())
+                .fold(0.0, f64::max);
+            let own = find(&choice.structure[row], column).map_or(0.0, |at| choice.structure[row][at].1.abs());
+            !kept && own > ROUNDING * largest
+        };
+        match choice.largest(admitted) {
+            Some((row, column, size)) if size > WORTH => choice.exchange(row, column),
+            _ => break,
+        }
+        exchanged = true;
+    }
+    let worst = choice.largest(|_, _, _| true).filter(|found| found.2 > WARNED_BEYOND);
+    let diagnostic = worst.map(|(row, _, size)| choice.warning(row, size));
+    (exchanged.then_some(choice.independent), diagnostic)
+}
+
+impl Choice<'_> {
+    fn of<'a>(model: &'a Model, graph: &BondGraph, causality: &Causality) -> Option<Choice<'a>> {
+        if causality.dependent.is_empty() || crate::nonlinear::applies(model) {
+            return None;
+        }
+        let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+        let values = entries.map(|entry| (entry.symbol, to_f64(&entry.value)));
+        let mut field = DoubleValues::new(values.collect());
+        // Outputs have no part in this.
+        let mut bare = model.clone();
+        bare.outputs.clear();
+        let mut exprs = bare.exprs.clone();
+        let problem = Problem {
+            model: &bare,
+            graph,
+            causality,
+            states: StateRequest::Power,
+        };
+        let found = run(problem, &mut exprs, &mut field, &mut Plan::default(), &[]).ok()?;
+        if found.dependent_co_energy.iter().map(Vec::len).sum::<usize>() > ENTRIES {
+            return None;
+        }
+        let scale = |port: usize| {
+            let element = &model.elements[model.ports[port].element.index()];
+            let Law::Storage { value, form, .. } = &element.law else {
+                return 1.0;
+            };
+            let at = port - element.ports.start as usize;
+            let value = field
+                .from_expression(&model.exprs, value.get(at, at))
+                .unwrap_or(1.0)
+                .abs()
+                .sqrt();
+            match form {
+                StorageForm::Direct => value,
+                StorageForm::Inverse => 1.0 / value,
+            }
+        };
+        let scales: Vec<f64> = (0..model.ports.len()).map(scale).collect();
+        let storage = causality.independent.len() as u32;
+        let of_storage = |row: &Row<f64>| row.iter().filter(|entry| entry.0 < storage).copied().collect();
+        Some(Choice {
+            model,
+            independent: causality.independent.clone(),
+            dependent: causality.dependent.clone(),
+            structure: found.couplings.iter().map(of_storage).collect(),
+            closed: found.dependent_co_energy,
+            scales,
+        })
+    }
+
+    /// The largest scaled entry of those that are admitted: its row, column and size. What one variable alone determines has all its
+    /// digits, whatever the factor.
+    fn largest(&self, admitted: impl Fn(&Self, usize, u32) -> bool) -> Option<(usize, u32, f64)> {
+        let mut best: Option<(usize, u32, f64)> = None;
+        for (row, entries) in self.closed.iter().enumerate().filter(|entry| entry.1.len() > 1) {
+            let own = self.scales[self.dependent[row].index()];
+            for (column, value) in entries {
+                let Some(port) = self.independent.get(*column as usize) else {
+                    continue;
+                };
+                let size = (value * own / self.scales[port.index()]).abs();
+                let is_larger = best.is_none_or(|best| size > best.2);
+                if size.is_finite() && is_larger && admitted(self, row, *column) {
+                    best = Some((row, *column, size));
+                }
+            }
+        }
+        best
+    }
+
+    /// Lets a dependent port and an independent one change places.
+    fn exchange(&mut self, row: usize, column: u32) {
+        for rows in [&mut self.structure, &mut self.closed] {
+            let pivot = std::mem::take(&mut rows[row]);
+            let at = find(&pivot, column).expect("invariant: an exchange has an entry in both");
+            let own = pivot[at].1;
+            let mut turned: Row<f64> = Vec::with_capacity(pivot.len());
+            for (other, value) in &pivot {
+                let value = if *other == column { 1.0 } else { -value };
+                turned.push((*other, value / own));
+            }
+            for entries in rows.iter_mut() {
+                if let Some(at) = find(entries, column) {
+                    let factor = entries[at].1;
+                    let mut rest = std::mem::take(entries);
+                    rest.remove(at);
+                    *entries = add_scaled(&mut DoubleValues::default(), &rest, &turned, &factor, None, |_| {});
+                    let largest = entries.iter().map(|entry| entry.1.abs()).fold(0.0, f64::max);
+                    entries.retain(|entry| entry.1.abs() > ROUNDING * ROUNDING * largest);
+                }
+            }
+            rows[row] = turned;
+        }
+        std::mem::swap(&mut self.independent[column as usize], &mut self.dependent[row]);
+    }
+
+    fn warning(&self, row: usize, size: f64) -> Diagnostic {
+        let model = self.model;
+        let name = |port: PortId| model.element_name(model.ports[port.index()].element);
+        let own = self.dependent[row];
+        let entries = self.closed[row].iter().filter_map(|(column, value)| {
+            let port = *self.independent.get(*column as usize)?;
+            let scaled = (value * self.scales[own.index()] / self.scales[port.index()]).abs();
+            (scaled > size / 10.0).then_some(port)
+        });
+        let mut names: Vec<String> = entries.map(|port| format!("`{}`", name(port))).collect();
+        names.sort();
+        names.dedup();
+        let digits = size.log10().round();
+        let message = format!(
+            "`{}` follows from {} with a factor of {size:.0e}: of the digits that a run asks for, {digits} are lost there",
+            name(own),
+            names.join(" and ")
+        );
+        let span = model.element_span(model.ports[own.index()].element);
+        Diagnostic::warning(Code::LGM0439, message)
+            .label(span, "this has no state of its own")
+            .help(format!(
+                "ask for a tolerance that is smaller by that factor, see whether other states are better with `--retain {}`, or give the model values that are less far apart",
+                name(own)
+            ))
+    }
+}

@@ -1,0 +1,302 @@
+//! Totals as states: what a storage holds together with the storage that follows from it.
+//!
+//! A winding in series with a core that saturates has a current that follows the voltage slowly while the core is not saturated and
+//! quickly outside of that. With the current as the state, its rate is a needle in time, which steps pass over, and with it the flux
+//! that the core would have taken. The total flux `L*i + flux(i)` has no such rate: its rate is the voltage that is left for both. So
+//! the total becomes the state, and the current the unknown of a loop: Legendre's change from velocities to momenta.
+//!
+//! In the laws of independent storage that reduction leaves,
+//! `sum of M_kl x_l' + sum of c_j w_j + sum of d_s u_s' + rest = 0`, the `w_j` are rates `z_j'` of what dependent nonlinear storage
+//! holds. With constant factors the total is `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s`, and `P_k' = -rest`.
+
+use crate::causality::elimination::Row;
+use crate::formulation::frame::total_state;
+use crate::formulation::matrices::{Present, is_negative};
+use crate::index_reduction::Reduced;
+use crate::initialisation::dependent_starts::port_name;
+use crate::nonlinear::linearity::varies;
+use crate::nonlinear::prepare::Prepared;
+use crate::state_selection::folds::values;
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
+use lgm_model::system::{StartConstraint, StateSystem};
+use lgm_model::{Closed, ElementId, Law, Model, NonlinearLaw, PortId, StorageForm, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A state that is the total of several storages.
+pub(crate) struct Momentum<E> {
+    /// Its place among the states.
+    pub(crate) state: usize,
+    /// The variable that the state of this place would be, now defined by the total.
+    pub(crate) variable: SymbolId,
+    /// Factors of the co-energies of independent storage, by their places.
+    pub(crate) masses: Vec<(usize, ExprId)>,
+    /// Factors of what dependent nonlinear storage holds, by the symbols of the energy variables in the model.
+    pub(crate) held: Vec<(SymbolId, ExprId)>,
+    /// Factors of the values of sources, by their places.
+    pub(crate) sources: Vec<(usize, ExprId)>,
+    /// The rate of the total, times the divisor.
+    pub(crate) rate: Row<E>,
+    /// The value of storage whose law gives the rate of its co-energy, so that the total is in the unit of what is stored; else none.
+    pub(crate) divisor: Option<ExprId>,
+    /// The start of the variable, where the total follows from it. What follows is not known yet.
+    start: Option<StartConstraint>,
+}
+
+/// A dependent port of nonlinear storage.
+struct Held<'a> {
+    law: &'a NonlinearLaw,
+    co_energy: SymbolId,
+    energy: SymbolId,
+    element: ElementId,
+    is_started: bool,
+    /// Whether the law gives the co-energy, so that nothing is stored at rest whatever else the law allows there.
+    gives_co_energy: bool,
+}
+
+impl<E> Momentum<E> {
+    /// What the total follows from at the start; `follows` is the variable over the symbols of the system.
+    pub(crate) fn start_constraint(&self, follows: ExprId) -> Option<StartConstraint> {
+        self.start.clone().map(|start| StartConstraint { follows, ..start })
+    }
+}
+
+/// The states that are to be totals: those whose laws hold the rate of what a storage with a knee holds, and all that masses tie to
+/// them. If something among these has a factor that changes, none of them is one.
+pub(crate) fn find<F: Present>(
+    prepared: &Prepared,
+    field: &mut F,
+    exprs: &mut Exprs,
+    reduced: &Reduced<F::Element>,
+) -> Vec<Momentum<F::Element>> {
+    let known = reduced.known;
+    let held = held_by_sources(prepared, reduced);
+    let sharp = prepared.knees.iter().filter_map(|knee| {
+        let position = reduced.sources.iter().position(|port| *port == knee.port)?;
+        held.contains_key(&position).then(|| known.source(position))
+    });
+    let mut columns: FxHashSet<u32> = sharp.collect();
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    // All rows that share the rate of a storage, from those of the knees on.
+    let is_link = |column: u32| column >= known.rate(0) || held.contains_key(&place_of(column, known.source(0)));
+    let mut states: FxHashSet<usize> = FxHashSet::default();
+    loop {
+        let before = states.len();
+        for (state, row) in reduced.rates.iter().enumerate() {
+            if row.iter().any(|entry| columns.contains(&entry.0)) && states.insert(state) {
+                columns.extend(row.iter().map(|entry| entry.0).filter(|column| is_link(*column)));
+            }
+        }
+        if states.len() == before {
+            break;
+        }
+    }
+    let mut found: Vec<Momentum<F::Element>> = Vec::new();
+    for state in 0..reduced.rates.len() {
+        if !states.contains(&state) {
+            continue;
+        }
+        match momentum(&prepared.model, field, exprs, reduced, &held, state) {
+            Some(momentum) => found.push(momentum),
+            None => return Vec::new(),
+        }
+    }
+    found
+}
+
+/// The place of a column among those from another one on; of columns before that, a place that nothing has.
+fn place_of(column: u32, first: u32) -> usize {
+    column.checked_sub(first).map_or(usize::MAX, |place| place as usize)
+}
+
+/// The dependent ports of nonlinear storage, by their places among the sources; none where their given variable is something else
+/// than the rate of what they hold.
+fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHashMap<usize, Option<Held<'a>>> {
+    let model = &prepared.model;
+    let held = |port: PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        let Law::Nonlinear(law) = &element.law else { return None };
+        let at = (port.0 - element.ports.start) as usize;
+        let (co_energy, energy) = law.storage[at]?;
+        let integral = prepared.released.iter().find(|integral| integral.symbol == energy)?;
+        let ((effort, flow), (effort_closed, flow_closed)) = (law.variables[at], law.explicit[at]);
+        let (co_energy, given, closed) = match co_energy {
+            Variable::Effort => (effort, flow, effort_closed),
+            Variable::Flow => (flow, effort, flow_closed),
+        };
+        let is_rate = matches!(model.exprs.node(integral.rate), Node::Symbol(symbol) if *symbol == given);
+        Some(is_rate.then_some(Held {
+            law,
+            co_energy,
+            energy,
+            element: model.ports[port.index()].element,
+            is_started: integral.start.is_some(),
+            gives_co_energy: matches!(closed, Closed::Direct),
+        }))
+    };
+    let places = reduced.sources.iter().enumerate();
+    places.filter_map(|(place, port)| Some((place, held(*port)?))).collect()
+}
+
+/// One state as a total, if all of its factors are constant.
+fn momentum<F: Present>(
+    model: &Model,
+    field: &mut F,
+    exprs: &mut Exprs,
+    reduced: &Reduced<F::Element>,
+    held: &FxHashMap<usize, Option<Held<'_>>>,
+    state: usize,
+) -> Option<Momentum<F::Element>> {
+    let known = reduced.known;
+    let element = &model.elements[model.ports[reduced.independent[state].index()].element.index()];
+    let Law::Storage { value, form, .. } = &element.law else {
+        unreachable!("invariant: only storage is independent")
+    };
+    let divisor = match form {
+        StorageForm::Direct => None,
+        StorageForm::Inverse if element.ports.len() == 1 => Some(value.get(0, 0)),
+        StorageForm::Inverse => return None,
+    };
+    if element.is_velocity() {
+        return None;
+    }
+    let mut found = Momentum {
+        state,
+        variable: exprs.new_symbol("total", SymbolKind::Assignment),
+        masses: Vec::new(),
+        held: Vec::new(),
+        sources: Vec::new(),
+        rate: Row::new(),
+        divisor,
+        start: None,
+    };
+    // So that what the storage itself holds is a positive part of the total.
+    let own = reduced.rates[state].iter().find(|entry| entry.0 == known.rate(state));
+    let own = field.present(exprs, &own?.1);
+    let is_turned = is_negative(exprs, own);
+    for (column, value) in &reduced.rates[state] {
+        let (value, negative) = match is_turned {
+            true => (field.neg(value), value.clone()),
+            false => (value.clone(), field.neg(value)),
+        };
+        let mut factor = |field: &mut F| {
+            let factor = field.present(exprs, &value);
+            let factor = divisor.map_or(factor, |divisor| exprs.div(factor, divisor));
+            (!varies(exprs, factor)).then_some(factor)
+        };
+        let source = place_of(*column, known.source(0));
+        if *column >= known.rate(0) {
+            found.masses.push(((*column - known.rate(0)) as usize, factor(field)?));
+        } else if *column >= known.drift(0) {
+            return None;
+        } else if *column >= known.source_rate(0) {
+            found
+                .sources
+                .push(((*column - known.source_rate(0)) as usize, factor(field)?));
+        } else if let Some(held) = held.get(&source) {
+            found.held.push((held.as_ref()?.energy, factor(field)?));
+        } else {
+            found.rate.push((*column, negative));
+        }
+    }
+    Some(found)
+}
+
+/// Makes the totals states of the system. Where the user gave a start for the variable of such a place, the total follows from it;
+/// else it is what all of them hold at rest.
+pub(crate) fn take_places<E>(
+    prepared: &Prepared,
+    system: &mut StateSystem,
+    reduced: &Reduced<E>,
+    momenta: &mut [Momentum<E>],
+) {
+    let model = &prepared.model;
+    let held = held_by_sources(prepared, reduced);
+    let held: FxHashMap<SymbolId, Held<'_>> = held.into_values().flatten().map(|held| (held.energy, held)).collect();
+    let is_given = |momentum: &Momentum<E>| {
+        let mut starts = momentum.held.iter().map(|(energy, _)| held[energy].is_started);
+        system.states[momentum.state].start_given || starts.any(|is_started| is_started)
+    };
+    let given: Vec<bool> = momenta.iter().map(is_given).collect();
+    let is_any_given = given.contains(&true);
+    for (momentum, is_given) in momenta.iter_mut().zip(given) {
+        let port = reduced.independent[momentum.state];
+        let total = total_state(model, &mut system.exprs, port);
+        let natural = at_rest(&mut system.exprs, momentum, &held);
+        let old = std::mem::replace(&mut system.states[momentum.state], total);
+        system.exprs.rename(momentum.variable, old.name.to_string());
+        let names = momentum
+            .held
+            .iter()
+            .map(|(energy, _)| model.element_name(held[energy].element));
+        let names: Vec<String> = std::iter::once(old.element.to_string())
+            .chain(names.map(|name| name.to_string()))
+            .collect();
+        let state = &mut system.states[momentum.state];
+        state.is_total = true;
+        state.written = Some(format!("total of {}", names.join(" and ")).into());
+        if old.start_given || natural.is_none() {
+            momentum.start = Some(StartConstraint {
+                name: port_name(model, port),
+                is_storage: true,
+                given: old.start,
+                follows: old.start,
+                span: old.start_span.unwrap_or(old.span),
+            });
+        }
+        // Beside starts that are given, what nobody gave stays as it was before.
+        state.start_given = is_any_given && !is_given && natural.is_some();
+        if let Some(natural) = natural {
+            (state.start, state.start_value) = (natural, value(model, &system.exprs, natural));
+        }
+    }
+}
+
+/// The value of a start over the parameters; no number where it has none.
+fn value(model: &Model, exprs: &Exprs, start: ExprId) -> f64 {
+    let parameters = values(model);
+    let found = exprs.evaluate_f64(&[start], &|symbol| parameters.get(&symbol).copied());
+    found.map_or(f64::NAN, |list| list[0])
+}
+
+/// The starts of totals that follow from starts that are given, over the parameters, so that they follow in emitted code too. `totals`
+/// is what the totals hold, over the variables that they determine. Others are left to be looked for: where a source takes part, or a
+/// variable whose start is not given.
+pub(crate) fn close_starts<E>(model: &Model, system: &mut StateSystem, momenta: &mut [Momentum<E>], totals: &[ExprId]) {
+    let known = momenta
+        .iter()
+        .filter_map(|momentum| Some((momentum.variable, momentum.start.as_ref()?.given)));
+    let known: FxHashMap<SymbolId, ExprId> = known.collect();
+    for (momentum, total) in momenta.iter_mut().zip(totals) {
+        let Some(start) = &momentum.start else { continue };
+        let found = system.exprs.substitute(&[*total], |symbol| known.get(&symbol).copied())[0];
+        if varies(&system.exprs, found) {
+            continue;
+        }
+        let state = &mut system.states[momentum.state];
+        (state.start, state.start_value) = (found, value(model, &system.exprs, found));
+        (state.start_given, state.start_span) = (true, Some(start.span));
+        momentum.start = None;
+    }
+}
+
+/// What all storage of a total holds while nothing moves and no source acts; none where a law does not say.
+fn at_rest<E>(exprs: &mut Exprs, momentum: &Momentum<E>, held: &FxHashMap<SymbolId, Held<'_>>) -> Option<ExprId> {
+    let zero = exprs.zero();
+    let mut terms = Vec::new();
+    for (energy, factor) in &momentum.held {
+        let held = &held[energy];
+        if held.gives_co_energy {
+            continue;
+        }
+        let mut residuals = held.law.residuals.iter();
+        let residual = residuals.find(|residual| exprs.depends_on(**residual, *energy))?;
+        let residual = exprs.substitute(&[*residual], |symbol| (symbol == held.co_energy).then_some(zero))[0];
+        let value = exprs
+            .isolate(residual, *energy)
+            .filter(|value| !varies(exprs, *value))?;
+        terms.push(exprs.mul(*factor, value));
+    }
+    Some(exprs.sum(terms))
+}

@@ -1,0 +1,192 @@
+//! Integrals that states hold: a multiple of one state, or a sum over those of one storage field.
+
+use crate::causality::elimination::{Row, add_scaled, find};
+use crate::formulation::assemble::Assembled;
+use lgm_algebra::expr::Evaluated;
+use lgm_algebra::{Field, solve};
+use lgm_model::{ElementId, Model, PortId};
+use rustc_hash::FxHashMap;
+
+/// Fields of more ports have an inverse that nobody reads.
+const PORTS: usize = 4;
+
+/// Rows of more entries may be shared in another field, and are not compared.
+const LONG: usize = 8;
+
+/// The states that hold an integral.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// A multiple of one state.
+    Alone(usize),
+    /// A sum over states of one storage field, as a displacement is one over the forces of a matrix of springs.
+    Together {
+        /// The states, which are independent.
+        states: Vec<usize>,
+        /// As many columns, in which their rates are independent.
+        columns: Vec<u32>,
+    },
+}
+
+impl Held {
+    /// The integral over the states, in another field perhaps than the one in which the states were found.
+    pub(crate) fn parts<F: Field>(
+        &self,
+        field: &mut F,
+        assembled: &Assembled<F::Element>,
+        integrand: &Row<F::Element>,
+    ) -> Result<Row<F::Element>, Evaluated> {
+        let (states, columns) = match self {
+            Held::Alone(state) => {
+                return Ok(vec![(*state as u32, ratio(field, integrand, &assembled.rates[*state]))]);
+            }
+            Held::Together { states, columns } => (states, columns),
+        };
+        let (mut matrix, mut right) = (Vec::new(), Vec::new());
+        for column in columns {
+            let entry = |row: &Row<F::Element>| find(row, *column).map(|at| row[at].1.clone());
+            let rates = states
+                .iter()
+                .zip(0..)
+                .filter_map(|(state, k)| Some((k, entry(&assembled.rates[*state])?)));
+            matrix.push(rates.collect());
+            right.push(entry(integrand).map(|value| vec![(0, value)]).unwrap_or_default());
+        }
+        // The numbers given may make a field singular that is not so in general.
+        let solution = solve(field, matrix, right).map_err(|_| Evaluated::DivisionByZero)?;
+        let factors = states.iter().zip(solution);
+        let parts = factors.filter_map(|(state, row)| Some((*state as u32, row.into_iter().next()?.1)));
+        Ok(parts.collect())
+    }
+}
+
+/// What integrals are compared with.
+pub(crate) struct Holders {
+    /// The states by the first column and the length of their rates, so that an integrand is compared with few of them.
+    states: FxHashMap<(u32, usize), Vec<usize>>,
+    /// The states of each field of a few ports.
+    fields: Vec<Vec<usize>>,
+}
+
+impl Holders {
+    /// Of the states of these ports, and of declared integrals behind them.
+    pub(crate) fn new<E>(model: &Model, independent: &[PortId], assembled: &Assembled<E>) -> Holders {
+        let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
+        for (state, rate) in assembled.rates.iter().enumerate() {
+            if let Some((first, _)) = rate.first() {
+                states.entry((*first, rate.len())).or_default().push(state);
+            }
+        }
+        let mut fields: FxHashMap<ElementId, Vec<usize>> = FxHashMap::default();
+        for (state, port) in independent.iter().enumerate() {
+            let element = model.ports[port.index()].element;
+            fields.entry(element).or_default().push(state);
+        }
+        let mut fields: Vec<Vec<usize>> = fields.into_values().collect();
+        fields.retain(|states| (2..=PORTS).contains(&states.len()));
+        fields.retain(|states| states.iter().all(|state| assembled.rates[*state].len() <= LONG));
+        fields.sort_unstable();
+        Holders { states, fields }
+    }
+
+    /// The first state whose rate is a multiple of the integrand, or the first field whose rates add up to it.
+    pub(crate) fn of<F: Field>(
+        &self,
+        field: &mut F,
+        assembled: &Assembled<F::Element>,
+        integrand: &Row<F::Element>,
+    ) -> Option<Held> {
+        if let Some(state) = self.alone(field, assembled, integrand) {
+            return Some(Held::Alone(state));
+        }
+        if integrand.is_empty() || integrand.len() > LONG {
+            return None;
+        }
+        self.fields.iter().find_map(|states| {
+            let all = together(field, assembled, states, integrand)?;
+            // Without those that have no part in it.
+            let parts = all.parts(field, assembled, integrand).ok()?;
+            let needed: Vec<usize> = parts.into_iter().map(|entry| entry.0 as usize).collect();
+            together(field, assembled, &needed, integrand)
+        })
+    }
+
+    /// The first state whose rate is a multiple of the integrand.
+    fn alone<F: Field>(
+        &self,
+        field: &mut F,
+        assembled: &Assembled<F::Element>,
+        integrand: &Row<F::Element>,
+    ) -> Option<usize> {
+        let alike = self.states.get(&(integrand.first()?.0, integrand.len()))?;
+        alike.iter().copied().find(|state| {
+            let rate = &assembled.rates[*state];
+            let factor = ratio(field, integrand, rate);
+            rate.iter().zip(integrand).all(|(a, b)| {
+                let product = field.mul(&factor, &a.1);
+                let difference = field.sub(&product, &b.1);
+                a.0 == b.0 && field.is_zero(&difference)
+            })
+        })
+    }
+}
+
+/// The factor between two proportional rows, taken where the second has its best pivot.
+fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> F::Element {
+    // A rate that the numbers given make zero, where it is not so in general, has an integrand of zero.
+    let Some(best) = rate
+        .iter()
+        .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
+    else {
+        return field.zero();
+    };
+    match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
+        Ok(at) => field.div(&integrand[at].1, &best.1),
+        Err(_) => field.zero(),
+    }
+}
+
+/// The states of those given whose rates are independent, if the integrand is a sum over these rates.
+fn together<F: Field>(
+    field: &mut F,
+    assembled: &Assembled<F::Element>,
+    states: &[usize],
+    integrand: &Row<F::Element>,
+) -> Option<Held> {
+    let mut basis: Vec<(u32, Row<F::Element>)> = Vec::new();
+    let mut chosen = Vec::new();
+    for state in states {
+        let rest = reduced(field, &basis, assembled.rates[*state].clone());
+        let best = rest
+            .iter()
+            .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
+            .map(|entry| entry.0);
+        if let Some(column) = best {
+            basis.push((column, rest));
+            chosen.push(*state);
+        }
+    }
+    let is_sum = reduced(field, &basis, integrand.clone()).is_empty();
+    is_sum.then(|| Held::Together {
+        states: chosen,
+        columns: basis.into_iter().map(|entry| entry.0).collect(),
+    })
+}
+
+/// A row without the columns of a basis, whose rows are each without those of the rows before.
+fn reduced<F: Field>(field: &mut F, basis: &[(u32, Row<F::Element>)], mut row: Row<F::Element>) -> Row<F::Element> {
+    for (column, known) in basis {
+        if find(&row, *column).is_some() {
+            let factor = quotient(field, &row, known, *column);
+            let factor = field.neg(&factor);
+            row = add_scaled(field, &row, known, &factor, Some(*column), |_| ());
+        }
+    }
+    row
+}
+
+fn quotient<F: Field>(field: &mut F, row: &Row<F::Element>, known: &Row<F::Element>, column: u32) -> F::Element {
+    match (find(row, column), find(known, column)) {
+        (Some(a), Some(b)) => field.div(&row[a].1, &known[b].1),
+        _ => field.zero(),
+    }
+}

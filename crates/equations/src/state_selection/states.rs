@@ -1,0 +1,173 @@
+//! Which variable each storage carries as its state, and the change of variables that follows.
+
+use crate::causality::elimination::{Row, add_scaled, scaled};
+use crate::formulation::assemble::Assembled;
+use crate::index_reduction::{Reduced, substitute};
+use lgm_algebra::expr::Evaluated;
+use lgm_algebra::{Field, FromExpression};
+use lgm_model::{Element, ElementId, Law, Model, PortId, StateChoice, StorageForm};
+
+/// What the user asked the states to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StateRequest {
+    /// Co-energy variables for linear-graph storage, p and q for bond storage.
+    #[default]
+    Natural,
+    /// Co-energy variables for all.
+    Power,
+    /// Energy variables for all.
+    Energy,
+}
+
+impl StateRequest {
+    /// What the state of an element is under this request: energy variables for what has energy.
+    pub fn choice_of(self, element: &Element) -> StateChoice {
+        match element.is_velocity() {
+            true => StateChoice::CoEnergy,
+            false => self.choice(element.state_choice),
+        }
+    }
+
+    /// What a state is under this request where nothing was asked for else.
+    pub fn choice(self, natural: StateChoice) -> StateChoice {
+        match self {
+            StateRequest::Natural => natural,
+            StateRequest::Power => StateChoice::CoEnergy,
+            StateRequest::Energy => StateChoice::Energy,
+        }
+    }
+}
+
+/// A fault in a storage value: the element, and what is wrong where a number could not be computed.
+pub(crate) type Fault = (ElementId, Option<Evaluated>);
+
+/// Rows `x = T z + T_u u` of the states over co-energies z and inputs, or none where every state is its co-energy.
+pub(crate) fn change_states<F: Field + FromExpression>(
+    model: &Model,
+    field: &mut F,
+    reduced: &Reduced<F::Element>,
+    assembled: &mut Assembled<F::Element>,
+    request: StateRequest,
+) -> Result<(), Fault> {
+    let energy = |port: &PortId| {
+        let element = &model.elements[model.ports[port.index()].element.index()];
+        request.choice(element.state_choice) == StateChoice::Energy
+    };
+    if !reduced.independent.iter().any(energy) {
+        return Ok(());
+    }
+    let mut rows = Vec::with_capacity(reduced.independent.len());
+    for (k, port) in reduced.independent.iter().enumerate() {
+        rows.push(if energy(port) {
+            energy_row(model, field, reduced, assembled, *port)?
+        } else {
+            vec![(k as u32, field.one())]
+        });
+    }
+    // z = T^-1 (x - T_u u): the inputs and constants go to the right side with their signs changed.
+    let storage = assembled.columns.storage as u32;
+    let (mut matrix, mut right) = (Vec::new(), Vec::new());
+    for (k, row) in rows.iter().enumerate() {
+        let left: Row<F::Element> = row.iter().filter(|entry| entry.0 < storage).cloned().collect();
+        let mut known = vec![(k as u32, field.one())];
+        for (column, value) in row.iter().filter(|entry| entry.0 >= storage) {
+            known.push((*column, field.neg(value)));
+        }
+        matrix.push(left);
+        right.push(known);
+    }
+    let back = lgm_algebra::solve(field, matrix, right).map_err(|singular| {
+        (
+            model.ports[reduced.independent[singular.row as usize].index()].element,
+            None,
+        )
+    })?;
+    let mut rates = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let rate = assembled
+            .rate_of(field, row)
+            .expect("invariant: an energy variable depends on co-energies, inputs and constants only");
+        rates.push(rate);
+    }
+    assembled.rates.splice(..rates.len(), rates);
+    for list in [
+        &mut assembled.rates,
+        &mut assembled.measures,
+        &mut assembled.dependent_co_energy,
+        &mut assembled.shared,
+    ] {
+        for row in list.iter_mut() {
+            *row = substitute(field, row, 0, &back);
+        }
+    }
+    Ok(())
+}
+
+/// `p = M z` of one port over its element's ports, dependent ones replaced by what they depend on.
+fn energy_row<F: Field + FromExpression>(
+    model: &Model,
+    field: &mut F,
+    reduced: &Reduced<F::Element>,
+    assembled: &Assembled<F::Element>,
+    port: PortId,
+) -> Result<Row<F::Element>, Fault> {
+    let id = model.ports[port.index()].element;
+    let values = storage_row(model, field, port)?;
+    let mut row = Row::new();
+    for (other, value) in values {
+        let part = match reduced.independent.binary_search(&other) {
+            Ok(k) => vec![(k as u32, value)],
+            Err(_) => {
+                let k = reduced.dependent.binary_search(&other).map_err(|_| (id, None))?;
+                scaled(field, &assembled.dependent_co_energy[k], &value)
+            }
+        };
+        let one = field.one();
+        row = add_scaled(field, &row, &part, &one, None, |_| {});
+    }
+    Ok(row)
+}
+
+/// The row of M, `energy variable = M z`, that belongs to a storage port; a stiffness is inverted.
+pub(crate) fn storage_row<F: Field + FromExpression>(
+    model: &Model,
+    field: &mut F,
+    port: PortId,
+) -> Result<Vec<(PortId, F::Element)>, Fault> {
+    let id = model.ports[port.index()].element;
+    let element = &model.elements[id.index()];
+    let Law::Storage { value, form, .. } = &element.law else {
+        unreachable!("invariant: only storage has states")
+    };
+    let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
+    let wanted = (port.0 - element.ports.start) as usize;
+    let mut matrix = Vec::with_capacity(ports.len());
+    for row in 0..ports.len() {
+        let mut entries = Row::new();
+        for column in 0..ports.len() {
+            let entry = field
+                .from_expression(&model.exprs, value.get(row, column))
+                .map_err(|fault| (id, Some(fault)))?;
+            if !field.is_zero(&entry) {
+                entries.push((column as u32, entry));
+            }
+        }
+        matrix.push(entries);
+    }
+    let row = match form {
+        StorageForm::Direct => matrix.swap_remove(wanted),
+        StorageForm::Inverse if ports.len() == 1 => match matrix[0].first() {
+            Some((_, only)) => vec![(0, field.invert(only))],
+            None => return Err((id, None)),
+        },
+        StorageForm::Inverse => {
+            let identity = (0..ports.len()).map(|k| vec![(k as u32, field.one())]).collect();
+            let mut inverse = lgm_algebra::solve(field, matrix, identity).map_err(|_| (id, None))?;
+            inverse.swap_remove(wanted)
+        }
+    };
+    Ok(row
+        .into_iter()
+        .map(|(column, value)| (ports[column as usize], value))
+        .collect())
+}

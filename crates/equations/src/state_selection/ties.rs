@@ -1,0 +1,74 @@
+//! Storage that ideal elements tie to states and sources.
+//!
+//! The junction structure conserves power, and causality finds in it alone which storage depends on which. The law of an ideal
+//! op-amp, `in.across = 0; in.through = 0`, is no part of it: with the structure as it is, the capacitor of a differentiator
+//! has a state, though the op-amp keeps its voltage at that of the source. Then the laws of dissipators contradict each other.
+//! What they contradict names the storage that has to give up its state, and with derivative causality there the same laws are
+//! regular.
+
+use crate::causality::{Causality, Request};
+use crate::index_reduction::{Defect, are_tied, defects};
+use crate::parameter_values::parameter_values;
+use lgm_algebra::{PrimeField, Sampled};
+use lgm_model::{Dissipator, ElementId, Law, Model, PortId};
+
+/// A causality in which ideal elements tie storage, where that makes laws regular that were not; `decide` decides one for a request.
+pub(crate) fn with_ties<Found>(
+    model: &Model,
+    causality: &Causality,
+    request: &Request,
+    mut decide: impl FnMut(&Request) -> Option<(Causality, Found)>,
+) -> Option<(Causality, Found)> {
+    let is_ideal = |id: ElementId| {
+        let law = &model.elements[id.index()].law;
+        matches!(law, Law::Dissipator(Dissipator::Implicit(..)))
+    };
+    if !(0..model.elements.len()).any(|at| is_ideal(ElementId(at as u32))) {
+        return None;
+    }
+    let ideal_defects = |causality: &Causality| -> Vec<Defect> {
+        let all = defects(model, causality, &mut numbers(model));
+        all.into_iter().filter(|defect| !defect.storage).collect()
+    };
+    let mut request = request.clone();
+    let mut left = ideal_defects(causality);
+    let mut found = None;
+    while !left.is_empty() {
+        let ports = |defect: &Defect| -> Vec<ElementId> {
+            let of_ports = defect.ports.iter().map(|port| model.ports[port.index()].element);
+            of_ports.chain(defect.elements.iter().copied()).collect()
+        };
+        let ideal = left.iter().filter(|defect| ports(defect).into_iter().any(is_ideal));
+        let mut candidates: Vec<PortId> = ideal.flat_map(|defect| defect.opposed.iter().copied()).collect();
+        candidates.retain(|port| is_storage(model, *port) && !request.tied.contains(port));
+        // What was declared last gives up its state, unless it is to keep it.
+        candidates.sort_by_key(|port| {
+            let is_retained = request.retain.contains(&model.ports[port.index()].element);
+            (is_retained, std::cmp::Reverse(*port))
+        });
+        candidates.dedup();
+        let better = candidates.into_iter().find_map(|port| {
+            let mut with = request.clone();
+            with.tied.push(port);
+            let (causality, rest) = decide(&with)?;
+            let after = ideal_defects(&causality);
+            (causality.tied.contains(&port) && after.len() < left.len()).then_some((with, causality, rest, after))
+        });
+        let (with, causality, rest, after) = better?;
+        (request, left) = (with, after);
+        found = Some((causality, rest));
+    }
+    found.filter(|(causality, _)| are_tied(model, causality, &mut numbers(model)))
+}
+
+fn is_storage(model: &Model, port: PortId) -> bool {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    matches!(element.law, Law::Storage { .. })
+}
+
+/// The parameters at their values, without rounding.
+fn numbers(model: &Model) -> Sampled {
+    let given = parameter_values(model).into_iter();
+    let given = given.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    Sampled::with_given(5, given.collect())
+}
