@@ -5,12 +5,12 @@
 //! | [`bond`] | the flat model | the junction structure: one graph of junctions, bonds and couplers |
 //! | [`causality`] | the graph | which variable each port is solved for |
 //! | [`index_reduction`] | graph and causality | the graph without dependent storage; the inputs whose rates are needed |
-//! | [`state_selection`] | causality | which variables are the states |
-//! | [`formulation`], [`nonlinear`] | the reduced graph | equations: rows and matrices, or definitions in order and torn loops |
-//! | [`initialisation`] | equations and starts | consistent initial values |
-//! | [`simplification`] | definitions in order | the form that people read |
+//! | `state_selection` | causality | which variables are the states |
+//! | `formulation`, `nonlinear` | the reduced graph | equations: rows and matrices, or definitions in order and torn loops |
+//! | `initialisation` | equations and starts | consistent initial values |
+//! | `simplification` | definitions in order | the form that people read |
 //!
-//! Beside them are [`verification`] (the equations against the flat graph), [`diagnosis`] (why there are no equations) and
+//! Beside them are `verification` (the equations against the flat graph), `diagnosis` (why there are no equations) and
 //! [`analysis`] (linearisation, responses, poles).
 //!
 //! AFTER THIS POINT see [`StateSystem`].

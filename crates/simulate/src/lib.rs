@@ -4,61 +4,44 @@
 //! piece is stepped over, a step of an input moves the states by E times it (language 9), and a condition on states is
 //! located and the solver started anew there. The solver stands behind one trait; rows go to a [`Sink`] as they are made.
 //!
+//! Where what is:
+//!
+//! | folder or file | what it holds |
+//! | --- | --- |
+//! | `run` | a run from corner to corner: its pieces, its rows, its scales |
+//! | `motion` | the equations at an instant |
+//! | `zero_crossings` | where conditions change and laws bend, located |
+//! | `reinitialisation` | the states at the start, and after a step of an input |
+//! | `loops` | algebraic loops, and which of their solutions a run follows |
+//! | `solvers` | the methods, and the linear equations that they solve |
+//! | `inputs` | signals and tables |
+//! | `verify` | a run against the flat graph |
+//!
 //! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
 
-mod ahead;
-mod bends;
-mod blame;
-mod branch;
-mod corners;
-mod crossing;
-mod diffsol_solver;
-mod drive;
-mod events;
-mod expected;
-mod failure;
-mod finite;
-mod first_step;
-mod headway;
-mod implicit;
 mod inputs;
-mod interpolation;
-mod joint;
-mod jump;
-mod jump_path;
-mod landing;
-mod linear;
-mod loop_solutions;
-mod motion;
-mod newton;
-mod piece;
-mod plan;
-mod reported;
-mod rows;
+mod loops;
+mod reinitialisation;
 mod run;
-mod scales;
-mod signals;
+mod solvers;
+mod zero_crossings;
+
+mod blame;
+mod failure;
+mod motion;
+mod plan;
 mod simulator;
-mod singular;
-mod slack;
-mod solution_branch;
-mod solver;
-mod starts;
-mod steady;
-mod stiffness;
-mod table;
-mod trial;
 mod verify;
 
-pub use expected::state_scales;
 pub use failure::{Blame, Failure, FailureKind};
-pub use inputs::Inputs;
-pub use newton::{OVER_BENDS, ROUNDINGS};
+pub use inputs::expressions::Inputs;
+pub use inputs::signals::{Corner, Side, Signals};
+pub use inputs::table::{Table, TableReference, read_samples, read_table, table_reference};
+pub use loops::newton::{OVER_BENDS, ROUNDINGS};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
-pub use scales::LEAST;
-pub use signals::{Corner, Side, Signals};
+pub use run::expected::state_scales;
+pub use run::scales::LEAST;
+pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
-pub use slack::{with_default_slack, with_slack};
-pub use table::{Table, TableReference, read_samples, read_table, table_reference};
-pub use trial::trial_sizes;
 pub use verify::{Fault, Report, Verifier};
+pub use zero_crossings::slack::{with_default_slack, with_slack};

@@ -6,13 +6,13 @@
 mod loops;
 
 use super::failure::{Blame, Failure, FailureKind};
-use super::finite::all_finite;
-use super::linear::{Factor, Singular};
-use super::newton::Newton;
 use super::plan::Plan;
-use super::scales::Scales;
-use super::signals::{Side, Signals};
-use crate::linear::pattern;
+use crate::inputs::signals::{Side, Signals};
+use crate::loops::newton::Newton;
+use crate::run::scales::Scales;
+use crate::solvers::finite::all_finite;
+use crate::solvers::linear_factors::pattern;
+use crate::solvers::linear_factors::{Factor, Singular};
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_kernels::{Arguments, Kernel, Kernels};
 use lgm_model::system::StateSystem;

@@ -1,21 +1,21 @@
 //! A system made ready for runs.
 
-use super::bends::Bends;
-use super::events::Events;
 use super::failure::{Failure, FailureKind};
-use super::headway::{self, Headway};
-use super::interpolation::InterpolationError;
-use super::jump::RatesRead;
 use super::motion::Motion;
 use super::plan::{Plan, Progress, Sink, Summary};
-use super::scales::{Scales, nominal_sizes};
-use super::signals::{Corner, Signals};
-use super::singular::Position;
-use super::solver::Counts;
-use super::stiffness::Watch;
-use crate::corners::own_corners;
-use crate::run::Run;
-use crate::solution_branch::Branch;
+use crate::inputs::signals::{Corner, Signals};
+use crate::loops::singular::Position;
+use crate::loops::solution_branch::Branch;
+use crate::reinitialisation::jump::RatesRead;
+use crate::run::course::Run;
+use crate::run::headway::{self, Headway};
+use crate::run::scales::{Scales, nominal_sizes};
+use crate::solvers::interpolation::InterpolationError;
+use crate::solvers::solver::Counts;
+use crate::solvers::stiffness::Watch;
+use crate::zero_crossings::corners::own_corners;
+use crate::zero_crossings::derivative_discontinuities::Bends;
+use crate::zero_crossings::events::Events;
 use lgm_kernels::{Corners, Kernels, longest_step};
 use lgm_model::system::StateSystem;
 

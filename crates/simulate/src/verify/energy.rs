@@ -2,7 +2,7 @@
 
 use super::integrate::Made;
 use super::radau::WEIGHTS;
-use crate::signals::{Side, Signals};
+use crate::inputs::signals::{Side, Signals};
 use lgm_equations::{FlatGraph, Instant, Powers};
 
 /// The energies of an interval, in joules.

@@ -8,7 +8,7 @@
 
 use super::radau::{NODES, WEIGHTS, factor, lagrange, measure};
 use super::rates::{Given, Integrator, Jacobian};
-use crate::linear::Factor;
+use crate::solvers::linear_factors::Factor;
 
 /// A step is not made shorter than this share of the interval, which may be as long as that of a slow reaction with fast ones in it.
 const SHORTEST: f64 = 1e-30;

@@ -4,7 +4,7 @@
 //! beginning leads to: a mass that comes to rest in the last part of a step sticks there.
 
 use super::rates::{Given, Integrator, Jacobian};
-use crate::linear::{Factor, Pattern};
+use crate::solvers::linear_factors::{Factor, Pattern};
 
 /// Where the stages are, as shares of the step; the last one is its end.
 pub(super) const NODES: [f64; 3] = [0.155_051_025_721_682_2, 0.644_948_974_278_317_8, 1.0];

@@ -1,0 +1,240 @@
+//! A run stays with the branch of solutions of its algebraic loops, and goes on from where that ends.
+
+use crate::failure::{Failure, FailureKind};
+use crate::loops::singular::Position;
+use crate::loops::solution_branch::{Branch, End, INSTANT};
+use crate::motion::FaultKind;
+use crate::plan::Method;
+use crate::run::course::Run;
+use crate::run::piece::Piece;
+use crate::solvers::solver::{Solver, SolverFault};
+use crate::zero_crossings::ahead::{AHEAD, Slope};
+
+/// The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run.
+const APART: f64 = 1e-7;
+
+/// Failures within this share of the run are at one place: each method is tried there once.
+const NEAR: f64 = 1e-9;
+
+impl Run<'_> {
+    /// What becomes of a step that was accepted: nothing where it stays on the branch of the loops; a new beginning where it does not.
+    pub(crate) fn stay_on_branch(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
+        let Some(mut branch) = self.branch.take() else {
+            return Ok(None);
+        };
+        let followed = branch.follow(self.motion, solver);
+        let result = match followed {
+            Ok(None) => self.with_the_solver(&branch, solver, stop),
+            Ok(Some(end)) => {
+                let left = self.at_end(&branch, &end, solver, stop);
+                match left {
+                    // The method itself has found a way on.
+                    Err(_) if branch.takes_over(self.motion, solver) => Ok(None),
+                    left => left.map(Some),
+                }
+            }
+            Err(error) => Err(self.failure(error, None)),
+        };
+        self.branch = Some(branch);
+        result
+    }
+
+    /// An implicit method solves the loops itself, and may have gone to another branch before this one ends: then the step is made
+    /// again.
+    fn with_the_solver(
+        &mut self,
+        branch: &Branch,
+        solver: &mut dyn Solver,
+        stop: f64,
+    ) -> Result<Option<Piece>, Failure> {
+        let is_off = |unknowns: &[f64]| self.motion.is_elsewhere(unknowns, &branch.reached);
+        let (from, to) = (solver.previous(), solver.time());
+        if !solver.unknowns().is_some_and(is_off) || to - from <= INSTANT * to.abs() {
+            return Ok(None);
+        }
+        let mut first = solver.states().to_vec();
+        let made = solver.interpolate(from, &mut first);
+        self.motion.keep_unknowns(&branch.unknowns);
+        self.motion.guess_unknowns(&branch.unknowns);
+        let made = made.and_then(|()| solver.restart(from, &first, 0.125 * (to - from), stop));
+        made.map_err(|error| self.failure(error, None))?;
+        Ok(Some(Piece::Again))
+    }
+
+    /// The rows of the last step begin with the solution where it began; then the one where it ended is kept.
+    pub(crate) fn guess_branch(&self) {
+        if let Some(branch) = &self.branch {
+            self.motion.guess_unknowns(&branch.unknowns);
+        }
+    }
+
+    /// The last step is accepted, up to these states.
+    pub(crate) fn accept_branch(&mut self, time: f64, states: &[f64]) {
+        if let Some(branch) = &mut self.branch {
+            branch.unknowns.copy_from_slice(&branch.reached);
+            branch.measure();
+            self.motion.keep_unknowns(&branch.unknowns);
+            self.motion.guess_unknowns(&branch.unknowns);
+            if time - branch.anchors[1].time > APART * (self.plan.stop - self.plan.start) {
+                branch.anchors.swap(0, 1);
+                branch.anchors[1] = Position {
+                    time,
+                    states: states.to_vec(),
+                    unknowns: branch.unknowns.clone(),
+                };
+            }
+        }
+    }
+
+    /// The end of a branch lies in the last step, which is made again in shorter ones until what it misses by that is less than
+    /// what is allowed.
+    fn at_end(&mut self, branch: &Branch, end: &End, solver: &mut dyn Solver, stop: f64) -> Result<Piece, Failure> {
+        let fault = |run: &Run<'_>, error| run.failure(error, None);
+        let (from, to) = (solver.previous(), solver.time());
+        let last = solver.states().to_vec();
+        let [mut first, mut after] = [last.clone(), last.clone()];
+        solver
+            .interpolate(from, &mut first)
+            .map_err(|error| fault(self, error))?;
+        self.motion.keep_unknowns(&branch.unknowns);
+        self.motion.guess_unknowns(&branch.unknowns);
+        if self.is_rough((from, &first), (to, &last)) {
+            self.motion.guess_unknowns(&branch.unknowns);
+            let shorter = solver.restart(from, &first, 0.125 * (to - from), stop);
+            shorter.map_err(|error| fault(self, error))?;
+            return Ok(Piece::Again);
+        }
+        if end.after < to {
+            solver
+                .interpolate(end.after, &mut after)
+                .map_err(|error| fault(self, error))?;
+        }
+        self.motion.guess_unknowns(&branch.unknowns);
+        if !self.rows_within(solver, end.after, stop)? {
+            self.motion.guess_unknowns(&branch.unknowns);
+            return Ok(Piece::Again);
+        }
+        self.leave(end, &branch.anchors[0], after, solver)
+    }
+
+    /// What becomes of a run whose solver finds no step that is small enough: it passes a jump or leaves a branch that ends ahead, or
+    /// another method goes on, or it has failed.
+    pub(crate) fn give_up(
+        &mut self,
+        error: SolverFault,
+        solver: &mut dyn Solver,
+        may_switch: bool,
+    ) -> Result<Piece, Failure> {
+        let failure = self.failure(error, Some(&*solver));
+        if let Some(piece) = self.pass_jump_ahead(solver)? {
+            return Ok(piece);
+        }
+        let ahead = self.leave_ahead(solver);
+        if let Ok(Some(piece)) = ahead {
+            return Ok(piece);
+        }
+        self.other_method(ahead.err().unwrap_or(failure), solver.time(), may_switch)
+    }
+
+    /// Where a method has failed, another goes on from the last place that is safe, if the choice is not the user's.
+    pub(crate) fn other_method(&mut self, failure: Failure, time: f64, may_switch: bool) -> Result<Piece, Failure> {
+        // What is too stiff for an explicit method may lie outside of a law at each of its trial points; and methods of several steps
+        // fare worse than others where a law bends.
+        let next = match self.summary.method {
+            Method::Auto | Method::Tsit45 => Method::Bdf,
+            Method::Bdf => Method::Sdirk,
+            Method::Sdirk | Method::TrBdf2 => Method::Tsit45,
+        };
+        let (last, tried) = &mut self.given_up;
+        if time - *last > NEAR * (self.plan.stop - self.plan.start) {
+            *last = time;
+            tried.clear();
+        }
+        tried.push(self.summary.method);
+        if !may_switch || tried.contains(&next) || failure.is_stop() {
+            return Err(failure);
+        }
+        if next == Method::Tsit45 {
+            self.watch.back();
+        }
+        // Its last steps may have led to the edge of a law already.
+        self.time = self.safe.time;
+        self.states.copy_from_slice(&self.safe.states);
+        self.motion.guess_unknowns(&self.safe.unknowns);
+        self.motion.keep_unknowns(&self.safe.unknowns);
+        Ok(Piece::Switch(next))
+    }
+
+    /// Where a solver gives up: whether that is because the branch ends just ahead.
+    fn leave_ahead(&mut self, solver: &mut dyn Solver) -> Result<Option<Piece>, Failure> {
+        let Some(mut branch) = self.branch.take() else {
+            return Ok(None);
+        };
+        let time = solver.time();
+        self.motion.guess_unknowns(&branch.unknowns);
+        let Some(slope) = Slope::new(self, time, solver.states()) else {
+            self.branch = Some(branch);
+            return Ok(None);
+        };
+        let mut found = None;
+        for share in AHEAD {
+            let to = (time + share * (self.plan.stop - self.plan.start)).min(self.end_of_piece());
+            let mut way = |at: f64, to: &mut [f64]| {
+                slope.at(at, to);
+                Ok(())
+            };
+            if let (true, Ok(Some(end))) = (to > time, branch.walk(self.motion, (time, to), &mut way)) {
+                found = Some(end);
+                break;
+            }
+        }
+        let anchor = branch.anchors[0].clone();
+        self.branch = Some(branch);
+        let Some(end) = found else { return Ok(None) };
+        let mut after = solver.states().to_vec();
+        slope.at(end.after, &mut after);
+        self.leave(&end, &anchor, after, solver).map(Some)
+    }
+
+    /// A row at the end of a branch, before the solution leaps; none where rounding leaves nothing of the branch there.
+    fn row_before(&mut self, before: &Position) -> Result<(), Failure> {
+        self.motion.guess_unknowns(&before.unknowns);
+        let is_solved = self.motion.solve_loops(before.time, &before.states);
+        match is_solved && !self.motion.is_elsewhere(&self.motion.solution(), &before.unknowns) {
+            true => self.write_row(before.time, &before.states),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes on from the end of a branch with another solution, or says that there is none.
+    fn leave(&mut self, end: &End, anchor: &Position, after: Vec<f64>, solver: &dyn Solver) -> Result<Piece, Failure> {
+        let steps = self.done.steps + solver.counts().steps;
+        match self.motion.land(end, anchor, &after) {
+            Some(found) => {
+                if let Some(unknown) = self.motion.stored_jump(&end.before.unknowns, &found) {
+                    return Err(Failure {
+                        time: end.after,
+                        kind: FailureKind::StorageWouldJump,
+                        blame: self.motion.unknown(unknown).map(Box::new),
+                        steps,
+                    });
+                }
+                if self.plan.events {
+                    self.row_before(&end.before)?;
+                }
+                self.motion.guess_unknowns(&found);
+                self.motion.keep_unknowns(&found);
+                self.event(end.after, after, steps)
+            }
+            None => {
+                self.motion.guess_unknowns(&end.before.unknowns);
+                self.motion.solve_loops(end.after, &after);
+                let error = SolverFault::TooSmall;
+                Err(match self.motion.fault() {
+                    Some(fault) if matches!(fault.kind, FaultKind::Loop(_)) => self.motion.failure(&fault, steps),
+                    _ => self.failure(error, Some(solver)),
+                })
+            }
+        }
+    }
+}

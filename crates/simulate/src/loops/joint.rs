@@ -1,0 +1,385 @@
+//! Newton's iteration of an implicit method on states and loop unknowns together.
+//!
+//! The solver library iterates with one matrix, evaluated where a step begins. Across a bend of a law in a loop, as that of a diode
+//! which turns off, this iteration does not converge however short the step is: an unknown is a multiple of the current that is
+//! a million times larger behind the bend. So the library is given, in place of the solution of a linear system, the correction that
+//! solves the nonlinear one: by its own matrix where that goes, by the slopes of each iterate where it does not.
+//!
+//! The library's residual is `F(x) = M (..) - k g(t, y)`, where y moves by `share` times what x moves, and where only `g` is not
+//! linear. So with `F` and `g` at one point the residual is known at all others.
+
+use crate::loops::newton::{OVER_BENDS, ROUNDINGS};
+use crate::motion::BEYOND;
+use crate::solvers::diffsol::{Equations, numbers, numbers_mut};
+use crate::solvers::implicit::Implicit;
+use crate::solvers::implicit::Point;
+use crate::solvers::linear_factors::Balanced;
+use diffsol_la::error::LaError;
+use diffsol_la::{FaerContext, FaerSparseLU, FaerSparseMat, FaerVec, LinearOp, LinearSolver, Vector};
+use std::cell::RefCell;
+
+type V = FaerVec<f64>;
+type M = FaerSparseMat<f64>;
+
+/// The most iterations with the library's matrix, and with new ones.
+const CHORDS: usize = 8;
+const ITERATIONS: usize = 40;
+
+/// An iteration with the library's matrix goes on while corrections shrink by this factor at least.
+const CONTRACTS: f64 = 0.3;
+
+/// A correction below this many times what is allowed ends the iteration.
+const CONVERGED: f64 = 0.01;
+
+/// One below this many times of it is nothing, even if slopes differ by a factor of ten million.
+const NOTHING: f64 = 1e-7;
+
+/// The most times that a change is halved, and doubled.
+const HALVES: i32 = 30;
+const FARTHER: i32 = 10;
+
+/// What is allowed of values of which the size is asked for, in themselves and of them.
+const ROUGH: (f64, f64) = (1e-9, 1e-2);
+
+/// The library's linear solver, and the equations behind it.
+#[derive(Default)]
+pub(crate) struct Corrections<'p, 'a> {
+    linear: FaerSparseLU<f64>,
+    equations: Option<&'p Equations<'a>>,
+    share: f64,
+    /// The matrices of iterates in this step that the library's was no good for.
+    renewed: RefCell<Vec<Balanced>>,
+}
+
+impl<'p, 'a> Corrections<'p, 'a> {
+    /// For a method whose iterate moves the point at which the right sides are evaluated by a share of what it moves itself.
+    pub fn new(equations: &'p Equations<'a>, share: f64) -> Corrections<'p, 'a> {
+        Corrections {
+            linear: FaerSparseLU::default(),
+            equations: Some(equations),
+            share,
+            renewed: RefCell::default(),
+        }
+    }
+
+    /// Solves a linear system: the error of a step, in which the matrix takes back what stiff parts forget.
+    ///
+    /// Where the matrix has changed within the step, what was stiff at its beginning is so no longer, or the other way round, and the
+    /// error is the largest that one of the matrices leaves.
+    fn solve_linear(&self, b: &mut V) -> Result<(), LaError> {
+        let mut others = Vec::new();
+        for matrix in self.renewed.take() {
+            let mut other = numbers(b).to_vec();
+            matrix.solve(&mut other);
+            others.push(other);
+        }
+        self.linear.solve_in_place(b)?;
+        for other in others {
+            for (value, other) in numbers_mut(b).iter_mut().zip(other) {
+                if other.abs() > value.abs() {
+                    *value = other;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The correction that the library's own matrix leads to.
+    fn chord(&self, right: &[f64]) -> Result<Vec<f64>, LaError> {
+        let mut vector = V::from_vec(right.to_vec(), FaerContext::default());
+        self.linear.solve_in_place(&mut vector)?;
+        Ok(numbers(&vector).to_vec())
+    }
+}
+
+impl LinearSolver<M> for Corrections<'_, '_> {
+    fn set_linearisation<C: LinearOp<V = V, T = f64, M = M, C = FaerContext>>(&mut self, op: &C) {
+        self.renewed.get_mut().clear();
+        self.linear.set_linearisation(op);
+    }
+
+    fn set_sparsity<C: LinearOp<V = V, T = f64, M = M, C = FaerContext>>(&mut self, op: &C) {
+        self.linear.set_sparsity(op);
+    }
+
+    fn solve_in_place(&self, b: &mut V) -> Result<(), LaError> {
+        // Right sides that were evaluated just now are those behind this residual; what else is solved is linear.
+        let point = self.equations.and_then(Equations::take_point);
+        let begun = point.and_then(|(form, allowed, point)| {
+            let factor = factor_of(form, numbers(b), &point)?;
+            Some((form, allowed, point, factor))
+        });
+        let Some((form, allowed, point, factor)) = begun else {
+            return self.solve_linear(b);
+        };
+        let residual = Residual {
+            form,
+            allowed,
+            first: numbers(b),
+            point: &point,
+            factor,
+            share: self.share,
+        };
+        let found = match residual.by_chords(|right| self.chord(right))? {
+            Ok(found) => Some(found),
+            // A chain does not leap to another position, and beyond a dead centre there is no way on.
+            Err(_) if form.holds_chains() => None,
+            Err(near) => residual.by_slopes(near).map(|(found, slopes)| {
+                self.renewed.borrow_mut().push(slopes);
+                found
+            }),
+        };
+        let found = found.ok_or_else(|| LaError::Other("no correction leads to a solution".to_string()))?;
+        numbers_mut(b).copy_from_slice(&found);
+        Ok(())
+    }
+
+    fn solve_transpose_in_place(&self, b: &mut V) -> Result<(), LaError> {
+        self.linear.solve_transpose_in_place(b)
+    }
+}
+
+/// Where a step of Euler's implicit method leads to from the first values, begun from others, by an iteration that keeps to improvements;
+/// roughly, for the sizes that values come to.
+pub(crate) fn euler(form: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], length: f64) -> Option<Vec<f64>> {
+    let mut point = Point {
+        time,
+        y: y.to_vec(),
+        right: vec![0.0; y.len()],
+        good: y.to_vec(),
+    };
+    form.right_sides(time, y, &mut point.right);
+    if point.right.iter().any(|value| value.abs() >= BEYOND) {
+        return None;
+    }
+    let moved: Vec<f64> = y.iter().zip(first).map(|(y, first)| y - first).collect();
+    let mut residual = form.left_times(&moved);
+    for (residual, right) in residual.iter_mut().zip(&point.right) {
+        *residual -= length * right;
+    }
+    let residual = Residual {
+        form,
+        allowed: (&vec![ROUGH.0; y.len()], ROUGH.1),
+        first: &residual,
+        point: &point,
+        factor: length,
+        share: 1.0,
+    };
+    let (correction, _) = residual.newton(vec![0.0; y.len()])?;
+    Some(residual.moved(&correction))
+}
+
+/// What the right sides are multiplied by in the library's residual, as the loops show it, which have no other part in it. None where
+/// they are zero, or where the right sides of other rows have no value.
+fn factor_of(form: &Implicit<'_>, residual: &[f64], point: &Point) -> Option<f64> {
+    let mut others = (0..point.right.len()).filter(|at| !form.loops().contains(at));
+    if others.any(|at| point.right[at].abs() >= BEYOND) {
+        return None;
+    }
+    let largest = |a: &usize, b: &usize| point.right[*a].abs().total_cmp(&point.right[*b].abs());
+    let at = form.loops().max_by(largest)?;
+    let factor = -residual[at] / point.right[at];
+    (factor.is_finite() && factor > 0.0).then_some(factor)
+}
+
+/// The residual of a step as a function of the correction of its first iterate.
+struct Residual<'r> {
+    form: &'r Implicit<'r>,
+    /// What is allowed of each entry, of it and in itself.
+    allowed: (&'r [f64], f64),
+    /// The residual at the first iterate, and what it was computed from.
+    first: &'r [f64],
+    point: &'r Point,
+    factor: f64,
+    share: f64,
+}
+
+impl Residual<'_> {
+    /// Where the right sides are evaluated with a correction.
+    fn moved(&self, correction: &[f64]) -> Vec<f64> {
+        let pairs = self.point.y.iter().zip(correction);
+        pairs.map(|(y, correction)| y - self.share * correction).collect()
+    }
+
+    /// The residual with a correction; None where there is no value.
+    fn at(&self, correction: &[f64]) -> Option<Vec<f64>> {
+        let mut right = vec![0.0; self.first.len()];
+        self.form
+            .right_sides(self.point.time, &self.moved(correction), &mut right);
+        if right.iter().any(|value| value.abs() >= BEYOND) {
+            return None;
+        }
+        let mut residual = self.form.left_times(correction);
+        for (at, residual) in residual.iter_mut().enumerate() {
+            *residual = match self.form.loops().contains(&at) {
+                true => -self.factor * right[at],
+                false => self.first[at] - *residual - self.factor * (right[at] - self.point.right[at]),
+            };
+        }
+        Some(residual)
+    }
+
+    /// The largest entry of a change of the correction in units of what is allowed.
+    fn size(&self, change: &[f64]) -> f64 {
+        let (absolute, relative) = self.allowed;
+        let of_entry = |at: usize| {
+            let allowed = absolute[at] + relative * self.point.y[at].abs();
+            (self.share * change[at]).abs() / allowed.max(f64::MIN_POSITIVE)
+        };
+        // A size that is no number must not be passed over.
+        (0..change.len())
+            .map(of_entry)
+            .fold(0.0, |most, size| if size > most || size.is_nan() { size } else { most })
+    }
+
+    /// Iterates with the library's matrix; where that does not converge, the last correction that was an improvement.
+    #[allow(clippy::type_complexity)] // A failure of the library is another than one of the iteration.
+    fn by_chords(
+        &self,
+        chord: impl Fn(&[f64]) -> Result<Vec<f64>, LaError>,
+    ) -> Result<Result<Vec<f64>, Vec<f64>>, LaError> {
+        let mut correction = vec![0.0; self.first.len()];
+        if self.point.right.iter().any(|value| value.abs() >= BEYOND) {
+            return Ok(Err(correction));
+        }
+        let mut change = chord(self.first)?;
+        let mut last = f64::INFINITY;
+        for _ in 0..CHORDS {
+            let size = self.size(&change);
+            // Without contraction a small change says nothing: the matrix may be that before a bend.
+            if size.is_nan() || size > NOTHING.max(CONTRACTS * last) {
+                return Ok(Err(correction));
+            }
+            let next = sum(&correction, &change, 1.0);
+            if size <= CONVERGED && last < f64::INFINITY {
+                return Ok(Ok(next));
+            }
+            let Some(residual) = self.at(&next) else {
+                return Ok(Err(correction));
+            };
+            (correction, last) = (next, size);
+            change = chord(&residual)?;
+        }
+        Ok(Err(correction))
+    }
+
+    /// Iterates with the slopes of each iterate: from no correction at all, from one that is near, and from the unknowns of the last
+    /// step and the last ones for which all had a value, since an exponential that is extrapolated may have none, or an enormous one.
+    fn by_slopes(&self, near: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
+        let begin = vec![0.0; self.first.len()];
+        let found = self.newton(begin).or_else(|| self.newton(near));
+        let loops = self.form.loops();
+        let found = found.or_else(|| self.newton(self.back_to(&self.form.kept_unknowns()?)));
+        found.or_else(|| self.newton(self.back_to(&self.point.good[loops])))
+    }
+
+    /// The correction that leads to given unknowns of the loops.
+    fn back_to(&self, unknowns: &[f64]) -> Vec<f64> {
+        let mut back = vec![0.0; self.first.len()];
+        for (at, unknown) in self.form.loops().zip(unknowns) {
+            back[at] = (self.point.y[at] - unknown) / self.share;
+        }
+        back
+    }
+
+    /// A correction that leads to a solution, and the matrix there.
+    fn newton(&self, mut correction: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
+        let mut residual = self.at(&correction)?;
+        let mut blind = 0;
+        let mut last = f64::INFINITY;
+        for _ in 0..ITERATIONS {
+            let y = self.moved(&correction);
+            let entries = self.form.step_matrix(self.point.time, &y, self.factor * self.share);
+            let is_rounding = self.is_rounding(&residual, &y, &entries);
+            let slopes = Balanced::new(self.first.len(), entries).ok()?;
+            let mut change = residual.clone();
+            slopes.solve(&mut change);
+            let size = self.size(&change);
+            // Far up an exponential all corrections are equally small.
+            if size <= NOTHING || size <= CONVERGED && size <= CONTRACTS * last {
+                return Some((sum(&correction, &change, 1.0), slopes));
+            }
+            last = size;
+            let next = match self.advance(&slopes, &correction, &change) {
+                Trial::Better(next) => Some(next),
+                _ if is_rounding => return Some((correction, slopes)),
+                // Behind a bend other slopes lead on.
+                Trial::Longest(next) => {
+                    blind += 1;
+                    next.filter(|_| blind <= OVER_BENDS)
+                }
+            };
+            (correction, residual) = next?;
+        }
+        None
+    }
+
+    /// Takes the longest of the change and its halves that is an improvement.
+    fn advance(&self, slopes: &Balanced, correction: &[f64], change: &[f64]) -> Trial {
+        let size = self.size(change);
+        let mut longest = None;
+        for halves in 0..HALVES {
+            let length = 0.5_f64.powi(halves);
+            let Some((trial, ahead)) = self.ahead(slopes, correction, change, length) else {
+                continue;
+            };
+            if ahead <= (1.0 - 0.25 * length) * size {
+                return Trial::Better(match halves {
+                    0 => self.farther(slopes, (correction, change), (trial, ahead)),
+                    _ => trial,
+                });
+            }
+            longest.get_or_insert(trial);
+        }
+        Trial::Longest(longest)
+    }
+
+    /// What a part of a change leads to, and the size of the change that would be next by the same slopes.
+    fn ahead(&self, slopes: &Balanced, correction: &[f64], change: &[f64], length: f64) -> Option<(Moved, f64)> {
+        let trial = sum(correction, change, length);
+        let residual = self.at(&trial)?;
+        let mut ahead = residual.clone();
+        slopes.solve(&mut ahead);
+        let size = self.size(&ahead);
+        Some(((trial, residual), size))
+    }
+
+    /// The change itself was an improvement: several times its length may be a larger one. Far up an exponential, each change by the
+    /// slopes there takes away no more than a factor of 2.7 of what may be a hundred powers of ten.
+    fn farther(&self, slopes: &Balanced, (correction, change): (&[f64], &[f64]), (best, ahead): (Moved, f64)) -> Moved {
+        let (mut best, mut least) = (best, ahead);
+        for doublings in 1..=FARTHER {
+            match self.ahead(slopes, correction, change, 2.0_f64.powi(doublings)) {
+                Some((trial, ahead)) if ahead < CONTRACTS * least => (best, least) = (trial, ahead),
+                _ => break,
+            }
+        }
+        best
+    }
+
+    /// Whether every residual is zero but for the rounding of the terms that it sums.
+    fn is_rounding(&self, residual: &[f64], y: &[f64], entries: &[(usize, usize, f64)]) -> bool {
+        let mut terms = vec![0.0; residual.len()];
+        for (row, column, value) in entries {
+            terms[*row] += (value * y[*column] / self.share).abs();
+        }
+        let pairs = residual.iter().zip(&terms);
+        pairs
+            .into_iter()
+            .all(|(value, terms)| value.abs() <= ROUNDINGS * f64::EPSILON * terms)
+    }
+}
+
+/// A correction on the way, and its residual.
+type Moved = (Vec<f64>, Vec<f64>);
+
+/// What a change of a correction leads to.
+enum Trial {
+    Better(Moved),
+    /// None is an improvement; the longest that has a value.
+    Longest(Option<Moved>),
+}
+
+fn sum(a: &[f64], b: &[f64], length: f64) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + length * b).collect()
+}

@@ -1,0 +1,145 @@
+//! A second look at algebraic loops: whether there is a solution where none was found, and whether there are others than the one that a
+//! run begins with.
+
+use crate::motion::Motion;
+use lgm_numerics::newton::Linearised;
+use lgm_numerics::search::{TRIES, closest, is_same, scattered, zeros};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+use nalgebra::DMatrix;
+use std::f64::consts::PI;
+
+/// Loops of more unknowns than this are not looked at.
+const SEARCHED: usize = 12;
+
+/// Guesses are spread over so many powers of ten to both sides of 1.
+const DECADES: f64 = 3.0;
+
+/// How many unknowns are shown.
+const SHOWN: usize = 6;
+
+impl Motion<'_> {
+    /// A solution of the loops from scattered guesses: the nearest one to where they are looked for at first.
+    pub fn solution_elsewhere(&self, time: f64, states: &[f64]) -> Option<Vec<f64>> {
+        if self.unknowns > SEARCHED {
+            return None;
+        }
+        let first = self.system.first_unknowns(0.0);
+        let evaluate = |at: &[f64]| self.linearised_loops(time, states, at);
+        let found = zeros(self.guesses(&first), f64::INFINITY, &evaluate);
+        let far = |at: &[f64]| -> f64 { at.iter().zip(&first).map(|(a, b)| (a - b).powi(2)).sum() };
+        found.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)))
+    }
+
+    /// What is seen of the loops at a point at which no solution was found: a solution elsewhere, or how near the laws come to one.
+    pub fn solutions_in_words(&self, time: f64, states: &[f64]) -> Option<String> {
+        if self.unknowns == 0 || self.unknowns > SEARCHED {
+            return None;
+        }
+        let mut last = vec![0.0; self.unknowns];
+        self.copy_unknowns(&mut last);
+        let evaluate = |at: &[f64]| self.linearised_loops(time, states, at);
+        if let Some(found) = zeros(self.guesses(&last), f64::INFINITY, &evaluate).first() {
+            return Some(format!(
+                "there is a solution at {}, which the search from the last one did not reach",
+                self.unknowns_in_words(found)
+            ));
+        }
+        let tries = [last.clone()].into_iter().chain(self.guesses(&last));
+        let mut nearest: Vec<_> = tries.filter_map(|guess| closest(&guess, &evaluate)).collect();
+        nearest.sort_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
+        let nearest = nearest.first()?;
+        Some(format!(
+            "no solution is near: {TRIES} other guesses lead to none, and the two sides come closest at {}, where they are still {} apart",
+            self.unknowns_in_words(&nearest.at),
+            six_digits(nearest.value.abs())
+        ))
+    }
+
+    /// A remark on the other solutions that laws have where a run begins. Of closed chains the starts say which position is meant.
+    pub fn other_solutions(&self, time: f64, states: &[f64]) -> Option<Diagnostic> {
+        let is_open: Vec<bool> = self.held_unknowns().iter().map(|is_held| !is_held).collect();
+        if !is_open.contains(&true) || self.unknowns > SEARCHED {
+            return None;
+        }
+        let mut taken = vec![0.0; self.unknowns];
+        self.copy_unknowns(&mut taken);
+        let evaluate = |at: &[f64]| self.linearised_loops(time, states, at);
+        let open = |at: &[f64]| -> Vec<f64> {
+            let open = at.iter().zip(&is_open).filter(|pair| *pair.1);
+            open.map(|pair| *pair.0).collect()
+        };
+        let found = zeros(self.guesses(&taken), f64::INFINITY, &evaluate);
+        let other = found.iter().find(|other| !is_same(&open(other), &open(&taken)))?;
+        let shown = |at: &[f64]| self.words_of(at, &is_open);
+        let first = is_open.iter().position(|is_open| *is_open)?;
+        let blame = self.unknown(first)?;
+        let message = format!("the algebraic loop of `{}` has several solutions", blame.variable);
+        // Storage does not pass from one solution to another, and a method may do so where two of them meet.
+        let stored = self.stored_jump(&taken, other).and_then(|at| self.unknown(at));
+        let mut remark = match stored {
+            Some(_) => Diagnostic::warning(Code::LGM1023, message),
+            None => Diagnostic::information(Code::LGM1023, message),
+        };
+        if let Some(span) = blame.span {
+            remark = remark.label(span, "its law is satisfied by more than one value");
+        }
+        let remark = remark
+            .note(format!("the run begins with {}", shown(&taken)))
+            .note(format!("another one is {}", shown(other)));
+        Some(match stored.and_then(|stored| stored.element) {
+            Some(element) => remark
+                .note("where two solutions meet, what is stored may be wrong from then on")
+                .help(format!("let `{element}` have a state of its own: `--retain {element}`")),
+            None => remark.help(
+                "write a law that has one: `if .. then .. else ..` leaves out the part of a curve that is not meant",
+            ),
+        })
+    }
+
+    /// Guesses far and near; displacements of closed chains stay within half a turn of the last ones.
+    fn guesses<'g>(&'g self, last: &'g [f64]) -> impl Iterator<Item = Vec<f64>> + 'g {
+        (0..TRIES).map(move |attempt| {
+            let guess = |(k, is_held): (usize, &bool)| {
+                let share = scattered(k, attempt);
+                match is_held {
+                    true => last[k] + PI * share,
+                    false => share.signum() * 10f64.powf(DECADES * (2.0 * share.abs() - 1.0)),
+                }
+            };
+            self.held_unknowns().iter().enumerate().map(guess).collect()
+        })
+    }
+
+    /// Residuals of the loops and their derivatives by the unknowns.
+    fn linearised_loops(&self, time: f64, states: &[f64], at: &[f64]) -> Linearised {
+        let matrix = &self.kernels.jacobians(self.system).residuals_by_unknowns;
+        let mut values = vec![0.0; self.unknowns];
+        let mut entries = vec![0.0; matrix.stored()];
+        self.call(&self.kernels.residuals, time, states, at, None, &mut values);
+        self.call(&matrix.values, time, states, at, None, &mut entries);
+        if !values.iter().chain(&entries).all(|value| value.is_finite()) {
+            return None;
+        }
+        let mut jacobian = DMatrix::zeros(self.unknowns, self.unknowns);
+        for (row, column, at) in crate::solvers::linear_factors::pattern(matrix).entries() {
+            jacobian[(row, column)] = entries[at];
+        }
+        Some((values, jacobian))
+    }
+
+    fn unknowns_in_words(&self, at: &[f64]) -> String {
+        self.words_of(at, &vec![true; at.len()])
+    }
+
+    /// `diode.v = 0.6, lamp.i = 2`
+    fn words_of(&self, at: &[f64], is_shown: &[bool]) -> String {
+        let unknowns = self.system.loops.iter().flat_map(|each| &each.unknowns);
+        let shown = unknowns.zip(at).zip(is_shown).filter(|entry| *entry.1).take(SHOWN);
+        let each = shown.map(|((symbol, value), _)| {
+            let name = &self.system.exprs.symbol_info(*symbol).name;
+            format!("`{name} = {}`", six_digits(*value))
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,183 @@
+//! What a step of an input does at once: it moves states by E times the step, and makes impulses in outputs by F.
+
+use crate::failure::{Blame, Failure, FailureKind};
+use crate::inputs::signals::{Corner, Side, Signals};
+use crate::motion::Motion;
+use crate::reinitialisation::jump_path::{self, Lost, Steps};
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+
+/// Whether right sides and outputs depend on rates of inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct RatesRead {
+    states: bool,
+    /// Outputs that may depend on a rate.
+    outputs: Vec<usize>,
+}
+
+impl RatesRead {
+    pub fn new(system: &StateSystem) -> RatesRead {
+        let rates: FxHashSet<SymbolId> = system.input_rates.iter().copied().collect();
+        let residuals = system.loops.iter().flat_map(|entry| &entry.residuals);
+        let residuals: Vec<ExprId> = residuals.copied().collect();
+        let reads = |roots: &[ExprId]| {
+            let found = crate::motion::symbols_behind(system, roots);
+            found.iter().any(|symbol| rates.contains(symbol))
+        };
+        let through_loops = reads(&residuals);
+        let unknowns: FxHashSet<SymbolId> = system.loops.iter().flat_map(|entry| entry.unknowns.clone()).collect();
+        let reads_any = |roots: &[ExprId]| {
+            let found = crate::motion::symbols_behind(system, roots);
+            let direct = found.iter().any(|symbol| rates.contains(symbol));
+            direct || through_loops && found.iter().any(|symbol| unknowns.contains(symbol))
+        };
+        RatesRead {
+            states: reads_any(&system.derivatives),
+            outputs: match reads_any(&system.output_values) {
+                true => (0..system.output_values.len())
+                    .filter(|at| reads_any(&[system.output_values[*at]]))
+                    .collect(),
+                false => Vec::new(),
+            },
+        }
+    }
+}
+
+/// Moves the states by E times the steps of a corner. At the start of a run, states whose start was given stay.
+pub(crate) fn move_states(
+    motion: &Motion<'_>,
+    signals: &dyn Signals,
+    (read, rtol): (&RatesRead, f64),
+    corner: &Corner,
+    states: &mut [f64],
+    at_start: bool,
+) -> Result<(), Failure> {
+    if !read.states || corner.steps.is_empty() {
+        return Ok(());
+    }
+    let steps = step_vector(motion, corner);
+    let time = corner.time;
+    let after: Vec<f64> = if motion.system.linear {
+        let change = change_at(motion, time, states.len(), &steps);
+        states
+            .iter()
+            .zip(change)
+            .map(|(value, change)| value + change)
+            .collect()
+    } else {
+        let (mut before, mut rates) = (vec![0.0; steps.len()], vec![0.0; steps.len()]);
+        signals.values(time, Side::Before, &mut before, &mut rates);
+        let steps = Steps {
+            time,
+            is_start: at_start,
+            before: &before,
+            steps: &steps,
+        };
+        jump_path::after(motion, &steps, rtol, states).map_err(|lost| failure(motion, corner, states, lost))?
+    };
+    for ((value, after), state) in states.iter_mut().zip(after).zip(&motion.system.states) {
+        if !(at_start && state.start_given) {
+            *value = after;
+        }
+    }
+    Ok(())
+}
+
+/// What is reported of a jump that is not known.
+fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> Failure {
+    let state = match &lost {
+        Lost::NoWay => None,
+        Lost::Endless(at) | Lost::Open(at, ..) => Some(*at),
+    };
+    let names: Vec<&str> = corner
+        .steps
+        .iter()
+        .map(|(at, _)| &*motion.system.inputs[*at].name)
+        .collect();
+    let inputs: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let stepping = match inputs.len() {
+        1 => format!("{} steps", inputs[0]),
+        _ => format!("{} step at once", inputs.join(", ")),
+    };
+    let kind = match lost {
+        Lost::NoWay => FailureKind::JumpNotFound(stepping),
+        Lost::Endless(_) => FailureKind::JumpEndless(stepping),
+        Lost::Open(_, one, other) => FailureKind::JumpOpen { stepping, one, other },
+    };
+    let blame = state.and_then(|at| motion.state(at)).unwrap_or_default();
+    Failure {
+        blame: Some(Box::new(Blame {
+            states: motion.states_in_words(states),
+            ..blame
+        })),
+        ..Failure::new(corner.time, kind)
+    }
+}
+
+fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
+    let mut steps = vec![0.0; motion.system.inputs.len()];
+    for (input, step) in &corner.steps {
+        steps[*input] += step;
+    }
+    steps
+}
+
+/// E times a step in linear equations, as the difference that it makes in the right sides.
+fn change_at(motion: &Motion<'_>, time: f64, states: usize, steps: &[f64]) -> Vec<f64> {
+    let (mut with, mut without) = (vec![0.0; states], vec![0.0; states]);
+    let still = vec![0.0; steps.len()];
+    let rest = vec![0.0; states];
+    motion.rates_with(time, &rest, Some(&still), steps, &mut with);
+    motion.rates_with(time, &rest, Some(&still), &still, &mut without);
+    with.iter()
+        .zip(&without)
+        .map(|(with, without)| with - without)
+        .collect()
+}
+
+/// The remark on outputs that carry an impulse at this corner; none where there are none.
+pub(crate) fn impulse(motion: &Motion<'_>, read: &RatesRead, corner: &Corner, states: &[f64]) -> Option<Diagnostic> {
+    if read.outputs.is_empty() || corner.steps.is_empty() {
+        return None;
+    }
+    let count = motion.system.outputs.len();
+    let (mut with, mut without) = (vec![0.0; count], vec![0.0; count]);
+    let steps = step_vector(motion, corner);
+    let still = vec![0.0; steps.len()];
+    motion.outputs_with(corner.time, states, Some(&steps), &mut with);
+    motion.outputs_with(corner.time, states, Some(&still), &mut without);
+    let carries = |at: &&usize| {
+        let scale = with[**at].abs().max(without[**at].abs());
+        (with[**at] - without[**at]).abs() > 1e-10 * scale
+    };
+    let system = motion.system;
+    let names: Vec<String> = read
+        .outputs
+        .iter()
+        .filter(carries)
+        .map(|at| format!("`{}`", system.outputs[*at].name))
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let inputs: Vec<String> = corner
+        .steps
+        .iter()
+        .map(|(input, _)| format!("`{}`", system.inputs[*input].name))
+        .collect();
+    let (inputs, time) = (inputs.join(", "), corner.time);
+    Some(
+        Diagnostic::warning(
+            Code::LGM1022,
+            format!(
+                "{} would carry an impulse where {inputs} steps at {time} s; rows do not show it",
+                names.join(", ")
+            ),
+        )
+        .note("these outputs depend on the rate of the input, which is infinite in a step")
+        .help("use a ramp of the length that the real input has, such as `(ramp(0) - ramp(0.01))/0.01`"),
+    )
+}

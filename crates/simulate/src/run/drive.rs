@@ -1,0 +1,306 @@
+//! One run on its way, from corner to corner.
+
+use crate::failure::{Failure, FailureKind};
+use crate::inputs::signals::Corner;
+use crate::loops::joint::Corrections;
+use crate::plan::Method;
+use crate::reinitialisation::initial_states;
+use crate::reinitialisation::jump::{impulse, move_states};
+use crate::run::course::{NEAREST, Run, SHORTEST};
+use crate::run::expected;
+use crate::run::headway::Headway;
+use crate::run::piece::Piece;
+use crate::solvers::diffsol::{Equations, Library};
+use crate::solvers::solver::Solver;
+use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
+use lgm_source::codes::Code;
+
+/// A maker of a singly diagonally implicit method.
+fn singly_implicit<'p, 'a>(
+    problem: &'p OdeSolverProblem<Equations<'a>>,
+    tableau: Tableau<f64>,
+) -> impl FnOnce(RkState<FaerVec<f64>>) -> Result<Sdirk<'p, Equations<'a>, Corrections<'p, 'a>>, DiffsolError> {
+    let linear = Corrections::new(&problem.eqn, tableau.a(1, 1));
+    move |state| Sdirk::new(problem, state, tableau, linear)
+}
+
+/// Whether a corner is as near to an instant before it as rounding: nothing happens between the two.
+fn is_together(instant: f64, corner: f64) -> bool {
+    corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
+}
+
+/// At so many corners what drives the states is looked at before a run.
+const SEEN: usize = 256;
+
+/// How a solver's part of a run ends.
+enum Outcome {
+    Finished,
+    /// Another method goes on.
+    Switch(Method),
+    /// The method would take so many further steps, which are more than there are.
+    NoHeadway(f64),
+}
+
+impl Run<'_> {
+    /// The states just after the start, and the first row.
+    pub(crate) fn begin(&mut self) -> Result<(), Failure> {
+        let start = self.plan.start;
+        let mut corner = Corner {
+            time: start,
+            steps: Vec::new(),
+        };
+        // What changes just after the start, as `sign(time)` does, has its later value from the start on.
+        while let Some(next) = self
+            .corners
+            .get(self.corner)
+            .filter(|next| is_together(start, next.time))
+        {
+            self.time = next.time.max(start);
+            corner.steps.extend(&next.steps);
+            self.corner += 1;
+        }
+        self.enter_piece(self.time);
+        self.states = initial_states::given(self.motion, start)?;
+        self.enter_piece(self.time);
+        self.motion.find_loops(start, &self.states);
+        self.first = self.motion.position(start, &self.states);
+        self.chains = self.motion.watch_chains(&self.first);
+        self.summary
+            .notes
+            .extend(self.motion.other_solutions(start, &self.states));
+        if self.plan.from_equilibrium {
+            self.states = initial_states::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
+        } else {
+            move_states(
+                self.motion,
+                self.signals,
+                (self.rates_read, self.plan.rtol),
+                &corner,
+                &mut self.states,
+                true,
+            )?;
+            self.report_impulse(&corner);
+        }
+        self.find_scales(start);
+        self.rows_at(start)
+    }
+
+    /// Sizes of the states, as far as they are known before the run.
+    fn find_scales(&mut self, start: f64) {
+        self.scales.see(&self.states);
+        if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
+            return;
+        }
+        let corners: Vec<f64> = self.corners.iter().map(|corner| corner.time).take(SEEN).collect();
+        let expected = expected::expected(self.motion, self.plan, &self.states, &corners);
+        self.scales.begin(expected, &self.states);
+        self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
+        // What was looked at later is left for the piece in which the run begins, behind what changes just after the start.
+        self.enter_piece(self.time);
+        self.motion.solve_loops(start, &self.states);
+    }
+
+    /// Whether a state begins to move at an event of which nothing was seen or expected before: then it has a scale afterwards.
+    pub(crate) fn meets_unknown_scales(&mut self) -> bool {
+        let mut rates = vec![0.0; self.states.len()];
+        if !self.scales.follow() || !self.motion.rates(self.time, &self.states, &mut rates) {
+            return false;
+        }
+        let left = self.plan.stop - self.time;
+        self.scales.expect_of_unknown(&rates, left)
+    }
+
+    /// Where the piece that begins now ends.
+    pub(crate) fn end_of_piece(&self) -> f64 {
+        let corner = self
+            .corners
+            .get(self.corner)
+            .map_or(f64::INFINITY, |corner| corner.time);
+        corner.min(self.plan.stop)
+    }
+
+    fn enter_piece(&mut self, time: f64) {
+        let corner = self
+            .corners
+            .get(self.corner)
+            .map_or(f64::INFINITY, |corner| corner.time);
+        let end = if corner > time { corner } else { f64::INFINITY };
+        self.motion.set_piece(time, end);
+    }
+
+    /// All that comes after.
+    pub(crate) fn solve(&mut self) -> Result<(), Failure> {
+        if self.states.is_empty() {
+            return self.without_states();
+        }
+        if self.time >= self.plan.stop {
+            return Ok(());
+        }
+        let motion = self.motion;
+        let span = self.plan.stop - self.plan.start;
+        let mut method = match self.plan.method {
+            Method::Auto => Method::Tsit45,
+            method => method,
+        };
+        let mut may_switch = self.plan.method == Method::Auto;
+        let mut given_up = Vec::new();
+        loop {
+            self.summary.method = method;
+            self.headway = Headway::default();
+            let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
+            let problem = equations.problem(self.time, &mut self.scales, span);
+            let outcome = match method {
+                Method::Tsit45 | Method::Auto => {
+                    let make = |state: RkState<FaerVec<f64>>| problem.tsit45_solver(state);
+                    self.drive(&problem, make, may_switch)
+                }
+                Method::Bdf => {
+                    let linear = Corrections::new(&problem.eqn, 1.0);
+                    let make = |state| -> Result<Bdf<'_, _, _>, _> { Bdf::new(&problem, state, linear) };
+                    self.drive(&problem, make, may_switch)
+                }
+                Method::Sdirk => self.drive(&problem, singly_implicit(&problem, Tableau::esdirk34()), may_switch),
+                Method::TrBdf2 => self.drive(&problem, singly_implicit(&problem, Tableau::tr_bdf2()), may_switch),
+            }?;
+            match outcome {
+                Outcome::Finished => return Ok(()),
+                Outcome::Switch(next) => {
+                    if next != method {
+                        self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
+                    }
+                    method = next;
+                }
+                Outcome::NoHeadway(needed) => {
+                    given_up.push(method);
+                    let others = [Method::Sdirk, Method::TrBdf2, Method::Bdf];
+                    match others.into_iter().find(|other| !given_up.contains(other)) {
+                        Some(next) => {
+                            self.summary.notes.push(self.remark_on_headway(method, next, needed));
+                            self.summary.stiff_from = Some(self.time);
+                            (method, may_switch) = (next, false);
+                        }
+                        None if needed > self.plan.max_steps as f64 => return Err(self.without_headway(needed)),
+                        // No other is better than the first one, which comes to the end in the steps that there are.
+                        None => {
+                            self.summary.notes.retain(|note| note.code != Code::LGM1024);
+                            self.summary.stiff_from = None;
+                            (method, may_switch) = (given_up[0], self.plan.method == Method::Auto);
+                            self.enough = u64::MAX;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a solver of the library and lets it go on from where the run is.
+    fn drive<'p, 'a: 'p, State, Method>(
+        &mut self,
+        problem: &'p OdeSolverProblem<Equations<'a>>,
+        make: impl FnOnce(State) -> Result<Method, DiffsolError>,
+        may_switch: bool,
+    ) -> Result<Outcome, Failure>
+    where
+        State: OdeSolverState<FaerVec<f64>>,
+        Method: OdeSolverMethod<'p, Equations<'a>>,
+    {
+        let solver = State::new_without_initialise(problem).and_then(make);
+        let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
+        let solver = &mut Library::new(problem, solver, (self.longest, self.looks.clone()));
+        let result = self.pieces(solver, may_switch);
+        let work = solver.counts();
+        self.done.steps += work.steps;
+        self.done.rejected += work.rejected;
+        self.done.factorisations += work.factorisations;
+        result
+    }
+
+    fn pieces(&mut self, solver: &mut dyn Solver, may_switch: bool) -> Result<Outcome, Failure> {
+        loop {
+            let end = self.end_of_piece();
+            self.enter_piece(self.time);
+            // Corners as near as two doubles have nothing between them.
+            if end - self.time > SHORTEST * end.abs().max(self.time.abs()) + NEAREST {
+                match self.piece(solver, end, may_switch)? {
+                    Piece::AtEnd => {}
+                    Piece::Event | Piece::Again => continue,
+                    Piece::Switch(method) => return Ok(Outcome::Switch(method)),
+                    Piece::NoHeadway(needed) => return Ok(Outcome::NoHeadway(needed)),
+                }
+            }
+            self.time = end;
+            let is_next = |run: &Self| {
+                run.corners
+                    .get(run.corner)
+                    .is_some_and(|corner| is_together(end, corner.time))
+            };
+            let at_corner = self.corners.get(self.corner).is_some_and(|corner| corner.time <= end);
+            if !at_corner {
+                self.enter_piece(end);
+            }
+            while at_corner && is_next(self) {
+                self.time = self.corners[self.corner].time.max(end);
+                self.pass_corner()?;
+            }
+            self.rows_at(end)?;
+            if end >= self.plan.stop {
+                return Ok(Outcome::Finished);
+            }
+            self.summary.restarts += 1;
+        }
+    }
+
+    /// Steps of inputs at the corner that was reached.
+    fn pass_corner(&mut self) -> Result<(), Failure> {
+        if self.plan.events {
+            self.event_row(self.time)?;
+        }
+        let corner = self.corners[self.corner].clone();
+        self.corner += 1;
+        self.enter_piece(corner.time);
+        move_states(
+            self.motion,
+            self.signals,
+            (self.rates_read, self.plan.rtol),
+            &corner,
+            &mut self.states,
+            false,
+        )?;
+        self.report_impulse(&corner);
+        if self.plan.events && !self.is_row(corner.time) {
+            self.event_row(corner.time)?;
+        }
+        Ok(())
+    }
+
+    /// Says once that outputs would carry an impulse.
+    fn report_impulse(&mut self, corner: &Corner) {
+        let reported = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
+        if !reported && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
+            self.summary.notes.push(note);
+        }
+    }
+
+    /// A static system: rows and nothing between them.
+    fn without_states(&mut self) -> Result<(), Failure> {
+        while self.row < self.plan.points {
+            let time = self.plan.time(self.row);
+            if let Err(stop) = self.progress.reached(time) {
+                return Err(Failure::new(time, FailureKind::Stopped(stop)));
+            }
+            while self
+                .corners
+                .get(self.corner)
+                .is_some_and(|corner| is_together(time, corner.time))
+            {
+                let corner = self.corners[self.corner].clone();
+                self.corner += 1;
+                self.enter_piece(corner.time);
+                self.report_impulse(&corner);
+            }
+            self.state_row(time)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! A run: from corner to corner, its rows, its scales, and what is reported of it.
+
+pub(crate) mod course;
+pub(crate) mod drive;
+pub(crate) mod expected;
+pub(crate) mod first_step;
+pub(crate) mod headway;
+pub(crate) mod piece;
+pub(crate) mod reported;
+pub(crate) mod rows;
+pub(crate) mod scales;
+pub(crate) mod trial;

@@ -1,0 +1,377 @@
+//! One piece of a run: from a corner, or from where the run was started anew, to the next one.
+
+use crate::failure::{Failure, FailureKind};
+use crate::motion::BEYOND;
+use crate::plan::Method;
+use crate::run::course::{Run, SHORTEST};
+use crate::run::first_step;
+use crate::solvers::interpolation::{LIMIT, LIMIT_AFTER_REJECTION};
+use crate::solvers::solver::{Reached, Solver, SolverFault};
+use crate::zero_crossings::derivative_discontinuities::AT_ONCE;
+use crate::zero_crossings::events::Events;
+
+/// Into so many parts a step across a jump is cut.
+const PARTS: u32 = 8;
+
+/// Steps in a row that make no way before the run gives up.
+const WITHOUT_WAY: u32 = 50;
+
+/// Whether a state is so large that the values which stand for none ([`BEYOND`]) no longer stand out beside it, or is none itself.
+fn is_unbounded(value: f64) -> bool {
+    value.is_nan() || value.abs() > 1e-20 * BEYOND
+}
+
+/// How a piece ends.
+pub(crate) enum Piece {
+    AtEnd,
+    Event,
+    /// It does not: the last step is made again.
+    Again,
+    Switch(Method),
+    NoHeadway(f64),
+}
+
+/// What is known of a piece beside the run.
+struct Course {
+    /// Where it ends at the latest.
+    end: f64,
+    /// Whether another method may take over.
+    may_switch: bool,
+    /// Steps in a row that made no way.
+    without_way: u32,
+}
+
+/// A step that the solver has made.
+#[derive(Clone, Copy)]
+struct Made {
+    from: f64,
+    to: f64,
+    reached: Reached,
+    /// Whether attempts before it were rejected.
+    was_rejected: bool,
+}
+
+impl Run<'_> {
+    /// From here to the next corner, or to where the run is started anew.
+    pub(crate) fn piece(&mut self, solver: &mut dyn Solver, end: f64, may_switch: bool) -> Result<Piece, Failure> {
+        self.begin_piece(solver, end)?;
+        let mut course = Course {
+            end,
+            may_switch,
+            without_way: 0,
+        };
+        loop {
+            match self.step(solver, &mut course)? {
+                None | Some(Piece::Again) => {}
+                Some(piece) => return Ok(piece),
+            }
+        }
+    }
+
+    fn begin_piece(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
+        let step = first_step::first_step(
+            self.motion,
+            self.time,
+            &self.states,
+            end - self.time,
+            solver.first_order(),
+            &self.scales,
+        );
+        self.watch.restart();
+        if let Some(events) = &mut self.events {
+            events.restart(self.motion, self.time, &self.states);
+        }
+        solver
+            .restart(self.time, &self.states, step, end)
+            .map_err(|error| self.failure(error, None))?;
+        if let Some(bends) = &mut self.bends {
+            bends.restart();
+        }
+        if let Some(branch) = &mut self.branch {
+            branch.begin(self.motion, self.time, &self.states);
+        }
+        self.safe = self.motion.position(self.time, &self.states);
+        Ok(())
+    }
+
+    /// One step, with the rows in it; nothing where the piece goes on behind it, or where it is made again.
+    fn step(&mut self, solver: &mut dyn Solver, course: &mut Course) -> Result<Option<Piece>, Failure> {
+        if let Some(length) = self.bends.as_mut().and_then(|bends| bends.length_behind(solver.time())) {
+            let lengthened = solver.lengthen(length);
+            lengthened.map_err(|error| self.failure(error, None))?;
+        }
+        let rejected = solver.counts().rejected;
+        let reached = match solver.step() {
+            Ok(reached) => reached,
+            Err(error) => return self.give_up(error, solver, course.may_switch).map(Some),
+        };
+        let made = Made {
+            from: solver.previous(),
+            to: solver.time(),
+            reached,
+            was_rejected: solver.counts().rejected > rejected,
+        };
+        if self.ends_at_bend(solver, course.end)? {
+            return Ok(None);
+        }
+        if self.is_wrong_between(solver, made.was_rejected)? {
+            self.make_again(solver, course.end)?;
+            return Ok(None);
+        }
+        course.without_way = match made.to - made.from <= 4.0 * f64::EPSILON * made.to.abs() {
+            true => course.without_way + 1,
+            false => 0,
+        };
+        if course.without_way >= WITHOUT_WAY && reached == Reached::Inside {
+            return self.give_up(SolverFault::TooSmall, solver, course.may_switch).map(Some);
+        }
+        self.look_for_failure(solver, made)?;
+        if let Some(left) = self.mind_chains(solver)? {
+            return Ok(Some(left));
+        }
+        match self.stay_on_branch(solver, course.end) {
+            Ok(None) => {}
+            Ok(left) => return Ok(left),
+            Err(failure) => return self.other_method(failure, made.to, course.may_switch).map(Some),
+        }
+        self.guess_branch();
+        if let Some(events) = &mut self.events {
+            // Explicit steps end at bends that matter.
+            events.take_trouble(made.was_rejected && !self.summary.method.is_explicit());
+        }
+        if self.changes_within(solver)? {
+            return self.locate(solver, course.end);
+        }
+        self.guess_branch();
+        let row = self.row;
+        let last = match reached {
+            Reached::Stop => course.end,
+            Reached::Inside => made.to.min(course.end),
+        };
+        if !self.rows_within(solver, last, course.end)? {
+            self.guess_branch();
+            return Ok(None);
+        }
+        self.accept_branch(made.to, solver.states());
+        if self.row > row {
+            self.safe = self.motion.position(made.to, solver.states());
+        }
+        Ok(self.accept(solver, made, course))
+    }
+
+    /// What ends a run whatever the method: too many steps, somebody who stops it, states without bounds.
+    fn look_for_failure(&mut self, solver: &dyn Solver, Made { from, to, .. }: Made) -> Result<(), Failure> {
+        let steps = self.done.steps + solver.counts().steps;
+        let stopped = |kind| Failure {
+            time: to,
+            kind,
+            blame: None,
+            steps,
+        };
+        if steps > self.plan.max_steps {
+            return Err(Failure {
+                blame: self.motion.state(self.fastest(to, solver.states())).map(Box::new),
+                ..stopped(FailureKind::TooManySteps)
+            });
+        }
+        if let Err(stop) = self.progress.reached(to) {
+            return Err(stopped(FailureKind::Stopped(stop)));
+        }
+        if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
+            // What has no value grows without bounds as well.
+            if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= from) {
+                return Err(self.motion.failure(&fault, steps));
+            }
+            return Err(Failure {
+                blame: self.motion.state(state).map(Box::new),
+                ..stopped(FailureKind::Unbounded)
+            });
+        }
+        Ok(())
+    }
+
+    /// The step stands; whether the piece ends with it.
+    fn accept(&mut self, solver: &dyn Solver, made: Made, course: &Course) -> Option<Piece> {
+        self.time = made.to;
+        self.scales.see(solver.states());
+        let piece = self.end_with(solver, made, course)?;
+        self.states.copy_from_slice(solver.states());
+        Some(piece)
+    }
+
+    fn end_with(&mut self, solver: &dyn Solver, made: Made, course: &Course) -> Option<Piece> {
+        if made.reached == Reached::Stop {
+            return Some(Piece::AtEnd);
+        }
+        if self.scales.have_outgrown(solver.counts().steps) {
+            return Some(Piece::Switch(self.summary.method));
+        }
+        let (step, left) = ((made.from, made.to), self.plan.stop - made.to);
+        let here = (solver.states(), &self.scales);
+        if course.may_switch
+            && let Some(method) = self.watch.step(self.motion, step, here, left)
+        {
+            return Some(Piece::Switch(method));
+        }
+        self.headway.step(step, left, self.enough).map(Piece::NoHeadway)
+    }
+
+    /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
+    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test after others
+    /// did not, perhaps by luck.
+    fn is_wrong_between(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
+        let is_explicit = self.summary.method.is_explicit();
+        let allowed = match is_explicit {
+            true if was_rejected && !self.motion.system.linear => LIMIT_AFTER_REJECTION,
+            false if self.events.is_some() => LIMIT,
+            _ => return Ok(false),
+        };
+        let (from, to) = (solver.previous(), solver.time());
+        let middle = from + 0.5 * (to - from);
+        // Too short to be halved.
+        if to - from <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
+            return Ok(false);
+        }
+        let mut states = std::mem::take(&mut self.between);
+        let found = solver.interpolate(middle, &mut states);
+        let found = found.map_err(|error| self.failure(error, None));
+        let error = found.and_then(|()| self.error_between(solver, middle, &states));
+        self.between = states;
+        Ok(error? > allowed)
+    }
+
+    /// Makes the last step of an explicit method again up to a bend that it leads across, where that matters; whether it does.
+    fn ends_at_bend(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<bool, Failure> {
+        let (from, to) = (solver.previous(), solver.time());
+        let is_long = to - from > SHORTEST / AT_ONCE * to.abs().max(from.abs());
+        let is_explicit = self.summary.method.is_explicit();
+        let Some(bends) = self.bends.as_mut().filter(|_| is_explicit && is_long) else {
+            return Ok(false);
+        };
+        let cut = bends.cut(self.motion, solver, &self.scales);
+        let Some(bend) = cut.map_err(|error| self.failure(error, None))? else {
+            return Ok(false);
+        };
+        let made = solver.again(bend - from, stop);
+        made.map_err(|error| self.failure(error, None))?;
+        Ok(true)
+    }
+
+    /// Makes the last step again, in half its length.
+    fn make_again(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<(), Failure> {
+        let half = 0.5 * (solver.time() - solver.previous());
+        let made = solver.again(half, stop);
+        made.map_err(|error| self.failure(error, None))
+    }
+
+    fn changes_within(&mut self, solver: &mut dyn Solver) -> Result<bool, Failure> {
+        let Some(events) = &mut self.events else {
+            return Ok(false);
+        };
+        let found = events.change_within(self.motion, solver);
+        found.map_err(|error| self.failure(error, None))
+    }
+
+    /// A condition has changed within the last step, and the solver begins anew there; nothing where the step is made again first.
+    ///
+    /// A step across a jump of the right sides is wrong by its length times the jump, so it is made again in shorter ones
+    /// until that is less than what is allowed.
+    fn locate(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
+        let mut states = vec![0.0; self.states.len()];
+        loop {
+            let (from, to) = (solver.previous(), solver.time());
+            let reached = solver.states().to_vec();
+            let found = solver.interpolate(from, &mut states);
+            found.map_err(|error| self.failure(error, None))?;
+            let jumps = self.events.as_ref().is_some_and(Events::has_jumped);
+            if !jumps || !self.is_rough((from, &states), (to, &reached)) {
+                break;
+            }
+            let end_of = |part: u32| match part {
+                PARTS => to,
+                _ => from + (to - from) * (f64::from(part) / f64::from(PARTS)),
+            };
+            let mut crossed = false;
+            for part in 0..PARTS {
+                let (begin, end) = (end_of(part), end_of(part + 1));
+                let restarted = solver.restart(begin, &states, end - begin, end);
+                restarted.map_err(|error| self.failure(error, None))?;
+                let mut reached = Reached::Inside;
+                while !crossed && reached == Reached::Inside {
+                    reached = solver.step().map_err(|error| self.failure(error, Some(&*solver)))?;
+                    crossed = self.changes_within(solver)?;
+                    if !crossed {
+                        let until = solver.time().min(to);
+                        if !self.rows_within(solver, until, stop)? {
+                            return Ok(None);
+                        }
+                    }
+                }
+                if crossed {
+                    break;
+                }
+                states.copy_from_slice(solver.states());
+            }
+            if !crossed {
+                // The better solution changes a little later.
+                self.time = to;
+                self.states = states;
+                return Ok(Some(Piece::Event));
+            }
+        }
+        let Some(events) = &mut self.events else {
+            return Ok(Some(Piece::Event));
+        };
+        let found = events.first_change(self.motion, solver);
+        let (time, states) = found.map_err(|error| self.failure(error, None))?;
+        if !self.rows_within(solver, time, stop)? {
+            return Ok(None);
+        }
+        let event = self.event(time, states, self.done.steps + solver.counts().steps)?;
+        Ok(Some(event))
+    }
+
+    /// Whether the jump of the right sides across a step matters over its length.
+    pub(crate) fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
+        let length = to - from;
+        // Its parts must not be too short for the library.
+        if length <= f64::from(PARTS) * SHORTEST * to.abs().max(from.abs()) {
+            return false;
+        }
+        let (mut first, mut last) = (vec![0.0; before.len()], vec![0.0; before.len()]);
+        self.motion.rates(from, before, &mut first);
+        self.motion.rates(to, after, &mut last);
+        let share = |at: usize| {
+            let allowed = self.scales.allowed(at, before[at].abs().max(after[at].abs()));
+            (last[at] - first[at]).abs() * length / allowed
+        };
+        (0..before.len()).any(|at| share(at) > 0.5)
+    }
+
+    /// Where a condition has changed.
+    pub(crate) fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
+        self.time = time;
+        self.states = states;
+        self.summary.restarts += 1;
+        let whole = self.plan.stop - self.plan.start;
+        if self
+            .events
+            .as_mut()
+            .is_some_and(|events| events.is_chatter(self.motion, time, &self.states, whole))
+        {
+            return Err(Failure {
+                blame: self.motion.state(self.fastest(time, &self.states)).map(Box::new),
+                steps,
+                ..Failure::new(time, FailureKind::Chatter)
+            });
+        }
+        if self.plan.events {
+            self.event_row(time)?;
+        }
+        // A solver that is made anew takes over the tolerances.
+        Ok(match self.meets_unknown_scales() {
+            true => Piece::Switch(self.summary.method),
+            false => Piece::Event,
+        })
+    }
+}

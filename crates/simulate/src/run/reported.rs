@@ -1,0 +1,106 @@
+//! What is reported of a run that cannot go on, or not as it was asked to.
+
+use crate::failure::{Blame, Failure, FailureKind};
+use crate::motion::{Fault, FaultKind};
+use crate::plan::Method;
+use crate::run::course::Run;
+use crate::solvers::solver::{Solver, SolverFault};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
+
+impl Run<'_> {
+    /// What is reported of a solver's fault.
+    pub(crate) fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
+        let time = solver.map_or(self.time, Solver::time);
+        let steps = self.done.steps + solver.map_or(0, |solver| solver.counts().steps);
+        // The last good point, and beyond it the one that could not be evaluated.
+        let states = solver.map_or(&self.states[..], Solver::states);
+        let fault = self.motion.fault().filter(|fault| fault.time >= time);
+        let beyond = fault.as_ref().map(|fault| (fault.time, &fault.states[..]));
+        if let Some(found) = self.singular([Some((time, states)), beyond], steps) {
+            return Failure { time, ..found };
+        }
+        if let Some(fault) = fault {
+            let found = self.motion.failure(&fault, steps);
+            // The fault was met at trial values, which are no states of the run.
+            let stands = |blame: Box<Blame>| {
+                Box::new(Blame {
+                    states: self.motion.states_in_words(states),
+                    ..*blame
+                })
+            };
+            let blame = found.blame.map(stands);
+            return Failure { time, blame, ..found };
+        }
+        let kind = match error {
+            SolverFault::TooSmall => FailureKind::StepTooSmall,
+            SolverFault::NotSolved => FailureKind::StepNotSolved,
+            SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
+        };
+        let blame = solver
+            .and_then(|solver| self.motion.state(self.fastest(time, solver.states())))
+            .map(Box::new);
+        Failure {
+            time,
+            kind,
+            blame,
+            steps,
+        }
+    }
+
+    /// What is reported where one of some points is a position at which the equations are singular.
+    pub(crate) fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
+        // Where a run begins without a solution of the loops, there was no position before.
+        let is_unsolved = |fault: Fault| matches!(fault.kind, FaultKind::Loop(_)) && fault.time <= self.first.time;
+        if self.motion.fault().is_some_and(is_unsolved) {
+            return None;
+        }
+        ends.into_iter().flatten().find_map(|(time, states)| {
+            let end = self.motion.position(time, states);
+            let (kind, blame) = self.motion.singular_position(&self.first, &end)?;
+            let states = self.motion.states_in_words(states);
+            Some(Failure {
+                time,
+                kind,
+                blame: Some(Box::new(Blame { states, ..blame })),
+                steps,
+            })
+        })
+    }
+
+    /// The state that changes most, for its size.
+    pub(crate) fn fastest(&self, time: f64, states: &[f64]) -> usize {
+        let mut rates = vec![0.0; states.len()];
+        self.motion.rates(time, states, &mut rates);
+        let share = |at: usize| rates[at].abs() / self.scales.allowed(at, states[at]);
+        let fastest = (0..states.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)));
+        fastest.unwrap_or(0)
+    }
+
+    /// What is reported where no method comes to the end.
+    pub(crate) fn without_headway(&self, needed: f64) -> Failure {
+        let blame = self.motion.state(self.fastest(self.time, &self.states));
+        Failure {
+            time: self.time,
+            kind: FailureKind::NoHeadway(needed),
+            blame: blame.map(Box::new),
+            steps: self.done.steps,
+        }
+    }
+
+    /// The remark on a method that is given up for another.
+    pub(crate) fn remark_on_headway(&self, method: Method, next: Method, needed: f64) -> Diagnostic {
+        let (method, next) = (method.word(), next.word());
+        let message = format!(
+            "the method `{method}` makes no headway at {} s, and the run goes on with `{next}`",
+            six_digits(self.time)
+        );
+        Diagnostic::warning(Code::LGM1024, message)
+            .note(format!(
+                "the rest of the run would take about {needed:.0e} steps of `{method}`"
+            ))
+            .help(format!(
+                "ask for it with `--method {next}`, or leave the choice to `--method auto`"
+            ))
+    }
+}

@@ -1,0 +1,153 @@
+//! The rows of a run, and whether they are right where no step ends.
+
+use crate::failure::{Failure, FailureKind};
+use crate::plan::Stop;
+use crate::run::course::Run;
+use crate::solvers::interpolation::LIMIT;
+use crate::solvers::solver::Solver;
+
+/// Times that differ by this share of them are one.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// How much longer or shorter the longest step becomes from one step to the next where rows between steps limit it.
+const GROWTH: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// The error between steps falls with about this power of their length.
+const ORDER: f64 = 4.0;
+
+impl Run<'_> {
+    /// Whether the next row is at this time, which it may miss by the rounding of the two.
+    pub(crate) fn is_row(&self, time: f64) -> bool {
+        self.row < self.plan.points && self.plan.time(self.row) <= time + ROUNDING * time.abs()
+    }
+
+    /// Writes the rows within the last step, up to a time that is left out. False where the next of them is less right than the
+    /// ends of the step, so that it cannot be written: the step is made again up to this row.
+    pub(crate) fn rows_within(&mut self, solver: &mut dyn Solver, end: f64, stop: f64) -> Result<bool, Failure> {
+        let last = end - ROUNDING * end.abs();
+        let mut worst = 0.0_f64;
+        while self.row < self.plan.points && self.plan.time(self.row) < last {
+            let time = self.plan.time(self.row);
+            let mut between = std::mem::take(&mut self.between);
+            let written = self.row_within(solver, time, &mut between);
+            self.between = between;
+            let error = written?;
+            if error > LIMIT {
+                self.end_at_row(solver, time, stop)?;
+                return Ok(false);
+            }
+            worst = worst.max(error);
+            self.row += 1;
+        }
+        self.loosen(solver, worst);
+        Ok(true)
+    }
+
+    /// Writes a row from what is interpolated, unless its error is too large.
+    fn row_within(&mut self, solver: &mut dyn Solver, time: f64, states: &mut [f64]) -> Result<f64, Failure> {
+        let (from, to) = (solver.previous(), solver.time());
+        let inside = time.clamp(from, to);
+        let found = solver.interpolate(inside, states);
+        found.map_err(|error| self.failure(error, None))?;
+        self.recall_within(solver, inside)?;
+        let is_end = (inside - from).min(to - inside) <= ROUNDING * to.abs();
+        let error = match is_end {
+            true => 0.0,
+            false => self.error_between(solver, inside, states)?,
+        };
+        if error <= LIMIT {
+            self.write_row(time, states)?;
+        }
+        Ok(error)
+    }
+
+    /// The solution at a time within the last step: of many, Newton's iteration may find another one from where the step began.
+    fn recall_within(&mut self, solver: &mut dyn Solver, time: f64) -> Result<(), Failure> {
+        let Some(branch) = self.branch.as_mut().filter(|_| self.motion.has_totals()) else {
+            return Ok(());
+        };
+        let followed = branch.recall_within(self.motion, solver, time);
+        followed.map_err(|error| self.failure(error, None))
+    }
+
+    /// The error of what was interpolated at a time within the last step, in multiples of what is allowed.
+    pub(crate) fn error_between(&mut self, solver: &mut dyn Solver, time: f64, states: &[f64]) -> Result<f64, Failure> {
+        let is_explicit = self.summary.method.is_explicit();
+        let found = self
+            .interpolation
+            .error(solver, (time, states), &self.scales, is_explicit);
+        found.map_err(|error| self.failure(error, None))
+    }
+
+    /// Makes the last step again, so that it ends at a row; the next ones are longer by and by.
+    fn end_at_row(&mut self, solver: &mut dyn Solver, time: f64, stop: f64) -> Result<(), Failure> {
+        let length = time - solver.previous();
+        self.reach = length;
+        solver.limit(length);
+        let made = solver.again(length, stop);
+        made.map_err(|error| self.failure(error, None))
+    }
+
+    /// How long the next step may be, after one whose rows had this error at most.
+    fn loosen(&mut self, solver: &mut dyn Solver, worst: f64) {
+        if self.reach == f64::INFINITY {
+            return;
+        }
+        let length = solver.time() - solver.previous();
+        // Where steps are shorter for other reasons, rows do not limit them any longer.
+        self.reach = match length < 0.25 * self.reach {
+            true => f64::INFINITY,
+            false => length * (0.9 * (LIMIT / worst).powf(1.0 / ORDER)).clamp(*GROWTH.start(), *GROWTH.end()),
+        };
+        solver.limit(self.reach);
+    }
+
+    /// All rows at this time, with the states of now.
+    pub(crate) fn rows_at(&mut self, time: f64) -> Result<(), Failure> {
+        while self.is_row(time) {
+            let at = self.plan.time(self.row);
+            self.state_row(at)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    /// A row at a corner or an event. Where the next row of the plan is at the same time but for rounding, it shows the time of
+    /// that row, so that times do not go back.
+    pub(crate) fn event_row(&mut self, time: f64) -> Result<(), Failure> {
+        let shown = match self.is_row(time) {
+            true => self.plan.time(self.row),
+            false => time,
+        };
+        self.state_row(shown)
+    }
+
+    pub(crate) fn state_row(&mut self, time: f64) -> Result<(), Failure> {
+        let states = std::mem::take(&mut self.states);
+        let result = self.write_row(time, &states);
+        self.states = states;
+        result
+    }
+
+    /// One row.
+    pub(crate) fn write_row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
+        if !self.motion.outputs(time, states, &mut self.outputs)
+            && let Some(fault) = self.motion.fault()
+        {
+            if let Some(found) = self.singular([Some((time, states)), None], self.done.steps) {
+                return Err(found);
+            }
+            return Err(self.motion.failure(&fault, self.done.steps));
+        }
+        if self.motion.unknowns > 0 {
+            self.sink.unknowns(&self.motion.solution());
+        }
+        let stopped = |stop: Stop| Failure {
+            time,
+            kind: FailureKind::Stopped(stop),
+            blame: None,
+            steps: self.done.steps,
+        };
+        self.sink.row(time, &self.outputs, states).map_err(stopped)
+    }
+}

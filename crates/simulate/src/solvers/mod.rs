@@ -1,0 +1,9 @@
+//! Solvers: what a run asks of one, diffsol behind it, implicit equations and their linear factors, stiffness.
+
+pub(crate) mod diffsol;
+pub(crate) mod finite;
+pub(crate) mod implicit;
+pub(crate) mod interpolation;
+pub(crate) mod linear_factors;
+pub(crate) mod solver;
+pub(crate) mod stiffness;

@@ -1,0 +1,7 @@
+//! Zero crossings: conditions on states, derivative discontinuities of laws, and corners in time, each located and made the end of a step.
+
+pub(crate) mod ahead;
+pub(crate) mod corners;
+pub(crate) mod derivative_discontinuities;
+pub(crate) mod events;
+pub(crate) mod slack;

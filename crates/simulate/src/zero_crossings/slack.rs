@@ -1,0 +1,192 @@
+//! Ends of ranges as a run may pass them: by as much as its tolerance allows, and no further.
+//!
+//! What is the inverse of a root has no value where its argument is below zero. A run that rests at such an end, or touches it, is now and
+//! then beyond it by rounding, or by what the tolerance leaves. So the end is moved by a small share of what the margin is made of in a trial
+//! run: inverses are smooth there, and the law is satisfied within the tolerance. Ends at which there is no value at all, as that of
+//! `atan`, stay where they are: nothing comes near them by accident.
+
+use crate::inputs::signals::Signals;
+use crate::plan::{Plan, Silent, Sink, Stop};
+use crate::run::expected::OrUnit;
+use crate::simulator::Simulator;
+use lgm_algebra::expr::{End, ExprId, Exprs, Function, Guarded, Node};
+use lgm_kernels::{KernelOptions, Kernels};
+use lgm_model::system::{Quantity, StateSystem};
+use lgm_source::{SourceId, Span};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// How far beyond its end a value may be: so many times the tolerance of a run, as a share of the largest size of the margin's terms.
+const ALLOWED: f64 = 10.0;
+
+/// Farther beyond its end than this share, a value is not there by accident, and says nothing of sizes within the range.
+const CLEARLY: f64 = 1e-2;
+
+/// The steps after which a trial ends, wherever it is then.
+const STEPS: u64 = 2000;
+
+/// The sizes of a margin are looked for in sums and products within each other to this depth.
+const DEPTH: u32 = 4;
+
+/// A guarded value that ends within its range.
+#[derive(Clone, Copy)]
+struct Ending {
+    id: ExprId,
+    guarded: Guarded,
+}
+
+/// A system whose ranges end as far out as a run with this plan allows; none where no law has such a range.
+pub fn with_slack(system: &StateSystem, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Option<StateSystem> {
+    let endings = endings(system);
+    if endings.is_empty() {
+        return None;
+    }
+    let sizes = sizes(system, &endings, parameters, signals, plan);
+    let mut widened = system.clone();
+    let mut sizes = sizes.into_iter();
+    replace(&mut widened, &endings, |exprs, guarded| {
+        let slack = power_of_ten(ALLOWED * plan.rtol * sizes.next().unwrap_or(0.0));
+        match slack {
+            Some(slack) => exprs.widened(guarded, slack),
+            None => exprs.guarded(guarded.margin, guarded.end, guarded.value),
+        }
+    });
+    Some(widened)
+}
+
+/// The same for a program that is emitted: with the parameters of the model, and 1 for inputs without a signal.
+pub fn with_default_slack(system: &StateSystem, plan: &Plan) -> Option<StateSystem> {
+    if endings(system).is_empty() {
+        return None;
+    }
+    let kernels = Kernels::new(system, &KernelOptions { native: false });
+    let parameters = kernels.parameters(&[]);
+    let signals = OrUnit::new(system, &kernels, &parameters, plan.start);
+    with_slack(system, &parameters, &signals, plan)
+}
+
+/// The guarded values of a system that end within their range, each after those that it is made of.
+fn endings(system: &StateSystem) -> Vec<Ending> {
+    let assignments = system.assignments.iter().map(|assignment| assignment.value);
+    let residuals = system.loops.iter().flat_map(|each| each.residuals.iter().copied());
+    let masses = system
+        .mass_matrix
+        .iter()
+        .flat_map(|matrix| matrix.rows.iter().flatten());
+    let roots: Vec<ExprId> = assignments
+        .chain(residuals)
+        .chain(masses.map(|entry| entry.1))
+        .chain(system.right_sides())
+        .collect();
+    let of = |id: ExprId| {
+        let guarded = system.exprs.as_guarded(id)?;
+        (guarded.end == End::Within && !guarded.is_widened).then_some(Ending { id, guarded })
+    };
+    system.exprs.reachable(&roots).into_iter().filter_map(of).collect()
+}
+
+/// Puts something in the place of each guarded value, whose own parts are changed already.
+fn replace(
+    system: &mut StateSystem,
+    endings: &[Ending],
+    mut with: impl FnMut(&mut Exprs, Guarded) -> ExprId,
+) -> Vec<ExprId> {
+    let exprs = &mut system.exprs;
+    let mut known = FxHashMap::default();
+    let mut margins = Vec::with_capacity(endings.len());
+    for Ending { id, guarded } in endings {
+        let parts = exprs.substitute_on(&[guarded.margin, guarded.value], &mut known, |_| None);
+        margins.push(parts[0]);
+        let changed = Guarded {
+            margin: parts[0],
+            value: parts[1],
+            ..*guarded
+        };
+        known.insert(*id, with(exprs, changed));
+    }
+    let mut change = |id: &mut ExprId| *id = exprs.substitute_on(&[*id], &mut known, |_| None)[0];
+    let assignments = system.assignments.iter_mut().map(|assignment| &mut assignment.value);
+    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    let masses = system.mass_matrix.iter_mut().flat_map(|matrix| &mut matrix.rows);
+    let blocks = system.rate_blocks.iter_mut().flat_map(|block| &mut block.rows);
+    let entries = masses.chain(blocks).flatten().map(|entry| &mut entry.1);
+    assignments
+        .chain(residuals)
+        .chain(entries)
+        .chain(&mut system.derivatives)
+        .chain(&mut system.output_values)
+        .for_each(&mut change);
+    if let Some(form) = &mut system.mass_form {
+        form.expressions_mut().for_each(change);
+    }
+    margins
+}
+
+/// The largest size of each margin in a run that passes all ends.
+fn sizes(system: &StateSystem, endings: &[Ending], parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<f64> {
+    let mut trial = system.clone();
+    let margins = replace(&mut trial, endings, |_, guarded| guarded.value);
+    trial.output_values.clear();
+    for margin in &margins {
+        let size = size(&mut trial.exprs, *margin, DEPTH);
+        trial.output_values.extend([*margin, size]);
+    }
+    let nameless = Quantity {
+        name: Arc::from(""),
+        unit: None,
+        span: Span::new(SourceId(0), 0, 0),
+    };
+    trial.outputs = vec![nameless; trial.output_values.len()];
+    let kernels = Kernels::new(&trial, &KernelOptions { native: false });
+    let plan = Plan {
+        max_steps: STEPS,
+        ..plan.clone()
+    };
+    let mut look = Look {
+        largest: vec![0.0; margins.len()],
+    };
+    // A run that fails or is too long has shown sizes up to there.
+    let _ = Simulator::new(&trial, &kernels).run(parameters, signals, &plan, &mut look, &Silent);
+    look.largest
+}
+
+/// What the terms of a margin add up to in size.
+fn size(exprs: &mut Exprs, id: ExprId, depth: u32) -> ExprId {
+    match exprs.node(id).clone() {
+        Node::Sum(list) if depth > 0 => {
+            let sizes: Vec<ExprId> = list.iter().map(|term| size(exprs, *term, depth - 1)).collect();
+            exprs.sum(sizes)
+        }
+        Node::Product(list) if depth > 0 => {
+            let sizes: Vec<ExprId> = list.iter().map(|factor| size(exprs, *factor, depth - 1)).collect();
+            exprs.product(sizes)
+        }
+        _ => exprs.call(Function::Abs, [id]),
+    }
+}
+
+/// Sees how large margins become within their ranges.
+struct Look {
+    largest: Vec<f64>,
+}
+
+impl Sink for Look {
+    fn row(&mut self, _time: f64, outputs: &[f64], _states: &[f64]) -> Result<(), Stop> {
+        for (largest, seen) in self.largest.iter_mut().zip(outputs.chunks(2)) {
+            let &[margin, size] = seen else { continue };
+            if margin < -CLEARLY * largest.max(size) {
+                return Err(Stop::Interrupted);
+            }
+            if size.is_finite() {
+                *largest = largest.max(size);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The exponent of the power of ten that is nearest in size; none of 0.
+fn power_of_ten(size: f64) -> Option<i32> {
+    let exponent = size.log10().round();
+    exponent.is_finite().then_some(exponent as i32)
+}
