@@ -93,10 +93,12 @@ fn every_example_compiles_and_runs_as_it_does_here() {
         let folder = scratch.path().join("code");
         emit(file, "modelica", &folder, &[]);
         let expected = simulated(file, &stop(file));
-        // The velocities of its fast modes are of the order 1e-12 m/s, and their errors of phase add up.
-        let (atol, most) = match file.ends_with("bar_fig4_5.lgm") {
-            true => (1e-22, 1e-5),
-            false => (1e-13, 1e-6),
+        let (atol, most) = match file.file_name().and_then(|name| name.to_str()) {
+            // The velocities of its fast modes are of the order 1e-12 m/s, and their errors of phase add up.
+            Some("bar_fig4_5.lgm") => (1e-22, 1e-5),
+            // Its motion is chaotic: within the run an error grows by a factor of 1e5.
+            Some("duffing.lgm") => (1e-13, 1e-4),
+            _ => (1e-13, 1e-6),
         };
         let (difference, place) = expected.difference(&rows(&python, &folder, &expected, atol, &[])?)?;
         // The compiler's solver is of variable order; it interpolates between its steps.
