@@ -205,12 +205,10 @@ fn dense_cube(offset: i64) -> Polynomial {
 fn a_budget_ends_a_hard_problem_early() {
     let (a, b, c) = (dense_cube(1), dense_cube(3), dense_cube(5));
     let (p, q) = (a.mul(&c), b.mul(&c));
-    let started = std::time::Instant::now();
     let mut budget = Budget::new(10_000, 100_000);
     let answer = gcd(&p, &q, &mut budget);
     assert!(budget.exhausted());
     assert!(answer.is_one());
-    assert!(started.elapsed().as_secs() < 5);
 }
 
 /// (x + a*y + b*z + 1)^power and its like in four variables.
@@ -231,10 +229,8 @@ fn mixed(seed: i64, power: u32) -> Polynomial {
 fn proper_factors_in_every_variable_are_found_within_the_default_allowance() {
     let (a, b, c) = (mixed(2, 2), mixed(5, 2), mixed(1, 1));
     let (p, q) = (a.mul(&c), b.mul(&c));
-    let started = std::time::Instant::now();
     let mut budget = Budget::new(10_000_000, 20_000);
     let common = gcd(&p, &q, &mut budget);
-    println!("mixed: {:?}, {} left", started.elapsed(), budget.remaining);
     assert!(!budget.exhausted());
     assert_eq!(common, c.primitive_part());
 }

@@ -11,7 +11,6 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 fn rational(n: i64) -> BigRational {
     BigRational::from_integer(BigInt::from(n))
@@ -287,14 +286,12 @@ fn ladder(field: &mut RationalFunctions, n: u32) -> Vec<Row<RationalFunction>> {
 }
 
 #[test]
-fn a_ladder_of_twelve_sections_is_solved_quickly() {
+fn a_ladder_of_twelve_sections_is_solved() {
     let mut field = RationalFunctions::new(u64::MAX, usize::MAX);
     let matrix = ladder(&mut field, 12);
     let mut right = vec![Vec::new(); 12];
     right[0].push((0, variable(0)));
-    let started = Instant::now();
     let solution = solve(&mut field, matrix.clone(), right.clone()).unwrap();
-    let elapsed = started.elapsed();
     // The common denominator is the sum over all spanning trees, of which there is a Fibonacci number.
     assert_eq!(solution[11][0].1.denominator().term_count(), 75025);
     assert_eq!(solution[11][0].1.numerator().term_count(), 1);
@@ -306,8 +303,6 @@ fn a_ladder_of_twelve_sections_is_solved_quickly() {
     };
     let images = |rows: &[Row<RationalFunction>]| -> Vec<Row<u64>> { rows.iter().map(image).collect() };
     check(&mut PrimeField, &images(&matrix), &images(&right), &images(&solution));
-    println!("ladder: {elapsed:?}");
-    assert!(elapsed < Duration::from_secs(4), "{elapsed:?}");
 }
 
 #[test]
@@ -315,13 +310,7 @@ fn a_short_ladder_is_inverted_within_the_default_limit() {
     let mut field = RationalFunctions::default();
     let matrix = ladder(&mut field, 6);
     let right: Vec<Row<RationalFunction>> = (0..6).map(|i| vec![(i, RationalFunction::one())]).collect();
-    let started = Instant::now();
     let inverse = solve(&mut field, matrix.clone(), right.clone()).unwrap();
-    println!(
-        "inverse of six: {:?}, {} left",
-        started.elapsed(),
-        field.budget.remaining
-    );
     assert!(!field.exhausted());
     check(&mut field, &matrix, &right, &inverse);
     assert!(!field.exhausted());
@@ -363,10 +352,7 @@ fn many_small_blocks_take_linear_time() {
         right.push(vec![(0, 1.0)]);
         right.push(vec![(0, 2.0)]);
     }
-    let started = Instant::now();
     let solution = solve(&mut Doubles, matrix, right).unwrap();
-    println!("blocks: {:?}", started.elapsed());
-    assert!(started.elapsed() < Duration::from_secs(20));
     let (x, y) = (solution[6][0].1, solution[7][0].1);
     assert!((x + 3.0 * y - 2.0).abs() < 1e-12);
     assert!((2.0 * x + y + solution[5][0].1 - 1.0).abs() < 1e-12);
@@ -388,10 +374,7 @@ fn a_long_tridiagonal_system_has_no_fill() {
         })
         .collect();
     let right: Vec<Row<f64>> = (0..n).map(|i| vec![(0, f64::from(i % 5))]).collect();
-    let started = Instant::now();
     let solution = solve(&mut Doubles, matrix.clone(), right.clone()).unwrap();
-    println!("tridiagonal: {:?}", started.elapsed());
-    assert!(started.elapsed() < Duration::from_secs(20));
     for (row, side) in matrix.iter().zip(&right) {
         let sum: f64 = row.iter().map(|(j, v)| v * solution[*j as usize][0].1).sum();
         assert!((sum - side[0].1).abs() < 1e-9);

@@ -3,7 +3,6 @@
 use crate::faulty::check;
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
-use std::time::{Duration, Instant};
 
 cases! {
     two_across_sources_in_parallel: "
@@ -333,9 +332,7 @@ model Line {
   for i in 1:N { cell[i] : Section(L = 1 [mH], R = 0.1 [ohm], C = 1 [uF]) (p = v[i], n = v[i + 1], ref = gnd); }
   end : VoltageSource(3) v[N + 1] -> gnd;
 }";
-    let start = Instant::now();
     let (found, _) = check(text, &[], false);
     assert_eq!(found.len(), 1);
     assert!(found[0].labels.len() < 20, "nobody reads a chain of thousands");
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
