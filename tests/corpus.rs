@@ -141,7 +141,7 @@ fn check(file: &Path, text: &str, expected: &Expectations) -> Result<bool, Strin
                 .is_none_or(|at| line.is_some_and(|line| line.contains(at.as_str())));
             found["severity"] == *each.severity && found["code"] == *each.code && is_there
         };
-        let place = left.iter().position(|found| is_meant(found));
+        let place = left.iter().position(is_meant);
         let place = place.ok_or_else(|| format!("check says nothing of {} {}: {list:?}", each.severity, each.code))?;
         left.remove(place);
     }
