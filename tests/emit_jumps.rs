@@ -205,7 +205,7 @@ fn emitted_c_refuses_what_steps_do_not_determine() {
         assert_refused("C", &Command::new(program).args(RUN).output().unwrap(), cause);
     }
     // A way of so few parts does not come to its end.
-    let folder = emitted(scratch.path(), &steep(), "c", &[]);
+    let folder = emitted(scratch.path(), GAIN, "c", &[]);
     let short = [&SANITIZED[..], &["-DM_JUMP_PARTS=5"]].concat();
     let output = Command::new(compile(&folder, &short)).args(RUN).output().unwrap();
     assert_refused("C", &output, "the states after that were not found");

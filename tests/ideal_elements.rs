@@ -132,3 +132,30 @@ fn an_op_amp_whose_output_is_set_is_refused_as_before() {
     let run = lgm(folder.path(), &["check", "m.lgm"]);
     ends_with(&run, 1);
 }
+
+/// Two capacitors between two integrators, as in the elliptic filters after Cauer: both give up their states at once. The numbers are
+/// those of the nodal equations, solved with SymPy: y = 1 - e^(-a t) (cos(w t) + (17/111) sqrt(111) sin(w t)), a = 23/32, w = sqrt(111)/32.
+#[test]
+fn capacitors_between_two_integrators_give_up_their_states_together() {
+    let text = "model Cauer {
+  input u = 1;
+  node s, m1, o1, m3, o3 : electrical;
+  V   : VoltageSource(u) s -> gnd;
+  R1s : Resistor(1)   s -> m1;
+  R1  : Resistor(1)   o1 -> m1;
+  C1  : Capacitor(1.3) m1 -> o1;
+  A1  : IdealOpAmp()  gnd -> m1, o1 -> gnd;
+  R32 : Resistor(1)   o1 -> m3;
+  R3  : Resistor(1)   o3 -> m3;
+  C3  : Capacitor(1.3) m3 -> o3;
+  A3  : IdealOpAmp()  gnd -> m3, o3 -> gnd;
+  C13 : Capacitor(0.3) o1 -> m3;
+  C31 : Capacitor(0.3) o3 -> m1;
+  output y = across(o3);
+}";
+    let (a, w, root) = (23.0 / 32.0, 111f64.sqrt() / 32.0, 111f64.sqrt());
+    let expected = 1.0 - f64::exp(-a) * (w.cos() + 17.0 / 111.0 * root * w.sin());
+    assert!((expected - 0.284557489800155).abs() < 1e-14);
+    let row = last_row(text);
+    assert!((row[1] - expected).abs() < 1e-6, "{} is not {expected}", row[1]);
+}

@@ -26,12 +26,14 @@ mod write;
 use crate::emit_fmu::driven;
 use crate::networks::{random, scalar};
 use crate::support;
+pub use run::{Fault, Rows, compile, run};
+pub use write::number;
+
 use campaign::{Tally, campaign, campaign_of_targets};
 use draw::{Drawn, draw};
 use lgm::equations::StateRequest;
 use model::Kind;
 use relations::{Case, Relation, Settings};
-use run::{compile, run};
 use targets::Target;
 use write::{Writing, write};
 

@@ -7,6 +7,7 @@ mod energy;
 mod exact;
 mod known_answers;
 mod nonlinear;
+mod output_errors;
 mod problems;
 pub mod runs;
 mod scales;

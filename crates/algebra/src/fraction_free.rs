@@ -42,6 +42,28 @@ pub fn solve_rational_functions(
     Ok(solution)
 }
 
+/// Eliminates unknowns from equations, each a row that adds up to zero: the first columns are the unknowns, and as many rows
+/// determine them. Returned are the other rows without the unknowns, over the columns that are left (from 0), as polynomials
+/// without a common factor; none if the allowance does not suffice, or if entries hold roots or sines, whose polynomials can vanish.
+pub fn eliminate_unknowns(
+    field: &mut RationalFunctions,
+    unknowns: usize,
+    rows: Vec<Row<RationalFunction>>,
+) -> Result<Option<Vec<Row<Polynomial>>>, Singular> {
+    if rows.iter().flatten().any(|(_, value)| field.mentions_relations(value)) {
+        return Ok(None);
+    }
+    let mut operations = PolynomialRows { field };
+    let mut rows: Vec<Row<Polynomial>> = rows.into_iter().map(|row| operations.clear_denominators(row)).collect();
+    eliminate_rows(&mut operations, unknowns, &mut rows)?;
+    if operations.exhausted() {
+        return Ok(None);
+    }
+    let rest = rows.split_off(unknowns).into_iter();
+    let moved = |row: Row<Polynomial>| row.into_iter().map(|(column, value)| (column - unknowns as u32, value));
+    Ok(Some(rest.map(|row| moved(row).collect()).collect()))
+}
+
 struct PolynomialRows<'a> {
     field: &'a mut RationalFunctions,
 }

@@ -31,7 +31,7 @@ mod values;
 pub use convert::{FromExpression, Sampled};
 pub use diagonal::solve_on_diagonal;
 pub use field::{Block, Doubles, Field, PrimeField, Rationals};
-pub use fraction_free::solve_rational_functions;
+pub use fraction_free::{eliminate_unknowns, solve_rational_functions};
 pub use gcd::{Budget, gcd, gcd_list};
 pub use kernels::{Kernels, Meaning};
 pub use normal_form::NormalForms;

@@ -107,7 +107,8 @@ pub(super) trait Rows {
 }
 
 /// Eliminates below pivots; the pivots' rows and columns in order, each row holding only columns of later pivots
-/// besides its own. Cut short where work is exhausted.
+/// besides its own. Rows beyond the matrix's size are no pivots: all of its columns are eliminated from them. Cut short where
+/// work is exhausted.
 pub(super) fn eliminate_rows<R: Rows>(
     operations: &mut R,
     size: usize,
@@ -165,7 +166,7 @@ impl Active {
         let column_count: Vec<u32> = rows_of.iter().map(|list| list.len() as u32).collect();
         Active {
             size,
-            row_done: vec![false; size],
+            row_done: vec![false; rows.len()],
             column_done: vec![false; size],
             by_row_count: (0..size).map(|row| (rows[row].len() as u32, row as u32)).collect(),
             by_column_count: (0..size).map(|column| (column_count[column], column as u32)).collect(),
@@ -210,7 +211,8 @@ impl Active {
         }
         for (_, column) in self.by_column_count.iter().take(SEARCHED) {
             let list = &self.rows_of[*column as usize];
-            for row in list.iter().filter(|row| !self.row_done[**row as usize]) {
+            let is_free = |row: &&u32| (**row as usize) < self.size && !self.row_done[**row as usize];
+            for row in list.iter().filter(is_free) {
                 let entries = &rows[*row as usize];
                 if let Ok(place) = entries.binary_search_by_key(column, |entry| entry.0) {
                     consider(*row, *column, &entries[place].1);
@@ -245,8 +247,10 @@ impl Active {
 
     /// Notes fill and cancellation in a row; its entry in the pivot's column is gone.
     fn update<E>(&mut self, row: u32, before: &[u32], after: &Row<E>) {
-        self.by_row_count.remove(&(before.len() as u32, row));
-        self.by_row_count.insert((after.len() as u32, row));
+        if (row as usize) < self.size {
+            self.by_row_count.remove(&(before.len() as u32, row));
+            self.by_row_count.insert((after.len() as u32, row));
+        }
         let inside = |column: u32| (column as usize) < self.size;
         let (mut i, mut j) = (0, 0);
         let mut changes: Vec<(u32, i32)> = Vec::new();

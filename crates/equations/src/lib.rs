@@ -10,12 +10,10 @@
 //! | `initialisation` | equations and starts | consistent initial values |
 //! | `simplification` | definitions in order | the form that people read |
 //!
-//! Beside them are `verification` (the equations against the flat graph), `diagnosis` (why there are no equations) and
-//! [`analysis`] (linearisation, responses, poles).
+//! Beside them are `verification` (the equations against the flat graph) and `diagnosis` (why there are no equations).
 //!
 //! AFTER THIS POINT see [`StateSystem`].
 
-pub mod analysis;
 pub mod bond;
 pub mod causality;
 mod diagnosis;
@@ -39,14 +37,16 @@ pub use causality::assigned::{Assigned, Influences, assigned, port_causality};
 pub use decimals::shortest_decimal;
 pub use formulation::driver::formulate;
 pub use formulation::numbers::with_numbers;
+pub use formulation::over_given::OverGiven;
 pub use index_reduction::time_inputs::formulate_with_time;
 pub use initialisation::start_values::search_starts;
 pub use lgm_model::system::{
     AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
     Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
 };
-pub(crate) use nonlinear::{is_large, lowest_terms};
+pub use nonlinear::names::port_variable_name;
 pub use options::Options;
+pub use simplification::shorten::{is_large, lowest_terms};
 pub use state_selection::decision::decide;
 pub use state_selection::retain::retained;
 pub use state_selection::states::StateRequest;

@@ -16,6 +16,8 @@ pub struct Options {
     pub symbolic: bool,
     /// Whether A..F in numbers are wanted.
     pub numeric: bool,
+    /// Whether these are shown, so that what they leave out is reported.
+    pub shows_matrices: bool,
     /// Whether somebody reads or emits the equations, so that it matters how long they are. If not, nonlinear ones stay as they came
     /// out of reduction; faults and the numbers of states, outputs and loops are the same.
     pub readable: bool,
@@ -30,6 +32,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// The variables that are the states: those of equations in blocks are power variables.
+    pub(crate) fn state_request(&self) -> StateRequest {
+        match self.blocks {
+            true => StateRequest::Power,
+            false => self.states,
+        }
+    }
+
     /// The work goes on, unless its end is asked for.
     pub(crate) fn go_on(&self) -> Result<(), Failure> {
         match self.cancellation.is_cancelled() {
@@ -46,6 +56,7 @@ impl Default for Options {
             retain: Vec::new(),
             symbolic: true,
             numeric: true,
+            shows_matrices: false,
             readable: true,
             blocks: false,
             linear_outputs: false,

@@ -11,6 +11,9 @@ const ITERATIONS: usize = 200;
 /// How often a step is halved before there is none that leads on.
 const HALVINGS: usize = 30;
 
+/// A sum of squares of more than this share of the one before is slow to vanish.
+const SLOW: f64 = 0.02;
+
 /// How much of the largest term counts as size of one that is nearly zero.
 const BESIDE: f64 = 1e-6;
 
@@ -21,8 +24,14 @@ const MULTIPLE: f64 = 1e-3;
 /// zeros at every turn, a long step would end turns away from the guess.
 pub const LEAP: f64 = 1.0;
 
-/// Values and their Jacobian at a point; none where either is not finite.
+/// Values and their Jacobian at a point; none where a value is not finite. The Jacobian of a root is infinite where the root is zero.
 pub type Linearised = Option<(Vec<f64>, DMatrix<f64>)>;
+
+/// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
+const ASIDE: f64 = 1e-3;
+
+/// What is smaller than this is as good as zero.
+const REST: f64 = 1e-100;
 
 /// A zero.
 #[derive(Clone, Debug)]
@@ -55,30 +64,37 @@ pub fn find_zero_within(
     leap: f64,
     mut evaluate: impl FnMut(&[f64]) -> Linearised,
 ) -> Result<Zero, Stuck> {
-    let mut at = guess;
-    let Some((mut value, mut jacobian)) = evaluate(&at) else {
-        return Err(Stuck { at, worst: None });
-    };
+    search(guess, leap, &mut evaluate).or_else(|stuck| {
+        // Beside a zero with an infinite slope, a search comes as near as it likes and never there.
+        let rest: Vec<f64> = stuck
+            .at
+            .iter()
+            .map(|at| if at.abs() < REST { 0.0 } else { *at })
+            .collect();
+        let is_zero =
+            rest != stuck.at && evaluate(&rest).is_some_and(|found| found.0.iter().all(|value| *value == 0.0));
+        match is_zero {
+            true => Ok(Zero {
+                at: rest,
+                free: Vec::new(),
+            }),
+            false => Err(stuck),
+        }
+    })
+}
+
+fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
+    let (mut at, mut value, mut jacobian) = begin(guess, evaluate)?;
     let mut last = f64::INFINITY;
     for _ in 0..ITERATIONS {
+        // A zero with an infinite slope.
+        if !is_finite(&jacobian) {
+            return Ok(Zero { at, free: Vec::new() });
+        }
         let measures: Vec<f64> = jacobian.column_iter().map(|column| column.amax()).collect();
-        let largest = at
-            .iter()
-            .zip(&measures)
-            .map(|(at, size)| (at * size).abs())
-            .fold(0.0, f64::max);
-        // What the values of an equation are compared with: its terms, and a little of the largest ones that there are.
-        let terms: Vec<f64> = jacobian
-            .row_iter()
-            .map(|row| {
-                let own: f64 = row.iter().zip(&at).map(|(entry, value)| (entry * value).abs()).sum();
-                let share = row
-                    .iter()
-                    .zip(&measures)
-                    .map(|(entry, size)| if *size > 0.0 { (entry / size).abs() } else { 0.0 });
-                own + BESIDE * share.fold(0.0, f64::max) * largest
-            })
-            .collect();
+        let sizes = at.iter().zip(&measures).map(|(at, size)| (at * size).abs());
+        let largest = sizes.fold(0.0, f64::max);
+        let terms = terms(&jacobian, &at, &measures, largest);
         let size_of_row: Vec<f64> = jacobian.row_iter().map(|row| row.amax()).collect();
         let size = |value: &[f64]| -> f64 {
             let each = value.iter().zip(&size_of_row);
@@ -109,17 +125,23 @@ pub fn find_zero_within(
             .zip(&at)
             .map(|(step, at)| leap * at.abs().max(1.0) / step.abs())
             .fold(1.0, f64::min);
+        let mut behind = |length: f64| {
+            let steps = at.iter().zip(step.iter());
+            let trial: Vec<f64> = steps.map(|(at, step)| at - length * step).collect();
+            let (value, jacobian) = evaluate(&trial).filter(is_usable)?;
+            Some((trial, value, jacobian))
+        };
         let next = (0..HALVINGS).find_map(|halving| {
-            let length = longest * 0.5f64.powi(halving as i32);
-            let trial: Vec<f64> = at
-                .iter()
-                .zip(step.iter())
-                .map(|(at, step)| at - length * step)
-                .collect();
-            let (value, jacobian) = evaluate(&trial)?;
             // The last steps are round-off, and need not lead on.
-            (halving == 0 && moved <= 1e-8 || size(&value) < before || before == 0.0)
-                .then_some((trial, value, jacobian))
+            let is_better = |value: &[f64]| halving == 0 && moved <= 1e-8 || size(value) < before || before == 0.0;
+            behind(longest * 0.5f64.powi(halving as i32)).filter(|found| is_better(&found.1))
+        });
+        // Each step leads half the way to where several zeros meet, as those of a turbulent law at rest.
+        let next = next.map(|found| match leap.is_infinite() && size(&found.1) > SLOW * before {
+            true => behind(2.0)
+                .filter(|further| size(&further.1) < SLOW * size(&found.1))
+                .unwrap_or(found),
+            false => found,
         });
         match next {
             Some(found) => (at, value, jacobian) = found,
@@ -136,13 +158,52 @@ pub fn find_zero_within(
     Err(stuck(at, &value, worst))
 }
 
+/// Whether a search can go on from values and their Jacobian: a zero needs no slopes.
+fn is_usable(found: &(Vec<f64>, DMatrix<f64>)) -> bool {
+    is_finite(&found.1) || found.0.iter().all(|value| *value == 0.0)
+}
+
+/// Where a search begins: beside a guess at which slopes are infinite.
+#[allow(clippy::type_complexity)] // The triple is a point with what was found there.
+fn begin(
+    guess: Vec<f64>,
+    evaluate: &mut impl FnMut(&[f64]) -> Linearised,
+) -> Result<(Vec<f64>, Vec<f64>, DMatrix<f64>), Stuck> {
+    let mut at = guess;
+    let mut begun = evaluate(&at);
+    if begun.as_ref().is_some_and(|found| !is_usable(found)) {
+        let small = vec![0.0; at.len()];
+        leave_rest(&mut at, &small);
+        begun = evaluate(&at).filter(is_usable);
+    }
+    match begun {
+        Some((value, jacobian)) => Ok((at, value, jacobian)),
+        None => Err(Stuck { at, worst: None }),
+    }
+}
+
+/// What the values of each equation are compared with: its terms, and a little of the largest ones that there are.
+fn terms(jacobian: &DMatrix<f64>, at: &[f64], measures: &[f64], largest: f64) -> Vec<f64> {
+    let of_row = |row: nalgebra::RowDVector<f64>| {
+        let own: f64 = row.iter().zip(at).map(|(entry, value)| (entry * value).abs()).sum();
+        let shares = row.iter().zip(measures).filter(|pair| *pair.1 > 0.0);
+        let share = shares.map(|(entry, size)| (entry / size).abs()).fold(0.0, f64::max);
+        own + BESIDE * share * largest
+    };
+    jacobian.row_iter().map(|row| of_row(row.into_owned())).collect()
+}
+
 /// An unknown that the equations do not determine at a solution, as where two solutions meet.
 ///
 /// There the least singular value of the Jacobian is zero, or far less than a little to both sides: Newton's iteration comes as near
 /// to a multiple solution as rounding allows, and no nearer.
 pub fn undetermined(at: &[f64], jacobian: impl Fn(&[f64]) -> DMatrix<f64>) -> Option<usize> {
     let least = |at: &[f64]| {
-        let decomposition = jacobian(at).svd(false, true);
+        let jacobian = jacobian(at);
+        if !is_finite(&jacobian) {
+            return (0.0, None);
+        }
+        let decomposition = jacobian.svd(false, true);
         let place = decomposition.singular_values.imin();
         let direction = decomposition.v_t.map(|v| v.row(place).transpose());
         (decomposition.singular_values[place], direction)
@@ -164,6 +225,26 @@ pub fn undetermined(at: &[f64], jacobian: impl Fn(&[f64]) -> DMatrix<f64>) -> Op
     });
     let is_multiple = here == 0.0 || there.iter().all(|other| here < MULTIPLE * other);
     is_multiple.then(|| direction.iamax())
+}
+
+/// Leaves a place where equations have no slopes: to zero if unknowns are as good as zero, from there aside by a little.
+pub fn leave_rest(unknowns: &mut [f64], small: &[f64]) {
+    let is_tiny = |unknown: f64, small: f64| unknown != 0.0 && unknown.abs() <= small;
+    let pairs = unknowns.iter().zip(small);
+    if pairs.filter(|pair| is_tiny(*pair.0, *pair.1)).count() > 0 {
+        for (unknown, small) in unknowns.iter_mut().zip(small) {
+            *unknown = if is_tiny(*unknown, *small) { 0.0 } else { *unknown };
+        }
+        return;
+    }
+    for (number, unknown) in unknowns.iter_mut().enumerate() {
+        let size = if *unknown == 0.0 { 1.0 } else { unknown.abs() };
+        *unknown += ASIDE * (1 + number % 7) as f64 * size;
+    }
+}
+
+fn is_finite(jacobian: &DMatrix<f64>) -> bool {
+    jacobian.iter().all(|entry| entry.is_finite())
 }
 
 fn stuck(at: Vec<f64>, value: &[f64], worst: Option<usize>) -> Stuck {
@@ -217,4 +298,38 @@ fn least_step(mut jacobian: DMatrix<f64>, value: &[f64]) -> (DVector<f64>, Vec<u
     }
     let free = (0..size).filter(|unknown| free[*unknown]).collect();
     (step, free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two orifices in series between a pump and two tanks: flows that are roots of differences of pressure.
+    fn rest(flow: f64) -> impl Fn(&[f64]) -> Linearised {
+        let root = |x: f64| (x.signum() * x.abs().sqrt(), 0.5 / x.abs().sqrt());
+        move |p: &[f64]| {
+            let (first, last) = (root(p[0] - p[1]), root(p[1]));
+            let values = vec![flow - first.0, first.0 - last.0];
+            let jacobian = DMatrix::from_row_slice(2, 2, &[-first.1, first.1, first.1, -first.1 - last.1]);
+            Some((values, jacobian))
+        }
+    }
+
+    #[test]
+    fn zeros_are_found_from_and_at_places_of_infinite_slopes() {
+        for (flow, guess) in [
+            (3.0, [0.0, 0.0]),
+            (-2e3, [0.0, 0.0]),
+            (0.0, [0.0, 0.0]),
+            (0.0, [5.0, 1.0]),
+        ] {
+            let found = find_zero(guess.to_vec(), rest(flow)).unwrap_or_else(|stuck| panic!("{flow}: {stuck:?}"));
+            for (found, wanted) in found.at.iter().zip([2.0 * flow * flow.abs(), flow * flow.abs()]) {
+                assert!(
+                    (found - wanted).abs() <= 1e-12 * wanted.abs() + 1e-100,
+                    "{flow}: {found} for {wanted}"
+                );
+            }
+        }
+    }
 }

@@ -74,6 +74,7 @@ pub fn zeros(
 /// After D. W. Marquardt, An algorithm for least-squares estimation of nonlinear parameters, 1963.
 pub fn closest(guess: &[f64], evaluate: &dyn Fn(&[f64]) -> Linearised) -> Option<Closest> {
     let mut at = guess.to_vec();
+    let evaluate = |at: &[f64]| evaluate(at).filter(|found| found.1.iter().all(|entry| entry.is_finite()));
     let (mut values, mut jacobian) = evaluate(&at)?;
     let measures: Vec<f64> = jacobian
         .row_iter()

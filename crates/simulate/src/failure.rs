@@ -34,7 +34,7 @@ pub enum FailureKind {
     DeadCentre,
     /// Newton's iteration on an algebraic loop did not converge.
     LoopNotSolved,
-    /// The solution of a loop ends, and with the next one storage would hold another amount, which nothing gives or takes.
+    /// The solution of the loop that says what storage holds ends at a limit point: with another one, storage would hold another amount.
     StorageWouldJump,
     /// The equations of position of a closed chain have no solution that was found.
     ChainNotClosed,
@@ -93,6 +93,8 @@ pub struct Blame {
     pub is_log_of_state: bool,
     /// Whether a law that was solved for its argument has no value there, as no root is negative.
     pub is_beyond_range: bool,
+    /// Whether the variable is an unknown of a loop that the states do not determine within their tolerances.
+    pub is_undetermined: bool,
     /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
     pub seen: String,
     /// Where the element, or the variable itself, is declared.

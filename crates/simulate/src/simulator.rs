@@ -9,6 +9,7 @@ use crate::loops::solution_branch::Branch;
 use crate::reinitialisation::jump::RatesRead;
 use crate::run::course::Run;
 use crate::run::headway::{self, Headway};
+use crate::run::output_errors::OutputErrors;
 use crate::run::scales::{Scales, nominal_sizes};
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
@@ -91,6 +92,7 @@ impl<'a> Simulator<'a> {
             safe: Position::default(),
             states: Vec::new(),
             outputs: vec![0.0; self.system.outputs.len()],
+            output_errors: OutputErrors::new(plan.points, self.system.outputs.len()),
             between: vec![0.0; self.system.states.len()],
             row: 0,
             watch: Watch::new(self.system.linear),
@@ -102,11 +104,21 @@ impl<'a> Simulator<'a> {
             interpolation: InterpolationError::new(&motion),
             headway: Headway::default(),
             enough: headway::enough(plan),
+            given_up_for: Vec::new(),
+            has_impulse: false,
             reach: f64::INFINITY,
         };
         run.begin()?;
         run.solve()?;
-        let Run { mut summary, done, .. } = run;
+        let Run {
+            mut summary,
+            done,
+            output_errors,
+            given_up_for,
+            ..
+        } = run;
+        summary.notes.extend(given_up_for);
+        summary.notes.extend(output_errors.warning(&motion, plan.rtol));
         summary.steps = done.steps;
         summary.rejected = done.rejected;
         summary.factorisations = done.factorisations;

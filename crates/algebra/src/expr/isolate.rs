@@ -85,7 +85,32 @@ impl Exprs {
         if let [only] = held[..] {
             return Some((only, right));
         }
-        self.odd_composition(&held, right)
+        // The root of a product is a product of roots.
+        let mut varying = Vec::with_capacity(held.len());
+        for part in held {
+            let (inner, outer) = self.split_root(part, symbol);
+            varying.push(inner);
+            if let Some(outer) = outer {
+                right = self.div(right, outer);
+            }
+        }
+        self.odd_composition(&varying, right)
+    }
+
+    /// A root of a product as the root of the factors that hold a symbol, and that of the others.
+    fn split_root(&mut self, id: ExprId, symbol: SymbolId) -> (ExprId, Option<ExprId>) {
+        if let Node::Call(Function::Sqrt, list) = self.node(id).clone()
+            && let Node::Product(factors) = self.node(list[0]).clone()
+        {
+            let (held, free): (Vec<ExprId>, Vec<ExprId>) =
+                factors.iter().partition(|part| self.depends_on(**part, symbol));
+            let (held, free) = (self.product(held), self.product(free));
+            return (
+                self.call(Function::Sqrt, [held]),
+                Some(self.call(Function::Sqrt, [free])),
+            );
+        }
+        (id, None)
     }
 
     /// `sign(E) f(abs(E)) = right` and `E abs(E)^n = right`, by the sign and the size of the right side.
@@ -111,11 +136,30 @@ impl Exprs {
             if !total.is_positive() {
                 return None;
             }
+            if total.recip() == BigRational::from_integer(2.into()) {
+                let size = self.size(right);
+                return Some((inner, self.mul(right, size)));
+            }
             let (sign, size) = (self.call(Function::Sign, [right]), self.call(Function::Abs, [right]));
             let root = self.rational_power(size, total.recip());
             return Some((inner, self.mul(sign, root)));
         }
         None
+    }
+
+    /// The size of a product as the product of sizes: squares of one variable with several coefficients are like terms so.
+    fn size(&mut self, id: ExprId) -> ExprId {
+        match self.node(id).clone() {
+            Node::Product(list) => {
+                let sizes: Vec<ExprId> = list.iter().map(|factor| self.size(*factor)).collect();
+                self.product(sizes)
+            }
+            Node::Power(base, exponent) if self.as_number(exponent).is_some() => {
+                let size = self.size(base);
+                self.power(size, exponent)
+            }
+            _ => self.call(Function::Abs, [id]),
+        }
     }
 
     fn rational_power(&mut self, base: ExprId, exponent: BigRational) -> ExprId {
@@ -290,6 +334,17 @@ mod tests {
                 let root = exprs.call(Function::Sqrt, [size]);
                 let two = exprs.integer(2);
                 exprs.product([two, sign, root])
+            },
+            &[-2.0, 0.0, 1.5],
+        );
+        // The coefficient may stand under the root.
+        round_trip(
+            |exprs, x| {
+                let (sign, size) = (exprs.call(Function::Sign, [x]), exprs.call(Function::Abs, [x]));
+                let two = exprs.integer(2);
+                let inner = exprs.mul(two, size);
+                let root = exprs.call(Function::Sqrt, [inner]);
+                exprs.mul(sign, root)
             },
             &[-2.0, 0.0, 1.5],
         );

@@ -25,6 +25,9 @@ impl Dimension {
     /// The dimension of time.
     pub const TIME: Dimension = Dimension::integers([0, 0, 1, 0, 0, 0, 0]);
 
+    /// That of a temperature.
+    pub const TEMPERATURE: Dimension = Dimension::integers([0, 0, 0, 0, 1, 0, 0]);
+
     /// A dimension from whole exponents of m, kg, s, A, K, mol, cd.
     pub const fn integers(list: [i16; 7]) -> Dimension {
         let mut exponents = [(0, 1); 7];

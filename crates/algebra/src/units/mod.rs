@@ -10,7 +10,7 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 
 pub use dimension::Dimension;
-pub use table::{Unit, UnitFault, UnitPower, has_offset, named_units, nearest_unit, unit_of};
+pub use table::{Unit, UnitFault, UnitPower, has_offset, joined_units, named_units, nearest_unit, unit_of};
 
 /// `value * factor`, where the factor holds pi to a power: computed with fifty digits of pi and rounded
 /// to a double once, and exact from there on.

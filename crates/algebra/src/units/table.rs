@@ -376,3 +376,43 @@ pub fn nearest_unit(name: &str) -> Option<String> {
     };
     same.map(String::as_str).or_else(near).map(str::to_string)
 }
+
+/// Units that are often written as one name: `Nm`, `kgm2`.
+const JOINED: [&str; 14] = [
+    "N", "m", "s", "kg", "rad", "A", "V", "W", "J", "K", "h", "Pa", "Wb", "mol",
+];
+
+/// The units that an unknown name is made of without dots, each with its exponent: `kgm2` is kg and m^2.
+pub fn joined_units(name: &str) -> Option<Vec<(&str, i32)>> {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let mut found: Vec<(&str, i32)> = Vec::new();
+    let mut rest = letters;
+    while !rest.is_empty() {
+        let is_new = |unit: &str| JOINED.contains(&unit) && found.iter().all(|other| other.0 != unit);
+        // A prefix is likely in front of the whole alone: `kNm`.
+        let is_prefixed = |unit: &str| {
+            let mut prefixes = USUAL_PREFIXES.iter().filter_map(|prefix| unit.strip_prefix(prefix));
+            found.is_empty() && prefixes.any(|unit| JOINED.contains(&unit))
+        };
+        let fits = |end: &usize| rest.get(..*end).is_some_and(|unit| is_new(unit) || is_prefixed(unit));
+        let end = (1..=rest.len()).rev().find(fits)?;
+        found.push((&rest[..end], 1));
+        rest = &rest[end..];
+    }
+    // `mh` and `KW` are slips of capitals, which `nearest_unit` knows.
+    let is_slip = match &found[..] {
+        [one] => !JOINED.contains(&one.0),
+        _ => matches!(found[0].0, "m" | "K"),
+    };
+    if is_slip {
+        return None;
+    }
+    let last = found.last_mut()?;
+    if letters.len() < name.len() {
+        last.1 = name[letters.len()..]
+            .parse()
+            .ok()
+            .filter(|power| (1..=9).contains(power))?;
+    }
+    Some(found)
+}

@@ -58,6 +58,21 @@ fn unknown_names_and_wild_exponents_are_faults() {
         assert_eq!(nearest_unit(written).as_deref(), Some(meant), "{written}");
     }
     assert_eq!(nearest_unit("furlong"), None);
+    for (written, meant) in [
+        ("Nm", Some(vec![("N", 1), ("m", 1)])),
+        ("kNm", Some(vec![("kN", 1), ("m", 1)])),
+        ("Nms", Some(vec![("N", 1), ("m", 1), ("s", 1)])),
+        ("kgm", Some(vec![("kg", 1), ("m", 1)])),
+        ("kgm2", Some(vec![("kg", 1), ("m", 2)])),
+        ("m2", Some(vec![("m", 2)])),
+        ("mh", None),
+        ("KW", None),
+        ("ohms", None),
+        ("furlong", None),
+        ("m99", None),
+    ] {
+        assert_eq!(joined_units(written), meant, "{written}");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
     );
     Diagnostic::warning(Code::LGM0937, message)
         .note("where the loop has several solutions, a run may leave one of them too early, and its numbers are wrong from there on")
-        .help("compare it with `lgm simulate`; C, Rust, Python and FMUs follow a solution to its end")
+        .help("compare it with `lgm simulate`; C, Rust and FMUs follow a solution to its end, and Python stops there")
 }
 
 /// The code of a system for a target; a diagnostic where the target cannot express it.

@@ -11,7 +11,7 @@ use lgm_kernels::program::Program;
 use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
 use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
-use lgm_simulate::{Plan, state_scales, trial_sizes};
+use lgm_simulate::{OVER_BENDS, Plan, state_scales, trial_sizes};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -210,10 +210,19 @@ impl<'a> Subject<'a> {
     }
 
     /// Which unknowns of all loops leave no choice between solutions: those of linear loops, and the displacements of closed chains,
-    /// which have first values and go on from there without leaps.
+    /// which have first values and go on from there.
     pub(crate) fn settled_unknowns(&self) -> impl Iterator<Item = bool> {
         let loops = self.system.loops.iter();
         loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
+    }
+
+    /// How often an iteration on the loops may go aside where they have no slopes, as turbulent laws at rest: closed chains stay where they
+    /// are.
+    pub(crate) fn asides(&self) -> usize {
+        match self.system.loops.iter().any(|each| !each.guesses.is_empty()) {
+            true => 0,
+            false => OVER_BENDS,
+        }
     }
 
     /// Whether loops may have several solutions, of which a run follows one as far as it goes.
@@ -221,7 +230,13 @@ impl<'a> Subject<'a> {
         self.settled_unknowns().any(|is_settled| !is_settled)
     }
 
-    /// Whether a state is a total, so that what is stored may have several solutions, and leap from one to another.
+    /// Which unknowns of all loops say what storage holds: they do not jump.
+    pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
+        let loops = self.system.loops.iter();
+        loops.flat_map(|each| (0..each.unknowns.len()).map(|at| each.rated.get(at) == Some(&true)))
+    }
+
+    /// Whether a state is a conserved quantity, so that what is stored may have several solutions.
     pub(crate) fn has_totals(&self) -> bool {
         self.has_branches() && self.system.states.iter().any(|state| state.is_total)
     }

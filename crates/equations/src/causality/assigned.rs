@@ -33,7 +33,7 @@ pub struct Assigned<'m> {
     /// that of all the rest.
     pub is_sound: bool,
     /// Whether the parameters in general have the same rank as their values.
-    general: bool,
+    pub(crate) general: bool,
 }
 
 /// What the given variables of ports act on.
@@ -223,7 +223,7 @@ impl Assigned<'_> {
     }
 
     /// The port whose given variable each column of the layout is.
-    fn ports_by_column(&self, layout: Layout) -> FxHashMap<u32, PortId> {
+    pub(crate) fn ports_by_column(&self, layout: Layout) -> FxHashMap<u32, PortId> {
         let causality = &self.causality;
         let mut port_of = FxHashMap::default();
         for (k, port) in causality.independent.iter().enumerate() {

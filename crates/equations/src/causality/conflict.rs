@@ -130,7 +130,7 @@ impl ConflictContext<'_> {
     }
 
     /// The solution of the structure that the relation is, efforts and flows exchanged; a value for each column.
-    fn solution(&self, elimination: &Elimination<u64>, inner_steps: usize, relation: &Row<u64>) -> Vec<u64> {
+    pub(super) fn solution(&self, elimination: &Elimination<u64>, inner_steps: usize, relation: &Row<u64>) -> Vec<u64> {
         let mut field = PrimeField;
         let mut values = vec![0; self.structure.columns];
         for (column, coefficient) in relation {
@@ -156,7 +156,7 @@ impl ConflictContext<'_> {
     }
 
     /// The rows that the relation is the sum of, each with some factor.
-    fn proof(&self, solution: &[u64]) -> Vec<u32> {
+    pub(super) fn proof(&self, solution: &[u64]) -> Vec<u32> {
         let is_used = |equation: &Equation| {
             let column = match equation {
                 Equation::Junction(junction) => self.structure.common[*junction as usize].column,

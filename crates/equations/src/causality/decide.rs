@@ -9,12 +9,16 @@ use super::conflict;
 use super::elimination::Elimination;
 use super::structure::{self, port_column};
 use crate::bond::BondGraph;
+use crate::parameter_values::parameter_values;
 use lgm_algebra::PrimeField;
-use lgm_algebra::expr::ExprId;
-use lgm_model::{Closed, Element, Law, Model, PortId, Variable};
+use lgm_algebra::expr::{ExprId, Exprs, to_f64};
+use lgm_model::{Closed, Dissipator, DomainId, Element, Law, Model, PortId, Variable};
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+
+/// A resistance that conducts so many times what a law conducts at rest is a short beside it.
+const SHORT: f64 = 1e6;
 
 /// What the user asked of causality.
 #[derive(Clone, Debug, Default)]
@@ -26,11 +30,6 @@ pub struct Request {
     /// Storage ports that take derivative causality although the structure alone would leave them their state: the laws of ideal
     /// elements tie them to others.
     pub tied: Vec<PortId>,
-    /// Storage ports whose law has the same co-energy at several values of what is stored: they come before other storage that
-    /// nobody retains.
-    pub folded: Vec<PortId>,
-    /// Storage ports of that kind that are to follow from linear storage, so that the total of both can be the state.
-    pub in_totals: Vec<PortId>,
 }
 
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
@@ -94,7 +93,7 @@ pub fn assign(
                     false => request.ranks.get(&id).copied().unwrap_or(0),
                 };
                 let class = storage_class(model, id, *co_energy);
-                storage.push((rank, retained, Determines::Either, class, id));
+                storage.push((rank, retained, Determines::Linear, class, id));
             }
             Law::Dissipator(_) => causality.dissipators.push(id),
             Law::Nonlinear(law) => {
@@ -102,7 +101,7 @@ pub fn assign(
                 if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
                     let retained = position(port.element);
                     let class = storage_class(model, id, co_energy);
-                    let determines = Determines::of(model, request, id, co_energy);
+                    let determines = Determines::of(model, id, co_energy);
                     storage.push((0, retained, determines, class, id));
                 }
             }
@@ -112,7 +111,10 @@ pub fn assign(
     storage.sort();
     let storage = storage.into_iter().map(|entry| entry.4);
     assign_storage(model, request, storage, &mut elimination, &mut causality);
-    assign_nonlinear(model, &mut elimination, &mut causality);
+    if !causality.nonlinear.is_empty() {
+        assign_shorts(model, &mut elimination, &mut causality);
+        assign_nonlinear(model, &mut elimination, &mut causality);
+    }
     assign_dissipators(&mut elimination, &mut causality);
     let mut diagnostics = Vec::new();
     if conflicts.is_empty() {
@@ -173,21 +175,26 @@ fn assign_storage(
     causality.dependent.sort_unstable();
 }
 
-/// Gives the ports of nonlinear laws that no storage decided the variable that their law is explicit in.
+/// Gives the ports of nonlinear laws that no storage decided the variable that the structure is to give.
 fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality: &mut Causality) {
-    // Laws that are explicit one way come before those that are explicit both ways, and these before resistances.
-    let mut open: Vec<(Closed, PortId)> = Vec::new();
+    // Laws that are explicit one way come before those that are explicit both ways, and these before other resistances.
+    let mut open: Vec<(bool, Closed, Reverse<PortId>)> = Vec::new();
     for &id in &causality.nonlinear {
         if causality.solved[id.index()].is_none() {
             let (effort, flow) = explicit(model, id);
-            open.push((effort.min(flow), id));
+            let is_balanced = effort != flow && relates(model, id);
+            open.push((is_balanced, effort.min(flow), Reverse(id)));
         }
     }
     open.sort();
-    for (_, id) in open {
+    for (is_balanced, _, Reverse(id)) in open {
         let (effort, flow) = explicit(model, id);
         let wanted = match effort.cmp(&flow) {
-            // What the law gives, the structure takes; it is solved for the other variable.
+            // The structure gives what the law gives as well, and the argument of the law is the unknown between them: the currents
+            // of diodes and resistors at a node are summed, and no voltage is a small difference of large ones.
+            Ordering::Greater if is_balanced => Variable::Effort,
+            Ordering::Less if is_balanced => Variable::Flow,
+            // The law is a controlled source.
             Ordering::Greater => Variable::Flow,
             Ordering::Less => Variable::Effort,
             Ordering::Equal => {
@@ -207,9 +214,73 @@ fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality
     }
 }
 
+/// Gives resistances that are shorts beside a law at rest the variable that their law needs: beside 1e-6 ohm, the leak of a diode would be lost
+/// among currents that are differences of voltages.
+fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &mut Causality) {
+    let mut exprs = model.exprs.clone();
+    let values = parameter_values(model);
+    let number = |exprs: &Exprs, id: ExprId| {
+        let value = |symbol| Some(values.get(&symbol).map_or(0.0, to_f64));
+        exprs.evaluate_unchecked(&[id], &value)[0]
+    };
+    // The least slope at rest in each domain, over what a law gives.
+    let mut least: FxHashMap<(Option<DomainId>, Variable), f64> = FxHashMap::default();
+    for &id in &causality.nonlinear {
+        let element = element_of(model, id);
+        let Law::Nonlinear(law) = &element.law else {
+            continue;
+        };
+        let (effort, flow) = law.variables[(id.0 - element.ports.start) as usize];
+        let (gives, given, argument) = match explicit(model, id) {
+            (effort_is, flow_is) if effort_is > flow_is => (Variable::Effort, effort, flow),
+            _ => (Variable::Flow, flow, effort),
+        };
+        for residual in &law.residuals {
+            let slopes = [argument, given].map(|symbol| exprs.differentiate(*residual, symbol));
+            let [Some(by_argument), Some(by_given)] = slopes else {
+                continue;
+            };
+            let slope = (number(&exprs, by_argument) / number(&exprs, by_given)).abs();
+            if slope > 0.0 && slope.is_finite() {
+                let entry = least.entry((model.ports[id.index()].domain, gives)).or_insert(slope);
+                *entry = entry.min(slope);
+            }
+        }
+    }
+    for &id in &causality.dissipators {
+        let resistance = match &element_of(model, id).law {
+            Law::Dissipator(Dissipator::Resistance(matrix)) if matrix.rows == 1 => number(&exprs, matrix.entries[0]),
+            Law::Dissipator(Dissipator::Conductance(matrix)) if matrix.rows == 1 => {
+                1.0 / number(&exprs, matrix.entries[0])
+            }
+            _ => continue,
+        };
+        let domain = model.ports[id.index()].domain;
+        let beside = |gives, conductance: f64| {
+            least
+                .get(&(domain, gives))
+                .is_some_and(|slope| conductance > SHORT * slope)
+        };
+        let wanted = match (
+            beside(Variable::Flow, 1.0 / resistance),
+            beside(Variable::Effort, resistance),
+        ) {
+            (true, false) => Variable::Flow,
+            (false, true) => Variable::Effort,
+            _ => continue,
+        };
+        if elimination.pivot(&mut PrimeField, port_column(id, wanted)).is_some() {
+            causality.solved[id.index()] = Some(wanted);
+        }
+    }
+}
+
 /// Gives resistances whichever variable is cheaper to solve for.
 fn assign_dissipators(elimination: &mut Elimination<u64>, causality: &mut Causality) {
     for &id in &causality.dissipators {
+        if causality.solved[id.index()].is_some() {
+            continue;
+        }
         let cost = |elimination: &mut Elimination<u64>, variable| {
             elimination
                 .cost(&PrimeField, port_column(id, variable))
@@ -254,6 +325,17 @@ fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
     }
 }
 
+/// Whether the law of a port relates its effort to its flow: the current of a transistor's gate is zero whatever its voltage.
+fn relates(model: &Model, port: PortId) -> bool {
+    let element = element_of(model, port);
+    let Law::Nonlinear(law) = &element.law else {
+        return false;
+    };
+    let (effort, flow) = law.variables[(port.0 - element.ports.start) as usize];
+    let mut residuals = law.residuals.iter();
+    residuals.any(|residual| model.exprs.depends_on(*residual, effort) && model.exprs.depends_on(*residual, flow))
+}
+
 /// Solves for the wanted variable of a port where that can be, for the other one elsewhere.
 fn take_either(
     elimination: &mut Elimination<u64>,
@@ -270,33 +352,28 @@ fn element_of(model: &Model, port: PortId) -> &Element {
     &model.elements[model.ports[port.index()].element.index()]
 }
 
-/// What the law of a storage gives without solving an equation, and so which storage is the better state: where what is stored gives the
-/// voltage or force, no other storage has to be solved for, and where it does so alone, the other way round has several
-/// solutions.
+/// What the law of a storage gives without solving an equation. Linear storage comes first, so that nonlinear storage which shares its
+/// voltage, current or velocity has a conserved quantity with it; among nonlinear storage, that which is the better state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Determines {
-    /// The co-energy follows from what is stored, and several values of what is stored have the same co-energy.
-    CoEnergyAlone,
+    /// The law is linear.
+    Linear,
     /// The co-energy follows from what is stored.
     CoEnergy,
-    /// Both follow from each other, as in every linear law.
+    /// Both follow from each other.
     Either,
-    /// The co-energy follows from what is stored, and what is stored from the total of what linear storage holds with it.
-    CoEnergyInTotal,
     /// What is stored follows from the co-energy.
     Energy,
 }
 
 impl Determines {
-    fn of(model: &Model, request: &Request, port: PortId, co_energy: Variable) -> Determines {
+    fn of(model: &Model, port: PortId, co_energy: Variable) -> Determines {
         let (effort, flow) = explicit(model, port);
         let closed = match co_energy {
             Variable::Effort => effort,
             Variable::Flow => flow,
         };
         match closed {
-            _ if request.folded.contains(&port) => Determines::CoEnergyAlone,
-            _ if request.in_totals.contains(&port) => Determines::CoEnergyInTotal,
             Closed::Not => Determines::Energy,
             Closed::Inverse => Determines::Either,
             Closed::Direct => Determines::CoEnergy,

@@ -12,6 +12,7 @@ mod coupled;
 mod decide;
 pub mod elimination;
 mod explanation;
+mod locked;
 pub(crate) mod relation;
 pub mod scap;
 pub mod structure;
@@ -21,6 +22,7 @@ use lgm_model::{PortId, Variable};
 use structure::Structure;
 
 pub use decide::{Request, assign};
+pub use locked::locked;
 
 /// The causality of a graph.
 #[derive(Clone, Debug)]

@@ -358,7 +358,7 @@ impl Structure {
 }
 
 /// The column of each measured variable, with its sign.
-pub(crate) fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
+pub fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
     let plain = |column| Signed {
         column,
         negative: false,

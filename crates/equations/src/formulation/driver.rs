@@ -11,7 +11,7 @@ use crate::formulation::frame;
 use crate::formulation::matrices::{self, Present};
 use crate::formulation::outputs::{Plan, integrands, without_nonlinear_outputs};
 use crate::formulation::problem::{Problem, is_small};
-use crate::formulation::run::{EXPRESSIONS, NUMBERS, Run, is_controlled, may_share, run, run_sharing};
+use crate::formulation::run::{EXPRESSIONS, Run, is_controlled, run, run_sharing, run_sharing_many};
 use crate::formulation::shared_arena::SharedArena;
 use crate::index_reduction::Refusal;
 use crate::index_reduction::dependents;
@@ -174,10 +174,7 @@ fn formulate_model(
         model,
         graph,
         causality: &causality,
-        states: match options.blocks {
-            true => StateRequest::Power,
-            false => options.states,
-        },
+        states: options.state_request(),
     };
     match formulate_with(problem, general, options, links, &mut diagnostics) {
         Ok(system) => {
@@ -243,7 +240,7 @@ fn formulate_with(
         if system.dependent.is_empty() {
             system.dependent = dependent;
         }
-        if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.numeric {
+        if !matrices::numeric(model, &mut system, &run, &parameter_values(model)) && options.shows_matrices {
             diagnostics.push(
                 Diagnostic::warning(
                     Code::LGM0504,
@@ -334,14 +331,7 @@ fn numeric_run(
         .map(|(symbol, value)| (symbol, to_f64(&value)))
         .collect();
     let mut field = DoubleValues::new(values);
-    let run = if may_share(model) {
-        match NUMBERS.run(problem, exprs, &mut field, plan) {
-            Err(Failure::Reduction(Refusal::TooManyEntries)) => run_sharing(problem, exprs, &mut field, plan)?,
-            other => other?,
-        }
-    } else {
-        run(problem, exprs, &mut field, plan, &[])?
-    };
+    let run = run_sharing_many(problem, exprs, &mut field, plan)?;
     let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
     finite((run, dependent))
 }

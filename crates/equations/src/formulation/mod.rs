@@ -7,6 +7,7 @@ pub(crate) mod frame;
 pub(crate) mod matrices;
 pub(crate) mod numbers;
 pub(crate) mod outputs;
+pub(crate) mod over_given;
 pub(crate) mod problem;
 pub(crate) mod run;
 pub(crate) mod shared_arena;

@@ -115,7 +115,7 @@ pub(crate) struct Extent {
 }
 
 /// Numbers: a full matrix of [`lgm_emit`]'s 500 states, and a constant number of entries a row.
-pub(crate) const NUMBERS: Extent = Extent {
+const NUMBERS: Extent = Extent {
     entries: (4_000_000, 40),
     rates: (250_000, 64),
 };
@@ -154,6 +154,22 @@ impl Extent {
     }
 }
 
+/// [`run`] over a field of numbers; rows are shared where they would have too many entries.
+pub(crate) fn run_sharing_many<F: Field + FromExpression>(
+    problem: Problem<'_>,
+    exprs: &mut Exprs,
+    field: &mut F,
+    plan: &mut Plan,
+) -> Result<Run<F::Element>, Failure> {
+    if !may_share(problem.model) {
+        return run(problem, exprs, field, plan, &[]);
+    }
+    match NUMBERS.run(problem, exprs, field, plan) {
+        Err(Failure::Reduction(Refusal::TooManyEntries)) => run_sharing(problem, exprs, field, plan),
+        other => other,
+    }
+}
+
 /// Whether a source depends on measured variables or states.
 pub(crate) fn is_controlled(model: &Model) -> bool {
     let sources = model.elements.iter().filter_map(|element| match &element.law {
@@ -168,7 +184,7 @@ pub(crate) fn is_controlled(model: &Model) -> bool {
 
 /// Whether long rows may be shared: nothing is differentiated or compared that could hide behind them, as the values of
 /// controlled sources and what stands in `int(..)` and `der(..)` of an output are.
-pub(crate) fn may_share(model: &Model) -> bool {
+fn may_share(model: &Model) -> bool {
     let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     let rates = model
         .exprs

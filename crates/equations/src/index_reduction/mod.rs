@@ -4,11 +4,13 @@
 //! every dependent one, and every variable that somebody asked for are rows over [`Known`] columns.
 
 mod defect;
+pub(crate) mod dependence;
 pub(crate) mod dependents;
 mod explicit;
 pub(crate) mod input_owner;
 mod laws;
 mod layout;
+pub(crate) mod read;
 mod replay;
 mod rows;
 pub(crate) mod time_inputs;

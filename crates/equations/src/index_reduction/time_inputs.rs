@@ -1,19 +1,23 @@
-//! Functions of time outside of `input`s, where somebody needs their rates: they become inputs that nobody sets.
+//! Functions of time outside of `input`s, where the equations need their rates: they become inputs that nobody sets.
 //!
 //! A source on dependent storage gives it the rate of its value, and where the value steps, the states move; an output may ask for
 //! `der(..)` of it. Inputs have values, rates and steps wherever equations are written, run or emitted, and are 0 before the run. So
 //! a function of time in a `signal`, or in the place where it acts, is the same as an `input` of that signal, and is made one.
+//!
+//! A function of time that is a modulus, or a coefficient of a law, drives nothing. Before the run it has the value that it has at the
+//! start: it stays in its place, and only where it may step later an input gives what it differs by from its value at the start.
 
 use crate::bond::BondGraph;
-use crate::formulation::driver::{KnownStarts, formulate_with_known_starts};
+use crate::formulation::driver::formulate_with_known_starts;
+use crate::index_reduction::dependence::dependence;
 use crate::index_reduction::input_owner::{Owner, owner, owner_of_law};
-use crate::initialisation::start_values::Definitions;
+use crate::index_reduction::read::Dependence;
 use crate::initialisation::switched::with_switched;
 use crate::options::Options;
-use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
+use lgm_algebra::expr::{ExprId, Function, Node, Relation, SymbolId, SymbolKind};
 use lgm_model::system::StateSystem;
 use lgm_model::{Dissipator, Input, Law, Model, Signal};
-use lgm_source::diagnostic::{Diagnostic, has_errors};
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -23,79 +27,48 @@ type Made = Option<(StateSystem, Option<Model>)>;
 /// Formulates the state equations of a model. If functions of time, or constants that are switched on, are needed with their rates, a
 /// model with these as inputs is returned too: it is what the equations were made from.
 pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
-    let (made, known, found) = with_functions(model, graph, options);
-    let switched = made.as_ref().map(|(system, own)| {
-        let model = own.as_ref().unwrap_or(model);
-        with_switched(model, graph, options, (&known, system.linear))
-    });
-    match switched {
-        Some(Ok(Some((system, own, found)))) => (Some((system, Some(own))), found),
-        Some(Err(warning)) => (made, [found, vec![warning]].concat()),
-        Some(Ok(None)) | None => (made, found),
-    }
-}
-
-/// The same with functions of time alone.
-fn with_functions(model: &Model, graph: &BondGraph, options: &Options) -> (Made, KnownStarts, Vec<Diagnostic>) {
-    let (mut all, given) = (TimeInputs::of(model), model.inputs.len());
-    let as_it_is = || {
-        let (system, known, found) = formulate_with_known_starts(model, graph, options);
-        (system.map(|system| (system, None)), known, found)
+    let own = with_inputs(model, graph, options);
+    let timed = own.as_ref().unwrap_or(model);
+    let (system, known, found) = formulate_with_known_starts(timed, graph, options);
+    let Some(system) = system else {
+        return (None, found);
     };
-    if all.model.inputs.len() == given {
-        return as_it_is();
-    }
-    let mut kept: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
-    loop {
-        let tried = all.keeping(&kept, &FxHashMap::default());
-        let (system, known, found) = formulate_with_known_starts(&tried, graph, options);
-        let needed: FxHashSet<usize> = match &system {
-            Some(system) if !has_errors(&found) => {
-                let read = rates_read(system);
-                let own = tried.inputs.iter().enumerate().skip(given);
-                let read = own.filter(|(at, _)| read.contains(&system.input_rates[*at]));
-                let read: FxHashSet<SymbolId> = read.map(|(_, input)| input.symbol).collect();
-                let is_read = |at: &usize| read.contains(&all.model.inputs[*at].symbol);
-                let mut needed: FxHashSet<usize> = kept.iter().copied().filter(is_read).collect();
-                let beside = all.beside_rates(system, &kept, &needed);
-                needed.extend(beside);
-                needed
-            }
-            // Of smooth functions there are further derivatives, which inputs do not have.
-            _ => kept.iter().copied().filter(|at| all.jumps(*at)).collect(),
-        };
-        if needed == kept {
-            let is_linear = system.as_ref().is_none_or(|system| system.linear);
-            let (own, written) = if is_linear {
-                Default::default()
-            } else {
-                all.steps_apart(&kept)
-            };
-            if written.is_empty() {
-                return (system.map(|system| (system, Some(tried))), known, found);
-            }
-            let tried = all.keeping(&own, &written);
-            let (system, known, found) = formulate_with_known_starts(&tried, graph, options);
-            return (system.map(|system| (system, Some(tried))), known, found);
-        }
-        kept = needed;
-        if kept.is_empty() {
-            return as_it_is();
-        }
+    match with_switched(timed, graph, options, (&known, system.linear)) {
+        Ok(Some((system, own, found))) => (Some((system, Some(own))), found),
+        Ok(None) => (Some((system, own)), found),
+        Err(warning) => (Some((system, own)), [found, vec![warning]].concat()),
     }
 }
 
-/// Symbols in the equations, assignments and loops of a system.
-fn rates_read(system: &StateSystem) -> FxHashSet<SymbolId> {
-    let mut roots: Vec<ExprId> = system
-        .derivatives
-        .iter()
-        .chain(&system.output_values)
-        .copied()
-        .collect();
-    roots.extend(system.assignments.iter().map(|assignment| assignment.value));
-    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
-    system.exprs.symbols_of(&roots).into_iter().collect()
+/// The model with those functions of time as inputs that the equations need the rates of; none where there are no such functions.
+/// These are found from the structure, before any equation is written.
+fn with_inputs(model: &Model, graph: &BondGraph, options: &Options) -> Option<Model> {
+    let (mut all, given) = (TimeInputs::of(model), model.inputs.len());
+    let every: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
+    // Smooth functions have further derivatives, and inputs do not.
+    let stepping = every.iter().copied().filter(|at| all.may_step(*at)).collect();
+    let mut kept = FxHashSet::default();
+    let mut is_linear = true;
+    for tried in [every, stepping] {
+        kept = tried;
+        if kept.is_empty() {
+            return None;
+        }
+        let tried = all.keeping(&kept, &FxHashMap::default());
+        if let Some(found) = dependence(&tried, graph, options) {
+            kept = all.needed(&kept, &found, &tried.inputs);
+            is_linear = found.is_linear;
+            break;
+        }
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    let (own, written) = match is_linear {
+        true => (kept, FxHashMap::default()),
+        false => all.steps_apart(&kept),
+    };
+    Some(all.keeping(&own, &written))
 }
 
 /// What an expression depends on.
@@ -109,12 +82,36 @@ enum Kind {
     Other,
 }
 
+/// What an expression does where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Position {
+    /// It is read, or integrated, as an input is.
+    Drive,
+    /// A term of a law or of a source: terms that depend on time alone drive the model, and factors are coefficients.
+    Term,
+    /// A modulus, or a coefficient of a law.
+    Coefficient,
+}
+
+impl Position {
+    /// The position of a part of an expression that depends on more than time.
+    fn inside(self, node: &Node, part: ExprId, kinds: &FxHashMap<ExprId, Kind>) -> Position {
+        let is_constant = |other: &ExprId| *other == part || kinds[other] == Kind::Constant;
+        match (self, node) {
+            (Position::Term, Node::Sum(_) | Node::If(..)) => Position::Term,
+            (Position::Term, Node::Product(list)) if list.iter().all(is_constant) => Position::Term,
+            (Position::Term, _) => Position::Coefficient,
+            _ => self,
+        }
+    }
+}
+
 /// A model whose functions of time are inputs, behind those that were declared.
 pub(crate) struct TimeInputs {
     pub(crate) model: Model,
     kinds: FxHashMap<ExprId, Kind>,
-    /// What became of each expression.
-    replaced: FxHashMap<ExprId, ExprId>,
+    /// What became of each expression that depends on more than time.
+    replaced: FxHashMap<(ExprId, Position), ExprId>,
     /// The symbols of functions of time.
     known: FxHashMap<ExprId, ExprId>,
     /// Signals by their expressions; of several the first.
@@ -143,50 +140,47 @@ impl TimeInputs {
             .collect();
         for at in 0..model.elements.len() {
             let mut law = found.model.elements[at].law.clone();
+            let position = match law {
+                Law::Source { .. } | Law::Nonlinear(_) => Position::Term,
+                Law::Coupler { .. } | Law::Dissipator(_) | Law::Storage { .. } => Position::Coefficient,
+            };
             let mut number = 0;
             for_law(&mut law, &mut |id| {
                 let owner = owner_of_law(model, at, number);
-                *id = found.without_time(*id, &owner);
+                *id = found.without_time(*id, position, &owner);
                 number += 1;
             });
             found.model.elements[at].law = law;
         }
         for (at, integral) in model.integrals.iter().enumerate() {
             let owner = owner(model.path_name(integral.path), model.paths[integral.path.index()].span);
-            found.model.integrals[at].rate = found.without_time(integral.rate, &owner);
+            found.model.integrals[at].rate = found.without_time(integral.rate, Position::Drive, &owner);
         }
         for (at, output) in model.outputs.iter().enumerate() {
             let owner = owner(output.name.to_string(), output.span);
-            found.model.outputs[at].value = found.without_time(output.value, &owner);
+            found.model.outputs[at].value = found.without_time(output.value, Position::Drive, &owner);
         }
         for (at, start) in model.start_conditions.iter().enumerate() {
             let owner = owner(start.name.to_string(), start.span);
-            found.model.start_conditions[at].value = found.without_time(start.value, &owner);
+            found.model.start_conditions[at].value = found.without_time(start.value, Position::Drive, &owner);
         }
         found
     }
 
-    /// Functions whose values stand beside rates of inputs. Where they step, as all that is not zero does at the start, they are on their
-    /// way while the inputs are; so they are needed as inputs although nobody needs their own rates.
-    fn beside_rates(&self, system: &StateSystem, kept: &FxHashSet<usize>, needed: &FxHashSet<usize>) -> Vec<usize> {
-        if system.linear {
-            return Vec::new();
+    /// Of the kept functions those that must be inputs: the equations read their rates, or their values beside rates of inputs. What stands
+    /// beside a rate is on its way while the inputs step, as all that is not 0 does at the start.
+    fn needed(&self, kept: &FxHashSet<usize>, found: &Dependence, inputs: &[Input]) -> FxHashSet<usize> {
+        let rates = found.states.iter().map(|state| &state.1.rates);
+        let rates = rates
+            .chain(found.outputs.iter().map(|output| &output.1.rates))
+            .flatten();
+        let mut read: FxHashSet<SymbolId> = rates.map(|at| inputs[*at].symbol).collect();
+        if !found.is_linear {
+            let moved = found.states.iter().filter(|state| !state.1.rates.is_empty());
+            read.extend(moved.flat_map(|state| &state.1.values).map(|at| inputs[*at].symbol));
         }
-        let definitions = Definitions::of(system);
-        let mut seen: FxHashSet<SymbolId> = FxHashSet::default();
-        for derivative in &system.derivatives {
-            let behind = definitions.behind(system, *derivative);
-            if system.input_rates.iter().any(|rate| behind.contains(rate)) {
-                seen.extend(behind);
-            }
-        }
-        let is_beside = |at: &usize| {
-            let is_needed = needed.contains(at);
-            !is_needed && seen.contains(&self.model.inputs[*at].symbol)
-        };
-        let mut found: Vec<usize> = kept.iter().copied().filter(is_beside).collect();
-        found.sort_unstable();
-        found
+        let is_read = |at: &usize| read.contains(&self.model.inputs[*at].symbol);
+        kept.iter().copied().filter(is_read).collect()
     }
 
     /// The model with these of the new inputs; the others are what is given for them, or written out again.
@@ -213,10 +207,13 @@ impl TimeInputs {
     }
 
     /// Whether the function of an input may step.
-    fn jumps(&self, at: usize) -> bool {
+    fn may_step(&self, at: usize) -> bool {
+        self.model.inputs[at].signal.is_some_and(|signal| self.steps(signal))
+    }
+
+    fn steps(&self, value: ExprId) -> bool {
         let exprs = &self.model.exprs;
-        let signal = self.model.inputs[at].signal.into_iter().collect::<Vec<ExprId>>();
-        exprs.reachable(&signal).into_iter().any(|id| match exprs.node(id) {
+        exprs.reachable(&[value]).into_iter().any(|id| match exprs.node(id) {
             Node::Relation(..) | Node::If(..) => true,
             Node::Call(function, _) => matches!(
                 function,
@@ -227,22 +224,38 @@ impl TimeInputs {
     }
 
     /// An expression with inputs in the place of its largest parts that are functions of time.
-    fn without_time(&mut self, root: ExprId, owner: &Owner) -> ExprId {
+    fn without_time(&mut self, root: ExprId, position: Position, owner: &Owner) -> ExprId {
         let new = |id: ExprId| !self.kinds.contains_key(&id);
-        let order = self.model.exprs.reachable_beyond(&[root], |id| !new(id));
-        for id in order {
-            let node = self.model.exprs.node(id).clone();
-            let kind = self.kind_of(&node);
+        for id in self.model.exprs.reachable_beyond(&[root], |id| !new(id)) {
+            let kind = self.kind_of(self.model.exprs.node(id));
             self.kinds.insert(id, kind);
-            let now = match kind {
-                Kind::Other => self.rebuilt(id, &node, owner),
-                _ => id,
-            };
-            self.replaced.insert(id, now);
         }
-        match self.kinds[&root] {
-            Kind::Timed => self.input_for(root, owner, true),
-            _ => self.replaced[&root],
+        let mut open = vec![(root, position, false)];
+        while let Some((id, position, is_ready)) = open.pop() {
+            if self.kinds[&id] != Kind::Other || self.replaced.contains_key(&(id, position)) {
+                continue;
+            }
+            let node = self.model.exprs.node(id).clone();
+            if is_ready {
+                let now = self.rebuilt(id, &node, position, owner);
+                self.replaced.insert((id, position), now);
+            } else {
+                open.push((id, position, true));
+                let parts = node
+                    .children()
+                    .map(|part| (part, position.inside(&node, part, &self.kinds), false));
+                open.extend(parts);
+            }
+        }
+        self.now(root, position, owner, true)
+    }
+
+    /// What became of an expression.
+    fn now(&mut self, id: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
+        match self.kinds[&id] {
+            Kind::Constant => id,
+            Kind::Timed => self.function_of_time(id, position, owner, is_whole),
+            Kind::Other => self.replaced[&(id, position)],
         }
     }
 
@@ -265,57 +278,85 @@ impl TimeInputs {
     }
 
     /// A node that depends on more than time, over inputs where its parts depend on time alone.
-    fn rebuilt(&mut self, id: ExprId, node: &Node, owner: &Owner) -> ExprId {
-        let mut now: FxHashMap<ExprId, ExprId> = node.children().map(|child| (child, self.replaced[&child])).collect();
-        let is_timed = |kinds: &FxHashMap<ExprId, Kind>, child: &ExprId| kinds[child] == Kind::Timed;
-        match node {
-            // Conditions have no rates.
-            Node::Relation(..) | Node::Not(_) => return id,
-            Node::Sum(list) | Node::Product(list) => {
-                let is_sum = matches!(node, Node::Sum(_));
-                let takes_part = |kinds: &FxHashMap<ExprId, Kind>, child: &ExprId| match is_sum {
-                    true => kinds[child] != Kind::Other,
-                    false => is_timed(kinds, child),
-                };
-                if !list.iter().any(|child| is_timed(&self.kinds, child)) {
-                    return self.model.exprs.rebuild(node, &now);
+    fn rebuilt(&mut self, id: ExprId, node: &Node, position: Position, owner: &Owner) -> ExprId {
+        // Conditions have no rates.
+        if matches!(node, Node::Relation(..) | Node::Not(_)) {
+            return id;
+        }
+        let mut now: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        let (mut together, mut others) = (Vec::new(), Vec::new());
+        for part in node.children() {
+            let inside = position.inside(node, part, &self.kinds);
+            match (node, self.kinds[&part]) {
+                (Node::Sum(_), Kind::Timed | Kind::Constant) | (Node::Product(_), Kind::Timed) => together.push(part),
+                (Node::If(condition, ..), _) if *condition == part => {
+                    now.insert(part, part);
                 }
-                let (own, others): (Vec<ExprId>, Vec<ExprId>) =
-                    list.iter().partition(|child| takes_part(&self.kinds, child));
-                let together = match is_sum {
-                    true => self.model.exprs.sum(own),
-                    false => self.model.exprs.product(own),
-                };
-                let input = self.input_for(together, owner, false);
-                let mut parts: Vec<ExprId> = others.iter().map(|child| now[child]).collect();
-                return match is_sum {
-                    true => {
-                        parts.push(input);
-                        self.model.exprs.sum(parts)
-                    }
-                    false => {
-                        parts.insert(0, input);
-                        self.model.exprs.product(parts)
-                    }
-                };
-            }
-            Node::If(condition, ..) => {
-                now.insert(*condition, *condition);
-                for child in node.children().filter(|child| child != condition) {
-                    if is_timed(&self.kinds, &child) {
-                        now.insert(child, self.input_for(child, owner, false));
-                    }
-                }
-            }
-            _ => {
-                for child in node.children() {
-                    if is_timed(&self.kinds, &child) {
-                        now.insert(child, self.input_for(child, owner, false));
-                    }
+                _ => {
+                    let replaced = self.now(part, inside, owner, false);
+                    now.insert(part, replaced);
+                    others.push(replaced);
                 }
             }
         }
-        self.model.exprs.rebuild(node, &now)
+        let Some(timed) = together.iter().copied().find(|part| self.kinds[part] == Kind::Timed) else {
+            now.extend(together.into_iter().map(|part| (part, part)));
+            return self.model.exprs.rebuild(node, &now);
+        };
+        let inside = position.inside(node, timed, &self.kinds);
+        if matches!(node, Node::Sum(_)) {
+            let together = self.model.exprs.sum(together);
+            others.push(self.function_of_time(together, inside, owner, false));
+            self.model.exprs.sum(others)
+        } else {
+            let together = self.model.exprs.product(together);
+            others.insert(0, self.function_of_time(together, inside, owner, false));
+            self.model.exprs.product(others)
+        }
+    }
+
+    /// What stands for a function of time: an input; of a modulus or a coefficient its value at the start, and an input for what it
+    /// differs by from that where it may step.
+    fn function_of_time(&mut self, value: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
+        if position != Position::Coefficient {
+            return self.input_for(value, owner, is_whole);
+        }
+        if !self.steps(value) {
+            return value;
+        }
+        let start = self.at_start(value);
+        let difference = self.model.exprs.sub(value, start);
+        let input = self.input_for(difference, owner, is_whole);
+        self.model.exprs.add(start, input)
+    }
+
+    /// A function of time just after the start.
+    fn at_start(&mut self, value: ExprId) -> ExprId {
+        let time = self.model.time;
+        let exprs = &mut self.model.exprs;
+        let is_time = |node: &Node| matches!(node, Node::Symbol(symbol) if *symbol == time);
+        let start = exprs.zero();
+        let mut now: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for id in exprs.reachable(&[value]) {
+            let node = exprs.node(id).clone();
+            let known = match node {
+                Node::Symbol(_) if is_time(&node) => start,
+                Node::Relation(relation, a, b) => {
+                    let (left, right) = (is_time(exprs.node(a)), is_time(exprs.node(b)));
+                    let later = match relation {
+                        Relation::Greater if left && !right => Relation::GreaterEqual,
+                        Relation::LessEqual if left && !right => Relation::Less,
+                        Relation::Less if right && !left => Relation::LessEqual,
+                        Relation::GreaterEqual if right && !left => Relation::Greater,
+                        _ => relation,
+                    };
+                    exprs.relation(later, now[&a], now[&b])
+                }
+                _ => exprs.rebuild(&node, &now),
+            };
+            now.insert(id, known);
+        }
+        now[&value]
     }
 
     /// The input that a function of time is.

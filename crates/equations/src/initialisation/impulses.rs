@@ -364,7 +364,7 @@ impl StartSolver<'_> {
         let own = self.system.inputs.len();
         columns.extend(&probe.input_rates[..own]);
         let derivatives = probe.derivatives.clone();
-        let derivatives = expanded(&mut probe, &derivatives)?;
+        let derivatives = expanded_along(&mut probe, &derivatives, Some(&columns))?;
         let mut copied: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (there, here) in probe.states.iter().zip(&self.system.states) {
             let (there, here) = (probe.exprs.symbol(there.symbol), self.system.exprs.symbol(here.symbol));
@@ -375,6 +375,7 @@ impl StartSolver<'_> {
             second.impulses.len() as u32,
             (second.impulses.len() + second.constants.len()) as u32,
         );
+        let shared = impulses.model.exprs.symbol_count() as u32;
         let count = self.system.states.len();
         let mut response = Response {
             moves: vec![Vec::new(); count],
@@ -386,6 +387,12 @@ impl StartSolver<'_> {
             let row = gradient.row(&mut probe.exprs, derivatives[*at]).ok()?;
             let mut base = Vec::new();
             for (column, entry) in row.iter() {
+                let symbols = probe.exprs.symbols_of(&[*entry]);
+                // What the second formulation alone has means nothing here.
+                let is_state = |symbol: &SymbolId| probe.states.iter().any(|state| state.symbol == *symbol);
+                if !symbols.iter().all(|symbol| symbol.0 < shared || is_state(symbol)) {
+                    return None;
+                }
                 let entry = self.system.exprs.import(&probe.exprs, *entry, &mut copied);
                 let entry = self.at_start(entry, storage)?;
                 match *column {
@@ -523,6 +530,11 @@ fn starts_in<F: Present>(
 
 /// Expressions with the values of assignments in their places; none where they depend on the unknowns of loops.
 fn expanded(system: &mut StateSystem, roots: &[ExprId]) -> Option<Vec<ExprId>> {
+    expanded_along(system, roots, None)
+}
+
+/// The same along some symbols: a loop that these are not in stays as it is.
+fn expanded_along(system: &mut StateSystem, roots: &[ExprId], along: Option<&[SymbolId]>) -> Option<Vec<ExprId>> {
     let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let mut known = FxHashMap::default();
     for assignment in &system.assignments {
@@ -535,11 +547,18 @@ fn expanded(system: &mut StateSystem, roots: &[ExprId]) -> Option<Vec<ExprId>> {
     let roots = system
         .exprs
         .substitute_on(roots, &mut known, |symbol| values.get(&symbol).copied());
-    let unknowns: FxHashSet<SymbolId> = system
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.iter().copied())
-        .collect();
+    let mut moving: FxHashSet<SymbolId> = along.into_iter().flatten().copied().collect();
+    let mut unknowns: FxHashSet<SymbolId> = FxHashSet::default();
+    for each in &system.loops {
+        let residuals = system
+            .exprs
+            .substitute_on(&each.residuals, &mut known, |symbol| values.get(&symbol).copied());
+        let mut symbols = system.exprs.symbols_of(&residuals).into_iter();
+        if along.is_none() || symbols.any(|symbol| moving.contains(&symbol)) {
+            moving.extend(&each.unknowns);
+            unknowns.extend(&each.unknowns);
+        }
+    }
     let mut symbols = system.exprs.symbols_of(&roots).into_iter();
     (!symbols.any(|symbol| unknowns.contains(&symbol))).then_some(roots)
 }

@@ -9,11 +9,12 @@
 
 use crate::bond::BondGraph;
 use crate::formulation::driver::{KnownStarts, formulate};
+use crate::index_reduction::dependence::dependence;
 use crate::index_reduction::input_owner::{Owner, owner, owner_of_law};
 use crate::initialisation::impulse_sources::constant_part;
-use crate::initialisation::start_values::Definitions;
 use crate::options::Options;
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
+use crate::parameter_values::parameter_values;
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind, to_f64};
 use lgm_model::system::StateSystem;
 use lgm_model::{Input, Law, Model, Output};
 use lgm_source::codes::Code;
@@ -45,17 +46,14 @@ pub(crate) fn with_switched(
     if all.inputs.len() == model.inputs.len() {
         return Ok(None);
     }
-    let Some((system, _)) = formulated(&all, graph, options) else {
+    let Some(found) = dependence(&all, graph, options) else {
         return Err(unknown_starts(model));
     };
-    let (first, definitions) = (model.inputs.len(), Definitions::of(&system));
+    let first = model.inputs.len();
     let mut read: FxHashSet<usize> = FxHashSet::default();
     let mut moves_unknown = false;
-    for (state, derivative) in system.states.iter().zip(&system.derivatives) {
-        let behind = definitions.behind(&system, *derivative);
-        let own: Vec<usize> = (first..all.inputs.len())
-            .filter(|at| behind.contains(&system.input_rates[*at]))
-            .collect();
+    for (state, behind) in &found.states {
+        let own: Vec<usize> = behind.rates.iter().copied().filter(|at| *at >= first).collect();
         moves_unknown |= !own.is_empty() && !state.start_given && !known.states.contains(&state.name);
         read.extend(own);
     }
@@ -63,9 +61,9 @@ pub(crate) fn with_switched(
         return Ok(None);
     }
     let kept = with_constants(model, &begun, &|number| read.contains(&(first + number)), true);
-    match formulated(&kept, graph, options) {
-        Some((system, found)) => Ok(Some((system, kept, found))),
-        None => Err(unknown_starts(model)),
+    match formulate(&kept, graph, options) {
+        (Some(system), found) if !has_errors(&found) => Ok(Some((system, kept, found))),
+        _ => Err(unknown_starts(model)),
     }
 }
 
@@ -78,12 +76,6 @@ fn unknown_starts(model: &Model) -> Diagnostic {
     .label(model.span, "the equations with these sources switched on at the start cannot be written")
     .note("storage that follows such a source, and has no start of its own, begins at 0")
     .help("give that storage a `start`; often an output that needs a second derivative is the reason: leave it out to see")
-}
-
-fn formulated(model: &Model, graph: &BondGraph, options: &Options) -> Option<(StateSystem, Vec<Diagnostic>)> {
-    let (system, found) = formulate(model, graph, options);
-    let system = system.filter(|_| !has_errors(&found))?;
-    Some((system, found))
 }
 
 /// The model with inputs for the constant parts of sources and for the beginning of what others control, or for some of these by
@@ -195,23 +187,37 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
     if names.is_empty() {
         return Ok(Begun::default());
     }
-    let Some((system, _)) = formulated(&probe, graph, options) else {
+    let Some(found) = dependence(&probe, graph, options) else {
         return Err(unknown_starts(model));
     };
-    let definitions = Definitions::of(&system);
     let has_no_impulse = |name: &str| {
-        let at = system.outputs.iter().position(|output| *output.name == *name)?;
-        let behind = definitions.behind(&system, system.output_values[at]);
-        (!system.input_rates.iter().any(|rate| behind.contains(rate))).then_some(())
+        let mut outputs = found.outputs.iter();
+        outputs.any(|(output, read)| **output == *name && read.rates.is_empty())
     };
-    let finite = names.into_iter().filter(|(name, _)| has_no_impulse(name).is_some());
+    let finite = names.into_iter().filter(|(name, _)| has_no_impulse(name));
     Ok(finite.map(|entry| entry.1).collect())
 }
 
-/// Whether some storage or declared state does not begin at rest.
+/// Whether some storage or declared state does not begin at rest, or a source that follows others is not 0 at rest.
 fn begins_in_motion(model: &Model) -> bool {
     let storage = model.elements.iter().flat_map(|element| element.start.iter().flatten());
     let declared = model.integrals.iter().filter_map(|integral| integral.start.as_ref());
     let mut starts = storage.chain(declared);
-    starts.any(|start| !model.exprs.is_zero(*start))
+    if starts.any(|start| !model.exprs.is_zero(*start)) {
+        return true;
+    }
+    let parameters = parameter_values(model);
+    let at_rest = |symbol: SymbolId| Some(parameters.get(&symbol).map_or(0.0, to_f64));
+    let is_controlled = |symbol: &SymbolId| {
+        let kind = model.exprs.symbol_info(*symbol).kind;
+        matches!(kind, SymbolKind::Measure | SymbolKind::State)
+    };
+    let sources = model.elements.iter().filter_map(|element| match &element.law {
+        Law::Source { values, .. } => Some(values),
+        _ => None,
+    });
+    sources.flatten().any(|value| {
+        let is_controlled = model.exprs.symbols_of(&[*value]).iter().any(is_controlled);
+        is_controlled && model.exprs.evaluate_unchecked(&[*value], &at_rest)[0] != 0.0
+    })
 }

@@ -2,8 +2,9 @@
 
 mod laws;
 mod links;
+mod quantities;
+pub(super) mod ranges;
 mod rates;
-mod totals;
 
 use super::names::port_variable_name;
 use super::prepare::Prepared;
@@ -14,10 +15,8 @@ use crate::formulation::assemble::Obstacle;
 use crate::formulation::matrices::{Present, is_negative};
 use crate::formulation::outputs::OutputFault;
 use crate::index_reduction::{Reduced, Refusal, Solve, reduce};
-use crate::nonlinear::linearity::varies;
-use crate::state_selection::conserved_quantities::{self, Momentum};
+use crate::state_selection::conserved_quantities::{self, Conserved};
 use crate::state_selection::energies::change_states;
-use crate::state_selection::knees::Knee;
 use crate::state_selection::links::Links;
 use crate::state_selection::states::StateRequest;
 use indexmap::IndexMap;
@@ -25,7 +24,6 @@ use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Law, Model, PortId, StateChoice};
-use num_traits::Signed;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// Who is to blame for a definition.
@@ -68,8 +66,8 @@ pub(crate) enum Value {
 pub(crate) struct Definition {
     pub(crate) value: Value,
     pub(crate) blame: Blame,
-    /// Where the value is the inverse of a law and not defined everywhere, though the law is: what of the law is to be zero, with the
-    /// symbol in the place of what it stands for. A loop is better solved by that.
+    /// Where the value lacks values that the law has, or is a root: what of the law is to be zero, with the symbol in the place of what it
+    /// stands for. A loop is better solved by that.
     pub(crate) law: Option<ExprId>,
 }
 
@@ -82,10 +80,12 @@ pub(crate) struct Definitions {
     pub(crate) outputs: usize,
     /// Symbols whose rates the rates of states depend on.
     pub(crate) rated: FxHashSet<SymbolId>,
+    /// The variables that follow from conserved quantities.
+    pub(crate) conserved: FxHashSet<SymbolId>,
     /// What the totals among the states follow from at the start; the values are the last roots.
     pub(crate) starts: Vec<Option<StartConstraint>>,
-    /// The knees, by their places, that rates of states still pass through.
-    pub(crate) needles: Vec<usize>,
+    /// The ports of nonlinear storage that shares its rate with other storage, without a state that holds what both store.
+    pub(crate) unshared: Vec<PortId>,
 }
 
 /// Rates and drifts that are still to be written down.
@@ -155,22 +155,6 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
     added
 }
 
-/// Whether an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
-fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
-    let is_size = |id: ExprId| matches!(exprs.node(id), Node::Call(Function::Abs, _));
-    exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
-        Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
-        Node::Call(Function::Sqrt, list) => is_size(list[0]) || !varies(exprs, list[0]),
-        Node::Power(base, exponent) => {
-            let power = exprs.as_number(*exponent);
-            let is_whole = power.is_some_and(|power| power.is_integer() && power.is_positive());
-            let is_root = power.is_some_and(|power| power.is_positive()) && is_size(*base);
-            is_whole || is_root || !varies(exprs, *base)
-        }
-        _ => true,
-    })
-}
-
 impl Definitions {
     /// The nodes of the largest definition as it is written, and of all that there are, shared parts counted once.
     pub(crate) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
@@ -183,9 +167,9 @@ impl Definitions {
         (largest, exprs.reachable(&all).len())
     }
 
-    /// The symbols that the rates of the states depend on.
-    fn behind_states(&self, exprs: &Exprs) -> FxHashSet<SymbolId> {
-        let mut waiting = exprs.symbols_of(&self.roots[..self.states]);
+    /// The symbols that expressions depend on, through the definitions.
+    pub(crate) fn behind(&self, exprs: &Exprs, roots: &[ExprId]) -> FxHashSet<SymbolId> {
+        let mut waiting = exprs.symbols_of(roots);
         let mut seen: FxHashSet<SymbolId> = waiting.iter().copied().collect();
         while let Some(symbol) = waiting.pop() {
             let Some(definition) = self.map.get(&symbol) else {
@@ -196,6 +180,24 @@ impl Definitions {
             waiting.extend(behind.filter(|symbol| seen.insert(*symbol)));
         }
         seen
+    }
+
+    /// Nonlinear storage whose rate the rates of states pass through, among the sources with their values: no conserved quantity is the
+    /// state in its place.
+    fn unshared<'s>(
+        &self,
+        prepared: &Prepared,
+        exprs: &Exprs,
+        behind: &FxHashSet<SymbolId>,
+        sources: impl Iterator<Item = (&'s PortId, &'s ExprId)>,
+    ) -> Vec<PortId> {
+        let Prepared { model, causality, .. } = prepared;
+        let is_among = |id: ExprId, set: &FxHashSet<SymbolId>| matches!(exprs.node(id), Node::Symbol(symbol) if set.contains(symbol));
+        let unshared = sources.filter(|(port, given)| match links::follows(model, causality, **port) {
+            true => is_among(**given, behind),
+            false => conserved_quantities::gives_co_energy(model, **port) && is_among(**given, &self.rated),
+        });
+        unshared.map(|entry| *entry.0).collect()
     }
 
     /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
@@ -235,10 +237,10 @@ impl Definitions {
         };
         let is_energy: Vec<bool> = reduced.independent.iter().map(choice_of).collect();
         let co_energies = change_states(model, field, &mut reduced, &is_energy)?;
-        let mut momenta = conserved_quantities::find(prepared, field, &mut system.exprs, &reduced);
-        conserved_quantities::take_places(prepared, system, &reduced, &mut momenta);
+        let mut quantities = conserved_quantities::find(prepared, field, &mut system.exprs, &reduced);
+        conserved_quantities::take_places(prepared, system, &reduced, &mut quantities);
         let followers = reduced.wanted.split_off(asked);
-        let totals = momenta.iter().map(|momentum| momentum.state).collect();
+        let totals = quantities.iter().map(|quantity| quantity.state).collect();
         let links = links::links(prepared, system, &reduced, &followers, &totals);
         let drifts = vec![None; reduced.known.drifts];
         let mut builder = Builder {
@@ -262,39 +264,37 @@ impl Definitions {
             co_energies,
             totals: Vec::new(),
         };
-        let found = builder.define(prepared, system, &momenta, &is_energy, conjugates, others);
+        let found = builder.define(prepared, system, &quantities, &is_energy, conjugates, others);
         let given: Vec<ExprId> = builder.sources;
         let (exprs, map, reduced) = (builder.exprs, builder.definitions, builder.reduced);
         let (mut rated, rates) = (builder.rated, builder.rates);
         let totals = builder.totals;
         system.exprs = exprs;
         let roots = found?;
-        conserved_quantities::close_starts(model, system, &mut momenta, &totals);
-        let starts = roots[roots.len() - momenta.len()..].iter().zip(&momenta);
+        conserved_quantities::close_starts(model, system, &mut quantities, &totals);
+        let starts = roots[roots.len() - quantities.len()..].iter().zip(&quantities);
         let mut definitions = Definitions {
             starts: starts
-                .map(|(root, momentum)| momentum.start_constraint(*root))
+                .map(|(root, quantity)| quantity.start_constraint(*root))
                 .collect(),
             map,
             roots,
             states: system.states.len(),
             outputs: model.outputs.len(),
             rated: FxHashSet::default(),
-            needles: Vec::new(),
+            conserved: quantities.iter().map(|quantity| quantity.variable).collect(),
+            unshared: Vec::new(),
         };
-        if rated.is_empty() && prepared.knees.is_empty() {
+        if rated.is_empty() {
             return Ok((definitions, links));
         }
-        let behind = definitions.behind_states(&system.exprs);
+        let behind = definitions.behind(&system.exprs, &definitions.roots[..definitions.states]);
         let exprs = &system.exprs;
         let is_behind = |id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if behind.contains(symbol));
-        // What leaps moves a state only if the rate of one depends on its rate: where totals are the states, it moves none.
+        // A jump moves a state only if the rate of one depends on its rate: where conserved quantities are the states, it moves none.
         rated.retain(|symbol| rates.get(symbol).is_some_and(|rate| is_behind(*rate)));
         definitions.rated = rated;
-        let value = |knee: &Knee| Some(given[reduced.sources.iter().position(|port| *port == knee.port)?]);
-        let knees = prepared.knees.iter().enumerate();
-        let needles = knees.filter(|(_, knee)| value(knee).is_none_or(is_behind));
-        definitions.needles = needles.map(|entry| entry.0).collect();
+        definitions.unshared = definitions.unshared(prepared, exprs, &behind, reduced.sources.iter().zip(&given));
         Ok((definitions, links))
     }
 }
@@ -328,7 +328,7 @@ impl<F: Present> Builder<'_, F> {
     fn symbols_of_rates(
         &mut self,
         system: &StateSystem,
-        momenta: &[Momentum<F::Element>],
+        quantities: &[Conserved<F::Element>],
         is_energy: &[bool],
     ) -> (Vec<SymbolId>, Vec<SymbolId>) {
         let mut derivatives = Vec::with_capacity(system.states.len());
@@ -353,14 +353,14 @@ impl<F: Present> Builder<'_, F> {
         let mut own: Vec<SymbolId> = derivatives[..storage].to_vec();
         let states = system.states[..storage].iter();
         let mut variables: Vec<SymbolId> = states.map(|state| state.symbol).collect();
-        for momentum in momenta {
-            let name = format!("der({})", self.exprs.symbol_info(momentum.variable).name);
+        for quantity in quantities {
+            let name = format!("der({})", self.exprs.symbol_info(quantity.variable).name);
             let symbol = self.exprs.new_symbol(name, SymbolKind::Assignment);
             let rate = self.exprs.symbol(symbol);
-            self.rates.insert(momentum.variable, rate);
+            self.rates.insert(quantity.variable, rate);
             self.of_first_order.insert(symbol);
-            own[momentum.state] = symbol;
-            variables[momentum.state] = momentum.variable;
+            own[quantity.state] = symbol;
+            variables[quantity.state] = quantity.variable;
         }
         self.states = variables.into_iter().map(|symbol| self.exprs.symbol(symbol)).collect();
         for k in 0..storage {
@@ -412,13 +412,13 @@ impl<F: Present> Builder<'_, F> {
         &mut self,
         prepared: &Prepared,
         system: &StateSystem,
-        momenta: &[Momentum<F::Element>],
+        quantities: &[Conserved<F::Element>],
         is_energy: &[bool],
         conjugates: usize,
         others: usize,
     ) -> Result<Vec<ExprId>, Failure> {
         let model = self.model;
-        let (derivatives, own) = self.symbols_of_rates(system, momenta, is_energy);
+        let (derivatives, own) = self.symbols_of_rates(system, quantities, is_energy);
         let mut held: FxHashMap<ExprId, (ExprId, ExprId)> = FxHashMap::default();
         for (integral, state) in model.integrals.iter().zip(&system.states[self.reduced.known.storage..]) {
             if integral.holds(integral.rate) {
@@ -439,7 +439,7 @@ impl<F: Present> Builder<'_, F> {
             self.insert(*symbol, Value::Explicit(value), Blame::Model);
         }
         self.nonlinear_laws(prepared)?;
-        self.totals = self.define_momenta(system, momenta, &derivatives)?;
+        self.totals = self.define_conserved(system, quantities, &derivatives)?;
         for (k, symbol) in own.iter().enumerate() {
             let blame = Blame::Element(model.ports[self.reduced.independent[k].index()].element);
             if is_energy[k] {
@@ -466,7 +466,7 @@ impl<F: Present> Builder<'_, F> {
             let value = self.row(&row)?;
             roots.push(value);
         }
-        roots.extend(momenta.iter().map(|momentum| self.states[momentum.state]));
+        roots.extend(quantities.iter().map(|quantity| self.states[quantity.state]));
         self.write_waiting()?;
         Ok(roots)
     }

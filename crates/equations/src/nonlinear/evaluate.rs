@@ -99,7 +99,7 @@ pub(crate) fn linearised(
             jacobian[(row, column)] = value.1;
         }
     }
-    let is_finite = values.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+    let is_finite = values.iter().all(|value| value.is_finite());
     is_finite.then_some((values, jacobian))
 }
 
@@ -124,8 +124,12 @@ pub(crate) fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()
         .iter()
         .map(|value| value.1)
         .collect();
-    if along.iter().all(|value| value.is_finite()) {
-        let rates = jacobian.lu().solve(&DVector::from_vec(along))?;
+    // Where the loops have no slopes, as turbulent laws at rest, nothing is known of the rates.
+    let is_finite = along.iter().chain(jacobian.iter()).all(|value| value.is_finite());
+    let rates = is_finite
+        .then(|| jacobian.lu().solve(&DVector::from_vec(along)))
+        .flatten();
+    if let Some(rates) = rates {
         for (unknown, rate) in unknowns.iter().zip(rates.iter()) {
             point.insert(*unknown, (point[unknown].0, -rate));
         }

@@ -2,12 +2,12 @@
 //!
 //! A cycle of definitions is an algebraic loop. Its members that others depend on in a nonlinear way are candidates for tearing; with
 //! their values taken as known, what is left must fall apart into assignments and linear cycles. The smallest set that
-//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken. Candidates that are linear
-//! combinations of others are none.
+//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken.
 
+mod components;
 mod linear;
-mod tearing;
 
+use super::definitions::ranges::is_defined_everywhere;
 use super::definitions::{Blame, Definition, Definitions, Value};
 use crate::diagnosis::refusal::Failure;
 use crate::formulation::assemble::Obstacle;
@@ -15,9 +15,10 @@ use crate::formulation::matrices::is_negative;
 use crate::formulation::shared_arena::SharedArena;
 use crate::nonlinear::linearity::varies;
 use crate::simplification::shorten::is_large;
+use components::components;
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};
-use lgm_algebra::{ExactValues, Field, FromExpression, RationalFunctions};
+use lgm_algebra::{ExactValues, Field, FromExpression, PrimeField, RationalFunctions, Sampled};
 use linear::{Form, solve_forms};
 use num_rational::BigRational;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -29,7 +30,7 @@ pub(crate) struct TornLoop {
     pub(crate) residuals: Vec<ExprId>,
     /// Whose each residual is.
     pub(crate) blames: Vec<Blame>,
-    /// Of each unknown, whether a law asks for its rate.
+    /// Of each unknown, whether it says what storage holds: a law asks for its rate, or it follows from a conserved quantity.
     pub(crate) rated: Vec<bool>,
 }
 
@@ -94,6 +95,7 @@ pub(crate) fn resolve(
         states,
         outputs,
         rated,
+        conserved,
         ..
     } = definitions;
     let is_rate = |id: &ExprId| match exprs.node(*id) {
@@ -110,6 +112,7 @@ pub(crate) fn resolve(
         blocks: Vec::new(),
         rates,
         rated,
+        conserved,
         given: ExactValues::new(given),
     };
     let needed = resolver.needed(&roots);
@@ -136,6 +139,8 @@ struct Resolver<'a> {
     rates: FxHashSet<SymbolId>,
     /// Symbols whose rates the rates of states depend on.
     rated: FxHashSet<SymbolId>,
+    /// The variables that follow from conserved quantities.
+    conserved: FxHashSet<SymbolId>,
     /// The values of the parameters.
     given: ExactValues,
 }
@@ -196,15 +201,14 @@ impl Resolver<'_> {
 
     fn cycle(&mut self, members: Vec<SymbolId>) -> Result<(), Failure> {
         self.prefer_laws(&members);
+        self.share(&members);
         let (torn, _) = self.nonlinear_members(&members);
         if torn.is_empty() {
             return self.solve_linear(&members);
         }
-        if self.relate(&members, &torn) {
-            return self.order(&members);
-        }
         let torn = self.fewest(&members, torn);
         let rest = without(&members, &torn);
+        let before = self.assignments.len();
         self.order(&rest)?;
         let mut residuals = Vec::with_capacity(torn.len());
         for symbol in &torn {
@@ -216,23 +220,74 @@ impl Resolver<'_> {
                 }
             });
         }
+        let is_conserved = members.iter().any(|symbol| self.conserved.contains(symbol));
+        if let ([unknown], [residual]) = (&torn[..], &residuals[..])
+            && let Some(value) = self.closed_form(*unknown, *residual, before)
+        {
+            self.assignments.insert(before, (*unknown, value));
+            return Ok(());
+        }
         self.loops.push(TornLoop {
             blames: torn.iter().map(|symbol| self.map[symbol].blame).collect(),
-            rated: torn.iter().map(|symbol| self.rated.contains(symbol)).collect(),
+            rated: torn
+                .iter()
+                .map(|symbol| is_conserved || self.rated.contains(symbol))
+                .collect(),
             unknowns: torn,
             residuals,
         });
         Ok(())
     }
 
-    /// Takes laws for inverses that are not defined everywhere: on the way to a solution, and where the solution is near the edge of
-    /// what the inverse has values for, as that of a diode which blocks, the law can be evaluated and the inverse cannot.
+    /// The solution of a loop with one unknown, where it has a closed form with values everywhere: two orifices in series are one. The
+    /// assignments from a place on are parts of the loop.
+    fn closed_form(&mut self, unknown: SymbolId, residual: ExprId, first: usize) -> Option<ExprId> {
+        let mut parts: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        for (symbol, value) in &self.assignments[first..] {
+            let value = self.exprs.substitute(&[*value], |symbol| parts.get(&symbol).copied())[0];
+            parts.insert(*symbol, value);
+        }
+        let whole = self.exprs.substitute(&[residual], |symbol| parts.get(&symbol).copied())[0];
+        let value = self.exprs.isolate(whole, unknown)?;
+        (!is_large(self.exprs, value) && is_defined_everywhere(self.exprs, value)).then_some(value)
+    }
+
+    /// Takes laws for solved forms that are not defined everywhere or are roots: on the way to a solution, and where the solution is near
+    /// the edge of what the inverse has values for, as that of a diode which blocks, the law can be evaluated and the inverse cannot.
     fn prefer_laws(&mut self, members: &[SymbolId]) {
         for symbol in members {
             if let Some(definition) = self.map.get_mut(symbol)
                 && let Some(law) = definition.law.take()
             {
                 definition.value = Value::Implicit(law);
+            }
+        }
+    }
+
+    /// Members with the same value, or with that of another turned round, as the voltages of two diodes back to back, become one.
+    fn share(&mut self, members: &[SymbolId]) {
+        let mut sampled = Sampled::new(11);
+        let mut known: FxHashMap<u64, SymbolId> = FxHashMap::default();
+        for symbol in members {
+            let Value::Explicit(value) = self.map[symbol].value else {
+                continue;
+            };
+            let Ok(value) = sampled.from_expression(self.exprs, value) else {
+                continue;
+            };
+            let same = match (known.get(&value), known.get(&PrimeField.neg(&value))) {
+                (Some(other), _) => self.exprs.symbol(*other),
+                (None, Some(other)) => {
+                    let other = self.exprs.symbol(*other);
+                    self.exprs.neg(other)
+                }
+                (None, None) => {
+                    known.insert(value, *symbol);
+                    continue;
+                }
+            };
+            if let Some(definition) = self.map.get_mut(symbol) {
+                definition.value = Value::Explicit(same);
             }
         }
     }
@@ -533,66 +588,4 @@ fn nonlinear_symbols(exprs: &Exprs, root: ExprId, inside: &FxHashSet<SymbolId>) 
         all.insert(id, symbols);
     }
     found
-}
-
-/// Strongly connected components of a graph given by what each node depends on, what is depended on first (Tarjan 1972).
-fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
-    let count = edges.len();
-    let (mut index, mut low) = (vec![NEW; count], vec![0; count]);
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut found) = (Vec::new(), Vec::new());
-    let mut next = 0;
-    for start in 0..count {
-        if index[start] != NEW {
-            continue;
-        }
-        let mut calls: Vec<(usize, usize)> = vec![(start, 0)];
-        while let Some((node, position)) = calls.pop() {
-            if position == 0 {
-                index[node] = next;
-                low[node] = next;
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(&other) = edges[node].get(position) {
-                calls.push((node, position + 1));
-                if index[other] == NEW {
-                    calls.push((other, 0));
-                } else if on_stack[other] {
-                    low[node] = low[node].min(index[other]);
-                }
-                continue;
-            }
-            if let Some((parent, _)) = calls.last() {
-                low[*parent] = low[*parent].min(low[node]);
-            }
-            if low[node] == index[node] {
-                let mut component = Vec::new();
-                while let Some(member) = stack.pop() {
-                    on_stack[member] = false;
-                    component.push(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                component.sort_unstable();
-                found.push(component);
-            }
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn components_come_after_what_they_depend_on() {
-        // 0 -> 1 -> 2 -> 1, 2 -> 3, and 4 alone.
-        let edges = vec![vec![1], vec![2], vec![1, 3], vec![], vec![]];
-        assert_eq!(components(&edges), [vec![3], vec![1, 2], vec![0], vec![4]]);
-    }
 }

@@ -10,7 +10,8 @@
 //!   measured variables (a modulus that depends on them);
 //! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
 //!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
-//! - the variable of a storage that others share with saturating storage follows from their total, which is the state ([`conserved_quantities`](crate::state_selection::conserved_quantities)).
+//! - the variable of a storage that nonlinear storage shares follows from what both hold, which is the state
+//!   ([`conserved_quantities`]).
 //!
 //! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
 //! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`](crate::simplification::present)
@@ -32,19 +33,19 @@ use crate::causality::Causality;
 use crate::diagnosis::refusal::Failure;
 use crate::formulation::frame;
 use crate::formulation::shared_arena::SharedArena;
+use crate::index_reduction::read::{Dependence, Read};
 use crate::simplification::shorten::{LARGE, Shortening};
-use crate::state_selection::knees::Knee;
+use crate::state_selection::conserved_quantities;
 use crate::state_selection::links::Links;
 use crate::state_selection::states::StateRequest;
 use definitions::Definitions;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{ElementId, Model, PortId};
+use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
-use prepare::{Folds, Prepared};
+use prepare::Prepared;
 
-pub(crate) use crate::simplification::shorten::{is_large, lowest_terms};
 pub(crate) use linearity::applies;
 
 /// What the equations of a model are before they are written down.
@@ -54,8 +55,6 @@ pub(crate) struct Built {
     pub(crate) columns: Vec<ExprId>,
     /// Which storage the states are of.
     pub(crate) links: Links,
-    /// Whether the rate of a state depends on the rate of storage whose law has folds.
-    pub(crate) passes_folds: bool,
 }
 
 /// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
@@ -93,14 +92,34 @@ pub(crate) fn assigned(
     retain: &[ElementId],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Model, BondGraph, Causality) {
-    let mut prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
-    // Whether totals can be states is known of the equations alone.
-    if !prepared.folded.is_empty()
-        && let Ok(Some((built, _))) = build(model, &Options::default(), retain, Some(&|_| Vec::new()), diagnostics)
-    {
-        prepared = built;
-    }
+    let prepared = prepare::prepare(model, retain, diagnostics);
     (prepared.model, prepared.graph, prepared.causality)
+}
+
+/// What the equations depend on; none where they cannot be written.
+pub(crate) fn dependence(model: &Model, options: &Options, retain: &[ElementId]) -> Option<Dependence> {
+    let mut found = Vec::new();
+    let prepared = prepare::prepare(model, retain, &mut found);
+    if has_errors(&found) {
+        return None;
+    }
+    let Defined {
+        definitions, system, ..
+    } = defined_by_sharing(&prepared, options, &[], &mut Vec::new()).ok()?;
+    let inputs = system.inputs.iter().enumerate();
+    let rates = system.input_rates.iter().enumerate();
+    let places = (
+        inputs.map(|(at, input)| (input.symbol, at)).collect(),
+        rates.map(|(at, rate)| (*rate, at)).collect(),
+    );
+    let read = |root: &ExprId| Read::among(definitions.behind(&system.exprs, &[*root]), &places);
+    let (states, others) = definitions.roots.split_at(definitions.states);
+    let outputs = system.outputs.iter().map(|output| output.name.clone());
+    Some(Dependence {
+        states: system.states.iter().cloned().zip(states.iter().map(read)).collect(),
+        outputs: outputs.zip(others.iter().map(read)).collect(),
+        is_linear: false,
+    })
 }
 
 /// Which columns of the junction structure are wanted of a prepared model.
@@ -115,26 +134,10 @@ pub(crate) fn build(
     checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
-    let prepared = prepare::prepare(model, retain, Folds::InTotals, diagnostics);
+    let prepared = prepare::prepare(model, retain, diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }
-    let prepared = match leaps(&prepared, options) {
-        Leaps::Nowhere => {
-            diagnostics.extend(retained_leaps(model, retain, &prepared, options));
-            prepared
-        }
-        Leaps::OfTotal => {
-            let warning = |port: &PortId| crate::state_selection::leaps::warning(&prepared, *port, true);
-            diagnostics.extend(prepared.folded.iter().map(warning));
-            prepared
-        }
-        Leaps::WithoutTotal => {
-            let warning = |port: &PortId| crate::state_selection::leaps::warning(&prepared, *port, false);
-            diagnostics.extend(prepared.folded.iter().map(warning));
-            prepare::prepare(model, retain, Folds::AsStates, &mut Vec::new())
-        }
-    };
     let columns = checked.map(|columns| columns(&prepared));
     match equations(&prepared, options, columns, diagnostics) {
         Ok(built) => Ok(Some((prepared, built))),
@@ -142,50 +145,6 @@ pub(crate) fn build(
             failure,
             model: prepared.model,
         })),
-    }
-}
-
-/// Whether what storage with folds in its law stores has to leap.
-enum Leaps {
-    /// Not with these values of the parameters.
-    Nowhere,
-    /// Its total with linear storage has several solutions.
-    OfTotal,
-    /// The rates of states depend on its rate, and no total is the state.
-    WithoutTotal,
-}
-
-/// Warnings of storage that would have to leap, and is retained as a state all the same.
-fn retained_leaps(model: &Model, retain: &[ElementId], prepared: &Prepared, options: &Options) -> Vec<Diagnostic> {
-    if retain.is_empty() || prepared.causality.dependent.is_empty() {
-        return Vec::new();
-    }
-    let free = prepare::prepare(model, &[], Folds::InTotals, &mut Vec::new());
-    match leaps(&free, options) {
-        Leaps::Nowhere => Vec::new(),
-        Leaps::OfTotal | Leaps::WithoutTotal => {
-            let folded = free.folded.iter();
-            folded
-                .map(|port| crate::state_selection::leaps::warning(&free, *port, false))
-                .collect()
-        }
-    }
-}
-
-/// Looks at the equations with totals as states, for every later reader of them.
-fn leaps(prepared: &Prepared, options: &Options) -> Leaps {
-    if prepared.folded.is_empty() {
-        return Leaps::Nowhere;
-    }
-    let options = Options {
-        readable: false,
-        ..options.clone()
-    };
-    match equations(prepared, &options, None, &mut Vec::new()) {
-        Ok(built) if built.passes_folds => Leaps::WithoutTotal,
-        Ok(built) if crate::state_selection::leaps::totals_have_folds(prepared, &built.system) => Leaps::OfTotal,
-        Ok(_) => Leaps::Nowhere,
-        Err(_) => Leaps::WithoutTotal,
     }
 }
 
@@ -210,14 +169,8 @@ fn equations(
     } = defined(prepared, options, &columns, &mut frame_notes)?;
     options.go_on()?;
     diagnostics.append(&mut frame_notes);
-    let needles: Vec<&Knee> = definitions
-        .needles
-        .iter()
-        .map(|place| &prepared.knees[*place])
-        .collect();
-    let passes_folds = needles.iter().any(|knee| knee.has_folds);
-    let needles = needles.into_iter().filter(|knee| knee.is_sharp());
-    diagnostics.extend(needles.map(|knee| crate::state_selection::knees::warning(&prepared.model, knee)));
+    let unshared = definitions.unshared.iter();
+    diagnostics.extend(unshared.map(|port| conserved_quantities::warning(&prepared.model, *port)));
     let totals = definitions.starts.clone();
     let resolved = loops::resolve(&mut system.exprs, definitions, parameter_values(&prepared.model))?;
     options.go_on()?;
@@ -234,12 +187,7 @@ fn equations(
     let of_totals = of_totals.filter_map(|(start, follows)| Some(StartConstraint { follows, ..start? }));
     system.start_constraints.extend(of_totals);
     links.dependent = started.iter().map(|entry| entry.0).collect();
-    Ok(Built {
-        system,
-        columns,
-        links,
-        passes_folds,
-    })
+    Ok(Built { system, columns, links })
 }
 
 /// Definitions, with the system that holds their symbols.
@@ -288,19 +236,7 @@ fn defined(
         Err(failure) if !failure.is_too_large() && !exhausted => return Err(failure),
         _ => None,
     };
-    options.go_on()?;
-    let mut system = frame(prepared, states, notes);
-    let values = parameter_values(&prepared.model);
-    let given = values.iter().map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
-    let parameters = values.iter().map(|(symbol, value)| (*symbol, to_f64(value)));
-    let mut field = SharedArena::new(3, given.collect()).along_motions(parameters.collect());
-    let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
-    let shared = shared.map(|(definitions, links)| Defined {
-        definitions,
-        system,
-        links,
-        cancelled: false,
-    });
+    let shared = defined_by_sharing(prepared, options, columns, notes);
     // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer than the
     // products that they were expanded from, and lose digits where their terms cancel.
     match (cancelled, shared) {
@@ -308,6 +244,29 @@ fn defined(
         (Some(cancelled), _) => Ok(cancelled),
         (None, shared) => shared,
     }
+}
+
+/// The definitions with shared expressions.
+fn defined_by_sharing(
+    prepared: &Prepared,
+    options: &Options,
+    columns: &[u32],
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Defined, Failure> {
+    options.go_on()?;
+    let states = options.states;
+    let mut system = frame(prepared, states, notes);
+    let values = parameter_values(&prepared.model);
+    let given = values.iter().map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
+    let parameters = values.iter().map(|(symbol, value)| (*symbol, to_f64(value)));
+    let mut field = SharedArena::new(3, given.collect()).along_motions(parameters.collect());
+    let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
+    shared.map(|(definitions, links)| Defined {
+        definitions,
+        system,
+        links,
+        cancelled: false,
+    })
 }
 
 /// The system without its equations.

@@ -3,7 +3,7 @@
 use lgm_model::{DomainId, Measure, Model, PortId, Variable};
 
 /// What a port's variable is called in equations: `diode.i`, `w.w`, `p.v[2]`.
-pub(crate) fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
+pub fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
     let about = &model.ports[port.index()];
     let mut name = model.element_name(about.element);
     if let Some(port) = &about.name {

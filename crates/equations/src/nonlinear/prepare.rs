@@ -12,14 +12,12 @@ use crate::causality::{self, Causality, Request};
 use crate::initialisation::dependent_starts::{natural_factor, port_name};
 use crate::nonlinear::linearity::varies;
 use crate::parameter_values::parameter_values;
-use crate::state_selection::folds::{folded, states_of_explicit_laws};
-use crate::state_selection::knees::{self, Knee};
 use crate::state_selection::quasi_velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::state_selection::retain::{sampled_rows, unmet};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{Dissipator, ElementId, Integral, Law, Matrix, Model, Path, PathId, PortId, Variable};
+use lgm_model::{Dissipator, ElementId, Integral, Law, Model, Path, PathId, PortId, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,27 +30,9 @@ pub(crate) struct Prepared {
     pub(crate) released: Vec<Integral>,
     /// Symbols in moduli that are rates, each with what it is the rate of.
     pub(crate) rates: Vec<(SymbolId, ExprId)>,
-    /// Storage ports without a state whose laws have folds.
-    pub(crate) folded: Vec<PortId>,
-    /// Knees of storage without a state.
-    pub(crate) knees: Vec<Knee>,
 }
 
-/// What determines the charge of storage whose law has folds, where linear storage shares its voltage.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Folds {
-    /// The total of both, which is the state. The charge may leap where the law says so, and the total stays.
-    InTotals,
-    /// The charge itself is the state.
-    AsStates,
-}
-
-pub(crate) fn prepare(
-    model: &Model,
-    retain: &[ElementId],
-    folds: Folds,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Prepared {
+pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
     let (model, rates) = &without_calls(model);
     let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
     let mut places: Vec<Place> = Vec::new();
@@ -75,7 +55,7 @@ pub(crate) fn prepare(
         let (trial, ports) = with_velocities(model, &places);
         let mut last = ranks.clone();
         last.extend(ports.iter().map(|port| (*port, 1)));
-        let (found, faults) = assign(trial, retain, folds, last);
+        let (found, faults) = assign(trial, retain, last);
         if !has_errors(&faults) {
             let dependent: FxHashSet<PortId> = found.causality.dependent.iter().copied().collect();
             let mut keep = ports.iter().map(|port| dependent.contains(port));
@@ -84,13 +64,10 @@ pub(crate) fn prepare(
     }
     let (model, ports) = with_velocities(model, &places);
     ranks.extend(ports.iter().map(|port| (*port, -1)));
-    let (mut prepared, faults) = assign(model, retain, folds, ranks);
+    let (mut prepared, faults) = assign(model, retain, ranks);
     prepared.rates.clone_from(rates);
     let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
-    if is_sound {
-        prepared.knees = knees::knees(&prepared.model, &prepared.causality, &prepared.folded);
-    }
     if is_sound && !retain.is_empty() {
         let Prepared { model, causality, .. } = &prepared;
         diagnostics.extend(unmet(model, causality, retain, || {
@@ -100,9 +77,9 @@ pub(crate) fn prepare(
     prepared
 }
 
-/// The model with a state for each `int(..)` in a source, a coupler, a dissipator or a declared integral that no state holds yet;
-/// in couplers and dissipators, these and symbols for `der(..)` stand in the places of the calls. The symbols are returned
-/// with what they are the rates of.
+/// The model with a state for each `int(..)` in a source, a coupler, a dissipator, a nonlinear law or a declared integral that no state
+/// holds yet; in couplers, dissipators and nonlinear laws, these and symbols for `der(..)` stand in the places of the calls. The symbols
+/// are returned with what they are the rates of.
 fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
     let mut model = model.clone();
     let mut roots: Vec<ExprId> = model.integrals.iter().map(|integral| integral.rate).collect();
@@ -115,7 +92,8 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
                 entries.extend(&matrix.entries);
             }
             Law::Dissipator(Dissipator::Implicit(a, b)) => entries.extend(a.entries.iter().chain(&b.entries)),
-            Law::Storage { .. } | Law::Nonlinear(_) => {}
+            Law::Nonlinear(law) => entries.extend(&law.residuals),
+            Law::Storage { .. } => {}
         }
     }
     roots.extend(&entries);
@@ -186,13 +164,16 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         replaced.insert(id, now);
     }
     for element in elements {
-        let matrices: Vec<&mut Matrix> = match &mut element.law {
+        let lists: Vec<&mut Vec<ExprId>> = match &mut element.law {
             Law::Coupler { matrix, .. }
-            | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => vec![matrix],
-            Law::Dissipator(Dissipator::Implicit(a, b)) => vec![a, b],
-            Law::Source { .. } | Law::Storage { .. } | Law::Nonlinear(_) => Vec::new(),
+            | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+                vec![&mut matrix.entries]
+            }
+            Law::Dissipator(Dissipator::Implicit(a, b)) => vec![&mut a.entries, &mut b.entries],
+            Law::Nonlinear(law) => vec![&mut law.residuals],
+            Law::Source { .. } | Law::Storage { .. } => Vec::new(),
         };
-        for entry in matrices.into_iter().flat_map(|matrix| &mut matrix.entries) {
+        for entry in lists.into_iter().flatten() {
             *entry = replaced[entry];
         }
     }
@@ -200,41 +181,20 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
 }
 
 /// Decides causality with the parameters at their values and everything else in general.
-fn assign(
-    model: Model,
-    retain: &[ElementId],
-    folds: Folds,
-    ranks: FxHashMap<PortId, i8>,
-) -> (Prepared, Vec<Diagnostic>) {
+fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
     let given = parameter_values(&model)
         .into_iter()
         .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
     let mut sampled = Sampled::with_given(1, given.collect());
     let graph = bond::lower(&model);
-    let mut request = Request {
+    let request = Request {
         retain: retain.to_vec(),
         ranks,
         ..Request::default()
     };
-    let mut decided = |request: &Request| {
-        causality::assign(&model, &graph, request, |id| {
-            sampled.from_expression(&model.exprs, id).unwrap_or(0)
-        })
-    };
-    let (mut causality, mut diagnostics) = decided(&request);
-    if !has_errors(&diagnostics) {
-        match folds {
-            Folds::InTotals => request.in_totals = shares_a_total(&model, &causality, &request, &mut decided),
-            Folds::AsStates => request.folded = folded(&model, &causality),
-        }
-        if !request.folded.is_empty() || !request.in_totals.is_empty() {
-            (causality, diagnostics) = decided(&request);
-        }
-    }
-    let folded = match has_errors(&diagnostics) {
-        true => Vec::new(),
-        false => folded(&model, &causality),
-    };
+    let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
+        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+    });
     causality.modulated = model.elements.iter().any(|element| match &element.law {
         Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| varies(&model.exprs, *entry)),
         _ => false,
@@ -245,33 +205,11 @@ fn assign(
         causality,
         released: Vec::new(),
         rates: Vec::new(),
-        folded,
-        knees: Vec::new(),
     };
     if !has_errors(&diagnostics) {
         release_dependent_integrals(&mut prepared);
     }
     (prepared, diagnostics)
-}
-
-/// The storage ports with folds in their laws that have a state, and follow from linear storage if that comes first.
-fn shares_a_total(
-    model: &Model,
-    causality: &Causality,
-    request: &Request,
-    decided: &mut impl FnMut(&Request) -> (Causality, Vec<Diagnostic>),
-) -> Vec<PortId> {
-    let in_totals = states_of_explicit_laws(model, causality);
-    if in_totals.is_empty() || causality.dependent.is_empty() {
-        return Vec::new();
-    }
-    let trial = decided(&Request {
-        in_totals: in_totals.clone(),
-        ..request.clone()
-    });
-    let mut found = folded(model, &trial.0);
-    found.retain(|port| in_totals.contains(port));
-    found
 }
 
 /// An energy variable whose storage does not give its co-energy is no state: it follows from that co-energy.

@@ -103,12 +103,12 @@ fn shorter(exprs: &mut Exprs, id: ExprId, effort: Option<&mut u64>) -> ExprId {
 }
 
 /// Whether an expression written out is too long for anybody to read.
-pub(crate) fn is_large(exprs: &Exprs, id: ExprId) -> bool {
+pub fn is_large(exprs: &Exprs, id: ExprId) -> bool {
     exprs.is_written_beyond(id, LARGE)
 }
 
 /// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
-pub(crate) fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
+pub fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
     match over_one_denominator(exprs, id) {
         Some(lowest) => in_lowest_terms(exprs, id, lowest),
         None => id,

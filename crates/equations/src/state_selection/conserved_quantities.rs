@@ -1,13 +1,15 @@
-//! Totals as states: what a storage holds together with the storage that follows from it.
+//! Conserved quantities as states: the flux linkage, charge, quantity or displacement that a storage holds together with the nonlinear
+//! storage that follows from it.
 //!
 //! A winding in series with a core that saturates has a current that follows the voltage slowly while the core is not saturated and
 //! quickly outside of that. With the current as the state, its rate is a needle in time, which steps pass over, and with it the flux
-//! that the core would have taken. The total flux `L*i + flux(i)` has no such rate: its rate is the voltage that is left for both. So
-//! the total becomes the state, and the current the unknown of a loop: Legendre's change from velocities to momenta.
+//! that the core would have taken. The flux linkage of both, `L*i + flux(i)`, has no such rate: its rate is the voltage that is left.
+//! So it becomes the state, and the current the unknown of a loop: Legendre's change from velocities to quantities. Whether a law is sharp
+//! depends on parameters and on the swing of a run, and does not count: all nonlinear storage without a state is treated alike.
 //!
 //! In the laws of independent storage that reduction leaves,
 //! `sum of M_kl x_l' + sum of c_j w_j + sum of d_s u_s' + rest = 0`, the `w_j` are rates `z_j'` of what dependent nonlinear storage
-//! holds. With constant factors the total is `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s`, and `P_k' = -rest`.
+//! holds. With constant factors `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s` is the state, and `P_k' = -rest`.
 
 use crate::causality::elimination::Row;
 use crate::formulation::frame::total_state;
@@ -16,14 +18,16 @@ use crate::index_reduction::Reduced;
 use crate::initialisation::dependent_starts::port_name;
 use crate::nonlinear::linearity::varies;
 use crate::nonlinear::prepare::Prepared;
-use crate::state_selection::folds::values;
+use crate::parameter_values::parameter_numbers;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{Closed, ElementId, Law, Model, NonlinearLaw, PortId, StorageForm, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A state that is the total of several storages.
-pub(crate) struct Momentum<E> {
+/// A state that is what several storages hold together.
+pub(crate) struct Conserved<E> {
     /// Its place among the states.
     pub(crate) state: usize,
     /// The variable that the state of this place would be, now defined by the total.
@@ -53,56 +57,86 @@ struct Held<'a> {
     gives_co_energy: bool,
 }
 
-impl<E> Momentum<E> {
+impl<E> Conserved<E> {
     /// What the total follows from at the start; `follows` is the variable over the symbols of the system.
     pub(crate) fn start_constraint(&self, follows: ExprId) -> Option<StartConstraint> {
         self.start.clone().map(|start| StartConstraint { follows, ..start })
     }
 }
 
-/// The states that are to be totals: those whose laws hold the rate of what a storage with a knee holds, and all that masses tie to
-/// them. If something among these has a factor that changes, none of them is one.
+/// The states that are to be conserved quantities: those whose laws hold the rate of what nonlinear storage holds, and all that share such
+/// rates or masses with them. If something among these has a factor that changes, none of them is one.
 pub(crate) fn find<F: Present>(
     prepared: &Prepared,
     field: &mut F,
     exprs: &mut Exprs,
     reduced: &Reduced<F::Element>,
-) -> Vec<Momentum<F::Element>> {
+) -> Vec<Conserved<F::Element>> {
     let known = reduced.known;
     let held = held_by_sources(prepared, reduced);
-    let sharp = prepared.knees.iter().filter_map(|knee| {
-        let position = reduced.sources.iter().position(|port| *port == knee.port)?;
-        held.contains_key(&position).then(|| known.source(position))
-    });
-    let mut columns: FxHashSet<u32> = sharp.collect();
-    if columns.is_empty() {
+    if held.is_empty() {
         return Vec::new();
     }
-    // All rows that share the rate of a storage, from those of the knees on.
-    let is_link = |column: u32| column >= known.rate(0) || held.contains_key(&place_of(column, known.source(0)));
-    let mut states: FxHashSet<usize> = FxHashSet::default();
-    loop {
-        let before = states.len();
-        for (state, row) in reduced.rates.iter().enumerate() {
-            if row.iter().any(|entry| columns.contains(&entry.0)) && states.insert(state) {
-                columns.extend(row.iter().map(|entry| entry.0).filter(|column| is_link(*column)));
-            }
-        }
-        if states.len() == before {
-            break;
+    let is_held = |column: u32| held.contains_key(&place_of(column, known.source(0)));
+    let is_shared = |column: &u32| *column >= known.rate(0) || is_held(*column);
+    let shared = |state: usize| reduced.rates[state].iter().map(|entry| entry.0).filter(is_shared);
+    let mut rows: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for state in 0..reduced.rates.len() {
+        for column in shared(state) {
+            rows.entry(column).or_default().push(state);
         }
     }
-    let mut found: Vec<Momentum<F::Element>> = Vec::new();
-    for state in 0..reduced.rates.len() {
-        if !states.contains(&state) {
+    let mut found: Vec<Conserved<F::Element>> = Vec::new();
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    for first in 0..reduced.rates.len() {
+        if !shared(first).any(is_held) || !seen.insert(first) {
             continue;
         }
-        match momentum(&prepared.model, field, exprs, reduced, &held, state) {
-            Some(momentum) => found.push(momentum),
-            None => return Vec::new(),
+        let mut group = vec![first];
+        let mut next = 0;
+        while let Some(state) = group.get(next) {
+            next += 1;
+            let others = shared(*state).flat_map(|column| rows.remove(&column).unwrap_or_default());
+            let others: Vec<usize> = others.filter(|other| seen.insert(*other)).collect();
+            group.extend(others);
         }
+        let of_group = group
+            .iter()
+            .map(|state| quantity_of(&prepared.model, field, exprs, reduced, &held, *state));
+        found.extend(of_group.collect::<Option<Vec<_>>>().unwrap_or_default());
     }
+    found.sort_unstable_by_key(|quantity| quantity.state);
     found
+}
+
+/// Whether the law of a nonlinear storage gives its co-energy alone in a closed form, so that it may fall with what is stored.
+pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Nonlinear(law) = &element.law else {
+        return false;
+    };
+    let at = (port.0 - element.ports.start) as usize;
+    law.storage[at].is_some_and(|(co_energy, _)| {
+        let (effort, flow) = law.explicit[at];
+        matches!(
+            if co_energy == Variable::Effort { effort } else { flow },
+            Closed::Direct
+        )
+    })
+}
+
+/// A warning of nonlinear storage that shares its rate with other storage, without a state that holds what both store.
+pub(crate) fn warning(model: &Model, port: PortId) -> Diagnostic {
+    let element = model.ports[port.index()].element;
+    let name = model.element_name(element);
+    let message = format!(
+        "`{name}` and other storage determine each other, and no state holds what both store: where its law is steep or falls, numbers may be wrong"
+    );
+    Diagnostic::warning(Code::LGM0449, message)
+        .label(model.element_span(element), "this law is nonlinear")
+        .help(format!(
+            "compare a run with one of another `--retain`, by `--method sdirk` and at a smaller tolerance; or give `{name}` a small resistance in series, or a small damper beside it"
+        ))
 }
 
 /// The place of a column among those from another one on; of columns before that, a place that nothing has.
@@ -140,14 +174,14 @@ fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHas
 }
 
 /// One state as a total, if all of its factors are constant.
-fn momentum<F: Present>(
+fn quantity_of<F: Present>(
     model: &Model,
     field: &mut F,
     exprs: &mut Exprs,
     reduced: &Reduced<F::Element>,
     held: &FxHashMap<usize, Option<Held<'_>>>,
     state: usize,
-) -> Option<Momentum<F::Element>> {
+) -> Option<Conserved<F::Element>> {
     let known = reduced.known;
     let element = &model.elements[model.ports[reduced.independent[state].index()].element.index()];
     let Law::Storage { value, form, .. } = &element.law else {
@@ -161,7 +195,7 @@ fn momentum<F: Present>(
     if element.is_velocity() {
         return None;
     }
-    let mut found = Momentum {
+    let mut found = Conserved {
         state,
         variable: exprs.new_symbol("total", SymbolKind::Assignment),
         masses: Vec::new(),
@@ -209,35 +243,35 @@ pub(crate) fn take_places<E>(
     prepared: &Prepared,
     system: &mut StateSystem,
     reduced: &Reduced<E>,
-    momenta: &mut [Momentum<E>],
+    quantities: &mut [Conserved<E>],
 ) {
     let model = &prepared.model;
     let held = held_by_sources(prepared, reduced);
     let held: FxHashMap<SymbolId, Held<'_>> = held.into_values().flatten().map(|held| (held.energy, held)).collect();
-    let is_given = |momentum: &Momentum<E>| {
-        let mut starts = momentum.held.iter().map(|(energy, _)| held[energy].is_started);
-        system.states[momentum.state].start_given || starts.any(|is_started| is_started)
+    let is_given = |quantity: &Conserved<E>| {
+        let mut starts = quantity.held.iter().map(|(energy, _)| held[energy].is_started);
+        system.states[quantity.state].start_given || starts.any(|is_started| is_started)
     };
-    let given: Vec<bool> = momenta.iter().map(is_given).collect();
+    let given: Vec<bool> = quantities.iter().map(is_given).collect();
     let is_any_given = given.contains(&true);
-    for (momentum, is_given) in momenta.iter_mut().zip(given) {
-        let port = reduced.independent[momentum.state];
+    for (quantity, is_given) in quantities.iter_mut().zip(given) {
+        let port = reduced.independent[quantity.state];
         let total = total_state(model, &mut system.exprs, port);
-        let natural = at_rest(&mut system.exprs, momentum, &held);
-        let old = std::mem::replace(&mut system.states[momentum.state], total);
-        system.exprs.rename(momentum.variable, old.name.to_string());
-        let names = momentum
+        let natural = at_rest(&mut system.exprs, quantity, &held);
+        let old = std::mem::replace(&mut system.states[quantity.state], total);
+        system.exprs.rename(quantity.variable, old.name.to_string());
+        let names = quantity
             .held
             .iter()
             .map(|(energy, _)| model.element_name(held[energy].element));
         let names: Vec<String> = std::iter::once(old.element.to_string())
             .chain(names.map(|name| name.to_string()))
             .collect();
-        let state = &mut system.states[momentum.state];
+        let state = &mut system.states[quantity.state];
         state.is_total = true;
         state.written = Some(format!("total of {}", names.join(" and ")).into());
         if old.start_given || natural.is_none() {
-            momentum.start = Some(StartConstraint {
+            quantity.start = Some(StartConstraint {
                 name: port_name(model, port),
                 is_storage: true,
                 given: old.start,
@@ -255,7 +289,7 @@ pub(crate) fn take_places<E>(
 
 /// The value of a start over the parameters; no number where it has none.
 fn value(model: &Model, exprs: &Exprs, start: ExprId) -> f64 {
-    let parameters = values(model);
+    let parameters = parameter_numbers(model);
     let found = exprs.evaluate_f64(&[start], &|symbol| parameters.get(&symbol).copied());
     found.map_or(f64::NAN, |list| list[0])
 }
@@ -263,29 +297,34 @@ fn value(model: &Model, exprs: &Exprs, start: ExprId) -> f64 {
 /// The starts of totals that follow from starts that are given, over the parameters, so that they follow in emitted code too. `totals`
 /// is what the totals hold, over the variables that they determine. Others are left to be looked for: where a source takes part, or a
 /// variable whose start is not given.
-pub(crate) fn close_starts<E>(model: &Model, system: &mut StateSystem, momenta: &mut [Momentum<E>], totals: &[ExprId]) {
-    let known = momenta
+pub(crate) fn close_starts<E>(
+    model: &Model,
+    system: &mut StateSystem,
+    quantities: &mut [Conserved<E>],
+    totals: &[ExprId],
+) {
+    let known = quantities
         .iter()
-        .filter_map(|momentum| Some((momentum.variable, momentum.start.as_ref()?.given)));
+        .filter_map(|quantity| Some((quantity.variable, quantity.start.as_ref()?.given)));
     let known: FxHashMap<SymbolId, ExprId> = known.collect();
-    for (momentum, total) in momenta.iter_mut().zip(totals) {
-        let Some(start) = &momentum.start else { continue };
+    for (quantity, total) in quantities.iter_mut().zip(totals) {
+        let Some(start) = &quantity.start else { continue };
         let found = system.exprs.substitute(&[*total], |symbol| known.get(&symbol).copied())[0];
         if varies(&system.exprs, found) {
             continue;
         }
-        let state = &mut system.states[momentum.state];
+        let state = &mut system.states[quantity.state];
         (state.start, state.start_value) = (found, value(model, &system.exprs, found));
         (state.start_given, state.start_span) = (true, Some(start.span));
-        momentum.start = None;
+        quantity.start = None;
     }
 }
 
 /// What all storage of a total holds while nothing moves and no source acts; none where a law does not say.
-fn at_rest<E>(exprs: &mut Exprs, momentum: &Momentum<E>, held: &FxHashMap<SymbolId, Held<'_>>) -> Option<ExprId> {
+fn at_rest<E>(exprs: &mut Exprs, quantity: &Conserved<E>, held: &FxHashMap<SymbolId, Held<'_>>) -> Option<ExprId> {
     let zero = exprs.zero();
     let mut terms = Vec::new();
-    for (energy, factor) in &momentum.held {
+    for (energy, factor) in &quantity.held {
         let held = &held[energy];
         if held.gives_co_energy {
             continue;

@@ -47,14 +47,25 @@ pub(crate) fn with_ties<Found>(
             (is_retained, std::cmp::Reverse(*port))
         });
         candidates.dedup();
+        let mut level = None;
         let better = candidates.into_iter().find_map(|port| {
             let mut with = request.clone();
             with.tied.push(port);
             let (causality, rest) = decide(&with)?;
             let after = ideal_defects(&causality);
-            (causality.tied.contains(&port) && after.len() < left.len()).then_some((with, causality, rest, after))
+            let (before, count) = (left.len(), after.len());
+            let found = causality
+                .tied
+                .contains(&port)
+                .then_some((with, causality, rest, after))?;
+            if count == before {
+                level.get_or_insert(found);
+                return None;
+            }
+            (count < before).then_some(found)
         });
-        let (with, causality, rest, after) = better?;
+        // Storage of one loop gives up its states together: after the first of them another one has the state instead.
+        let (with, causality, rest, after) = better.or(level)?;
         (request, left) = (with, after);
         found = Some((causality, rest));
     }

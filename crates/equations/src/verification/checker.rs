@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
             }
         };
         let (residual, rounding) = (share(sum.value.abs()), share(SAFETY * sum.error));
-        let verdict = if residual > rounding {
+        let verdict = if residual > rounding && scale >= f64::MIN_POSITIVE {
             Verdict::Fails
         } else if rounding <= READABLE || residual <= TOLERANCE {
             Verdict::Holds

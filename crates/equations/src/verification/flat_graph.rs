@@ -86,8 +86,13 @@ struct Point {
 
 impl Seen {
     /// A variable of a port, absorbing; none where it is not determined.
-    pub(crate) fn port(&self, port: PortId, variable: Variable) -> Option<f64> {
+    pub fn port(&self, port: PortId, variable: Variable) -> Option<f64> {
         self.at.get(&port_column(port, variable)).map(|found| found.value.value)
+    }
+
+    /// Its time derivative; not a number where that is not known.
+    pub fn port_rate(&self, port: PortId, variable: Variable) -> Option<f64> {
+        self.at.get(&port_column(port, variable)).map(|found| found.rate.value)
     }
 }
 

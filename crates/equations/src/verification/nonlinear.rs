@@ -11,7 +11,7 @@ use crate::index_reduction::Refusal;
 use crate::nonlinear::dual::Point;
 use crate::nonlinear::evaluate::{evaluate_all, point_of, spread};
 use crate::nonlinear::prepare::Prepared;
-use crate::state_selection::folds::values;
+use crate::parameter_values::parameter_numbers;
 use crate::state_selection::states::StateRequest;
 use crate::verification::bounds::{Ball, Places, Rated, rated};
 use crate::verification::checker::{Checker, emitted_outputs};
@@ -170,7 +170,7 @@ pub(crate) fn power(
 
 /// Instants on every side of what happens at set times.
 fn instants_between_corners(model: &Model, system: &StateSystem) -> Vec<Instant> {
-    let values = values(model);
+    let values = parameter_numbers(model);
     let times = between_corners(&model.exprs, model.time, &|symbol| values.get(&symbol).copied());
     let at = |(draw, time): (usize, f64)| Instant {
         time,
@@ -198,7 +198,7 @@ fn on_the_clock(model: &Model, system: &StateSystem, mut instant: Instant) -> In
     if model.integrals.iter().all(Integral::is_state) {
         return instant;
     }
-    let parameters = values(model);
+    let parameters = parameter_numbers(model);
     let mut exprs = system.exprs.clone();
     for (at, input) in system.inputs.iter().enumerate().filter(|entry| entry.1.is_internal) {
         let Some(signal) = input.signal else { continue };

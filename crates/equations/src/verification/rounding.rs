@@ -88,7 +88,9 @@ impl Loops<'_> {
             true => None,
             false => {
                 let values: Vec<f64> = at.iter().map(|at| at.0).collect();
-                linearised(system, point, &residuals, &unknowns, &values).and_then(|found| found.1.try_inverse())
+                linearised(system, point, &residuals, &unknowns, &values)
+                    .filter(|found| found.1.iter().all(|entry| entry.is_finite()))
+                    .and_then(|found| found.1.try_inverse())
             }
         };
         Some(Loops {
@@ -142,6 +144,9 @@ impl Loops<'_> {
             .map(part)
             .map(|ball| ball.value.abs() + ball.error)
             .collect();
+        if off.iter().all(|off| *off == 0.0) {
+            return Some(off);
+        }
         let Some(inverse) = &self.inverse else {
             return Some(vec![f64::INFINITY; off.len()]);
         };

@@ -28,6 +28,8 @@ impl Run<'_> {
             Ok(Some(end)) => {
                 let left = self.at_end(&branch, &end, solver, stop);
                 match left {
+                    // No method finds a way on for what storage holds.
+                    Err(failure) if matches!(failure.kind, FailureKind::StorageWouldJump) => Err(failure),
                     // The method itself has found a way on.
                     Err(_) if branch.takes_over(self.motion, solver) => Ok(None),
                     left => left.map(Some),
@@ -151,7 +153,8 @@ impl Run<'_> {
             tried.clear();
         }
         tried.push(self.summary.method);
-        if !may_switch || tried.contains(&next) || failure.is_stop() {
+        let is_final = failure.is_stop() || matches!(failure.kind, FailureKind::StorageWouldJump);
+        if !may_switch || tried.contains(&next) || is_final {
             return Err(failure);
         }
         if next == Method::Tsit45 {
@@ -206,18 +209,23 @@ impl Run<'_> {
         }
     }
 
+    /// The solution of a loop ends, and with it the values of an unknown that says what storage holds.
+    fn stored_limit(&self, time: f64, unknown: usize, steps: u64) -> Failure {
+        Failure {
+            time,
+            kind: FailureKind::StorageWouldJump,
+            blame: self.motion.unknown(unknown).map(Box::new),
+            steps,
+        }
+    }
+
     /// Goes on from the end of a branch with another solution, or says that there is none.
     fn leave(&mut self, end: &End, anchor: &Position, after: Vec<f64>, solver: &dyn Solver) -> Result<Piece, Failure> {
         let steps = self.done.steps + solver.counts().steps;
         match self.motion.land(end, anchor, &after) {
             Some(found) => {
                 if let Some(unknown) = self.motion.stored_jump(&end.before.unknowns, &found) {
-                    return Err(Failure {
-                        time: end.after,
-                        kind: FailureKind::StorageWouldJump,
-                        blame: self.motion.unknown(unknown).map(Box::new),
-                        steps,
-                    });
+                    return Err(self.stored_limit(end.after, unknown, steps));
                 }
                 if self.plan.events {
                     self.row_before(&end.before)?;
@@ -229,10 +237,17 @@ impl Run<'_> {
             None => {
                 self.motion.guess_unknowns(&end.before.unknowns);
                 self.motion.solve_loops(end.after, &after);
-                let error = SolverFault::TooSmall;
-                Err(match self.motion.fault() {
-                    Some(fault) if matches!(fault.kind, FaultKind::Loop(_)) => self.motion.failure(&fault, steps),
-                    _ => self.failure(error, Some(solver)),
+                let fault = self.motion.fault();
+                let stored = self.motion.stored_unknowns().position(|is_stored| is_stored);
+                let kind = fault.as_ref().map(|fault| (fault, &fault.kind));
+                Err(match (kind, stored) {
+                    (Some((_, FaultKind::Loop(at))), _) if self.motion.stored_unknowns().nth(*at) == Some(true) => {
+                        self.stored_limit(end.after, *at, steps)
+                    }
+                    (Some((fault, FaultKind::Loop(_))), _) => self.motion.failure(fault, steps),
+                    // What storage holds would be another value than just before.
+                    (_, Some(at)) => self.stored_limit(end.after, at, steps),
+                    (_, None) => self.failure(SolverFault::TooSmall, Some(solver)),
                 })
             }
         }

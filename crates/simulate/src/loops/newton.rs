@@ -3,10 +3,13 @@
 use crate::solvers::linear_factors::pattern;
 use crate::solvers::linear_factors::{Balanced, Factor, Singular};
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
-use lgm_numerics::newton::LEAP;
+use lgm_numerics::newton::{LEAP, leave_rest};
 
 /// The most iterations on a loop.
 const ITERATIONS: usize = 50;
+
+/// A correction that is more than this share of the one before is slow to vanish.
+const SLOW: f64 = 0.2;
 
 /// How many steps of an iteration may lead over a bend without being an improvement.
 pub const OVER_BENDS: usize = 12;
@@ -290,12 +293,22 @@ impl Newton<'_> {
         for _ in 0..ITERATIONS {
             let here = Arguments { unknowns, ..*at };
             self.evaluate(&here, aim);
-            matrix.values.call(&here, self.scratch, self.values);
+            if self.residuals.iter().all(|residual| *residual == 0.0) {
+                return Ok(());
+            }
             if let Some(unknown) = self.residuals.iter().position(|value| !value.is_finite()) {
                 return Err(unknown);
             }
+            matrix.values.call(&here, self.scratch, self.values);
             let factor = match Factor::new(&pattern(matrix), self.values) {
                 Ok(factor) => factor,
+                // At rest a turbulent law has no slope, or an infinite one; beside it there is one.
+                Err(Singular(_)) if blind < OVER_BENDS && !self.is_held.contains(&true) => {
+                    leave_rest(unknowns, self.small);
+                    blind += 1;
+                    last = f64::INFINITY;
+                    continue;
+                }
                 Err(Singular(column)) => return Err(column.unwrap_or(0)),
             };
             let is_rounding = self.is_rounding(unknowns);
@@ -373,21 +386,22 @@ impl Newton<'_> {
     fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64, aim: Aim<'_>) -> Next {
         let mut length = self.longest(unknowns);
         let mut longest_finite = None;
-        for _ in 0..40 {
-            self.try_length(unknowns, length);
-            let trial = std::mem::take(&mut self.trial);
-            self.evaluate(&Arguments { unknowns: trial, ..*at }, aim);
-            self.trial = trial;
-            if self.residuals.iter().all(|value| value.is_finite()) {
+        for halving in 0..40 {
+            if let Some(mut next) = self.next_size(at, unknowns, length, factor, aim) {
                 longest_finite.get_or_insert(length);
-                factor.solve(self.residuals);
-                let next = self.size(unknowns, self.residuals);
                 if next <= (1.0 - 0.25 * length) * size {
+                    // Each step leads half the way to where several solutions meet, as those of a turbulent law at rest.
+                    if length == 1.0 && next > SLOW * size && !self.is_held.contains(&true) {
+                        match self.next_size(at, unknowns, 2.0, factor, aim) {
+                            Some(further) if further < SLOW * next => next = further,
+                            _ => self.try_length(unknowns, length),
+                        }
+                    }
                     unknowns.copy_from_slice(self.trial);
                     return Next::Shorter(next / size);
                 }
             }
-            length *= 0.5;
+            length *= if halving < 20 { 0.5 } else { 0.0625 };
         }
         match longest_finite {
             Some(length) => {
@@ -396,6 +410,25 @@ impl Newton<'_> {
             }
             None => Next::Nowhere,
         }
+    }
+
+    /// The size of the next correction behind a part of the step; none where a residual is not finite.
+    fn next_size(
+        &mut self,
+        at: &Arguments<'_>,
+        unknowns: &[f64],
+        length: f64,
+        factor: &Factor,
+        aim: Aim<'_>,
+    ) -> Option<f64> {
+        self.try_length(unknowns, length);
+        let trial = std::mem::take(&mut self.trial);
+        self.evaluate(&Arguments { unknowns: trial, ..*at }, aim);
+        self.trial = trial;
+        self.residuals.iter().all(|value| value.is_finite()).then(|| {
+            factor.solve(self.residuals);
+            self.size(unknowns, self.residuals)
+        })
     }
 
     fn try_length(&mut self, unknowns: &[f64], length: f64) {

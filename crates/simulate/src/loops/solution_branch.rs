@@ -99,19 +99,11 @@ impl Branch {
         self.walk(motion, (from, to), &mut way)
     }
 
-    /// Looks for the solution at a time within the last step next, which has not been accepted yet.
-    pub(crate) fn recall_within(
-        &mut self,
-        motion: &Motion<'_>,
-        solver: &mut dyn Solver,
-        time: f64,
-    ) -> Result<(), SolverFault> {
-        let (from, reached) = (solver.previous(), self.reached.clone());
-        let mut way = |time: f64, states: &mut [f64]| solver.interpolate(time, states);
-        let ended = self.walk(motion, (from, time), &mut way)?;
-        let found = std::mem::replace(&mut self.reached, reached);
-        motion.guess_unknowns(&ended.map_or(found, |end| end.before.unknowns));
-        Ok(())
+    /// Looks next for the solution at a share of the last step, which has not been accepted yet, on the line between its ends.
+    pub(crate) fn guess_within(&self, motion: &Motion<'_>, share: f64) {
+        let ends = self.unknowns.iter().zip(&self.reached);
+        let guess: Vec<f64> = ends.map(|(from, to)| from + share * (to - from)).collect();
+        motion.guess_unknowns(&guess);
     }
 
     /// Follows the branch along a way, in parts that are short enough to see that it is continuous.
@@ -180,17 +172,25 @@ impl Branch {
         let Some(middle) = steps.solve(low + half, from)? else {
             return Ok(false);
         };
-        let parts = [(low, from, &middle[..]), (low + half, &middle[..], to)];
+        let parts = [
+            (low, from, low + half, &middle[..]),
+            (low + half, &middle[..], high, to),
+        ];
         let mut is_way = self.is_way(motion, [from, &middle, to]);
         // Loops of other models are followed by their middles alone: the finer tests cost runs of three-phase rectifiers minutes.
         if !motion.has_totals() {
             return Ok(is_way);
         }
-        for (start, from, to) in parts {
-            if is_way && !self.is_near(motion, from, to) {
-                let between = steps.solve(start + 0.5 * half, from)?;
-                is_way = between.is_some_and(|between| self.is_way(motion, [from, &between, to]));
+        for (start, from, end, to) in parts {
+            if !is_way || self.is_near(motion, from, to) {
+                continue;
             }
+            let quarter = start + 0.5 * half;
+            let Some(between) = steps.solve(quarter, from)? else {
+                return Ok(false);
+            };
+            is_way = self.is_way(motion, [from, &between, to])
+                && self.adds_up(steps, [(start, from), (quarter, &between), (end, to)])?;
         }
         Ok(is_way
             && steps.turn_alike((low, from), (high, to))?
@@ -291,14 +291,18 @@ impl Motion<'_> {
         DVector::from_vec(residuals)
     }
 
-    /// The first unknown that differs between two solutions although the equations hold its rate: what jumps there is storage.
+    /// The first unknown that differs between two solutions although it says what storage holds.
     pub(crate) fn stored_jump(&self, a: &[f64], b: &[f64]) -> Option<usize> {
-        let rated = self.system.loops.iter().flat_map(|each| {
+        let mut stored = self.stored_unknowns().enumerate();
+        stored.find_map(|(at, is_stored)| (is_stored && self.is_unknown_elsewhere(at, a[at], b[at])).then_some(at))
+    }
+
+    /// Of each unknown, whether it says what storage holds.
+    pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
+        self.system.loops.iter().flat_map(|each| {
             let known = each.rated.iter().copied();
             known.chain(std::iter::repeat(false)).take(each.unknowns.len())
-        });
-        let mut apart = rated.enumerate();
-        apart.find_map(|(at, is_rated)| (is_rated && self.is_unknown_elsewhere(at, a[at], b[at])).then_some(at))
+        })
     }
 
     /// Whether two solutions are on different branches.

@@ -2,6 +2,7 @@
 //! run begins with.
 
 use crate::motion::Motion;
+use crate::solvers::finite::all_finite;
 use lgm_numerics::newton::Linearised;
 use lgm_numerics::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_source::codes::Code;
@@ -75,7 +76,7 @@ impl Motion<'_> {
         let first = is_open.iter().position(|is_open| *is_open)?;
         let blame = self.unknown(first)?;
         let message = format!("the algebraic loop of `{}` has several solutions", blame.variable);
-        // Storage does not pass from one solution to another, and a method may do so where two of them meet.
+        // Storage does not pass from one solution to another.
         let stored = self.stored_jump(&taken, other).and_then(|at| self.unknown(at));
         let mut remark = match stored {
             Some(_) => Diagnostic::warning(Code::LGM1023, message),
@@ -89,8 +90,10 @@ impl Motion<'_> {
             .note(format!("another one is {}", shown(other)));
         Some(match stored.and_then(|stored| stored.element) {
             Some(element) => remark
-                .note("where two solutions meet, what is stored may be wrong from then on")
-                .help(format!("let `{element}` have a state of its own: `--retain {element}`")),
+                .note("where two solutions meet, the run stops")
+                .help(format!(
+                    "a small resistance in series with `{element}`, or a small damper beside it, gives it a state of its own"
+                )),
             None => remark.help(
                 "write a law that has one: `if .. then .. else ..` leaves out the part of a curve that is not meant",
             ),
@@ -118,7 +121,7 @@ impl Motion<'_> {
         let mut entries = vec![0.0; matrix.stored()];
         self.call(&self.kernels.residuals, time, states, at, None, &mut values);
         self.call(&matrix.values, time, states, at, None, &mut entries);
-        if !values.iter().chain(&entries).all(|value| value.is_finite()) {
+        if !all_finite(&values) {
             return None;
         }
         let mut jacobian = DMatrix::zeros(self.unknowns, self.unknowns);

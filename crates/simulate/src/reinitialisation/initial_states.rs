@@ -3,6 +3,7 @@
 use crate::failure::{Blame, Failure, FailureKind};
 use crate::motion::{Mass, Motion};
 use crate::reinitialisation::steady_states;
+use crate::solvers::finite::all_finite;
 use crate::solvers::linear_factors::pattern;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
@@ -101,8 +102,7 @@ fn linearised(motion: &Motion<'_>, time: f64, still: &[f64], y: &[f64]) -> Linea
     fill(&jacobians.rates_by_unknowns, 0, n);
     fill(&jacobians.residuals_by_states, n, 0);
     fill(&jacobians.residuals_by_unknowns, n, n);
-    let is_finite = value.iter().chain(jacobian.iter()).all(|value| value.is_finite());
-    is_finite.then_some((value, jacobian))
+    all_finite(&value).then_some((value, jacobian))
 }
 
 /// A steady state: all derivatives are zero with the inputs of the first instant, held.

@@ -7,12 +7,14 @@ use crate::motion::Motion;
 use crate::plan::{Method, Plan, Progress, Sink, Summary};
 use crate::reinitialisation::jump::RatesRead;
 use crate::run::headway::Headway;
+use crate::run::output_errors::OutputErrors;
 use crate::run::scales::Scales;
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
 use crate::zero_crossings::derivative_discontinuities::Bends;
 use crate::zero_crossings::events::Events;
+use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
 /// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon: within
@@ -47,6 +49,8 @@ pub(crate) struct Run<'r> {
     /// Where the run was when the last row was written, or this piece began.
     pub(crate) safe: Position,
     pub(crate) outputs: Vec<f64>,
+    /// What the tolerance allows of them.
+    pub(crate) output_errors: OutputErrors,
     pub(crate) between: Vec<f64>,
     /// The next row.
     pub(crate) row: usize,
@@ -65,6 +69,10 @@ pub(crate) struct Run<'r> {
     pub(crate) headway: Headway,
     /// A method that would take more steps than these is given up.
     pub(crate) enough: u64,
+    /// Remarks on methods that were given up for others.
+    pub(crate) given_up_for: Vec<Diagnostic>,
+    /// Whether an impulse in outputs was reported.
+    pub(crate) has_impulse: bool,
     /// No step is longer for the moment, so that the rows between its ends are right.
     pub(crate) reach: f64,
 }

@@ -13,7 +13,6 @@ use crate::run::piece::Piece;
 use crate::solvers::diffsol::{Equations, Library};
 use crate::solvers::solver::Solver;
 use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
-use lgm_source::codes::Code;
 
 /// A maker of a singly diagonally implicit method.
 fn singly_implicit<'p, 'a>(
@@ -28,6 +27,9 @@ fn singly_implicit<'p, 'a>(
 fn is_together(instant: f64, corner: f64) -> bool {
     corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
 }
+
+/// Where each method would take more steps than these, none is worth the wait.
+const HOPELESS: f64 = 2e8;
 
 /// At so many corners what drives the states is looked at before a run.
 const SEEN: usize = 256;
@@ -148,7 +150,7 @@ impl Run<'_> {
             self.summary.method = method;
             self.headway = Headway::default();
             let equations = Equations::new(motion, !method.is_explicit(), self.time, &self.states);
-            let problem = equations.problem(self.time, &mut self.scales, span);
+            let problem = equations.problem(self.time, &mut self.scales, (span, self.bends.is_some()));
             let outcome = match method {
                 Method::Tsit45 | Method::Auto => {
                     let make = |state: RkState<FaerVec<f64>>| problem.tsit45_solver(state);
@@ -175,14 +177,16 @@ impl Run<'_> {
                     let others = [Method::Sdirk, Method::TrBdf2, Method::Bdf];
                     match others.into_iter().find(|other| !given_up.contains(other)) {
                         Some(next) => {
-                            self.summary.notes.push(self.remark_on_headway(method, next, needed));
+                            self.given_up_for.push(self.remark_on_headway(method, next, needed));
                             self.summary.stiff_from = Some(self.time);
                             (method, may_switch) = (next, false);
                         }
-                        None if needed > self.plan.max_steps as f64 => return Err(self.without_headway(needed)),
+                        None if needed > HOPELESS.min(self.plan.max_steps as f64) => {
+                            return Err(self.without_headway(needed));
+                        }
                         // No other is better than the first one, which comes to the end in the steps that there are.
                         None => {
-                            self.summary.notes.retain(|note| note.code != Code::LGM1024);
+                            self.given_up_for.clear();
                             self.summary.stiff_from = None;
                             (method, may_switch) = (given_up[0], self.plan.method == Method::Auto);
                             self.enough = u64::MAX;
@@ -275,8 +279,11 @@ impl Run<'_> {
 
     /// Says once that outputs would carry an impulse.
     fn report_impulse(&mut self, corner: &Corner) {
-        let reported = self.summary.notes.iter().any(|note| note.code == Code::LGM1022);
-        if !reported && let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
+        if self.has_impulse {
+            return;
+        }
+        if let Some(note) = impulse(self.motion, self.rates_read, corner, &self.states) {
+            self.has_impulse = true;
             self.summary.notes.push(note);
         }
     }

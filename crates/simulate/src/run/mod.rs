@@ -5,6 +5,7 @@ pub(crate) mod drive;
 pub(crate) mod expected;
 pub(crate) mod first_step;
 pub(crate) mod headway;
+pub(crate) mod output_errors;
 pub(crate) mod piece;
 pub(crate) mod reported;
 pub(crate) mod rows;

@@ -13,7 +13,8 @@ use crate::zero_crossings::events::Events;
 /// Into so many parts a step across a jump is cut.
 const PARTS: u32 = 8;
 
-/// Steps in a row that make no way before the run gives up.
+/// Steps in a row that make no way before the run gives up. Steps that grow are not counted: from 1e-80 s on they need hundreds until
+/// they make some.
 const WITHOUT_WAY: u32 = 50;
 
 /// Whether a state is so large that the values which stand for none ([`BEYOND`]) no longer stand out beside it, or is none itself.
@@ -37,8 +38,21 @@ struct Course {
     end: f64,
     /// Whether another method may take over.
     may_switch: bool,
-    /// Steps in a row that made no way.
-    without_way: u32,
+    /// Steps in a row that made no way, and the longest one that was tried behind them.
+    without_way: (u32, f64),
+}
+
+impl Course {
+    /// Whether one more step ends the run, since it makes no way as many before it made none.
+    fn makes_no_way(&mut self, Made { from, to, .. }: Made, next: f64) -> bool {
+        let (count, longest) = self.without_way;
+        self.without_way = match to - from <= 4.0 * f64::EPSILON * to.abs() {
+            true if next > longest => (0, next),
+            true => (count + 1, longest),
+            false => (0, 0.0),
+        };
+        self.without_way.0 >= WITHOUT_WAY
+    }
 }
 
 /// A step that the solver has made.
@@ -58,7 +72,7 @@ impl Run<'_> {
         let mut course = Course {
             end,
             may_switch,
-            without_way: 0,
+            without_way: (0, 0.0),
         };
         loop {
             match self.step(solver, &mut course)? {
@@ -118,11 +132,7 @@ impl Run<'_> {
             self.make_again(solver, course.end)?;
             return Ok(None);
         }
-        course.without_way = match made.to - made.from <= 4.0 * f64::EPSILON * made.to.abs() {
-            true => course.without_way + 1,
-            false => 0,
-        };
-        if course.without_way >= WITHOUT_WAY && reached == Reached::Inside {
+        if course.makes_no_way(made, solver.next_step()) && reached == Reached::Inside {
             return self.give_up(SolverFault::TooSmall, solver, course.may_switch).map(Some);
         }
         self.look_for_failure(solver, made)?;
@@ -170,7 +180,7 @@ impl Run<'_> {
         };
         if steps > self.plan.max_steps {
             return Err(Failure {
-                blame: self.motion.state(self.fastest(to, solver.states())).map(Box::new),
+                blame: self.blamed(to, solver.states()),
                 ..stopped(FailureKind::TooManySteps)
             });
         }
@@ -207,6 +217,14 @@ impl Run<'_> {
             return Some(Piece::Switch(self.summary.method));
         }
         let (step, left) = ((made.from, made.to), self.plan.stop - made.to);
+        if self.summary.method.is_explicit()
+            && let Some(method) = self.watch.rejections(solver.counts().rejected)
+        {
+            return Some(match course.may_switch {
+                true => Piece::Switch(method),
+                false => Piece::NoHeadway(left / (made.to - made.from)),
+            });
+        }
         let here = (solver.states(), &self.scales);
         if course.may_switch
             && let Some(method) = self.watch.step(self.motion, step, here, left)

@@ -8,6 +8,9 @@ use crate::solvers::solver::{Solver, SolverFault};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
+/// Of at most so many states it is looked whether they determine the loops.
+const LOOKED_AT: usize = 200;
+
 impl Run<'_> {
     /// What is reported of a solver's fault.
     pub(crate) fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
@@ -37,9 +40,7 @@ impl Run<'_> {
             SolverFault::NotSolved => FailureKind::StepNotSolved,
             SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
         };
-        let blame = solver
-            .and_then(|solver| self.motion.state(self.fastest(time, solver.states())))
-            .map(Box::new);
+        let blame = solver.and_then(|solver| self.blamed(time, solver.states()));
         Failure {
             time,
             kind,
@@ -77,13 +78,45 @@ impl Run<'_> {
         fastest.unwrap_or(0)
     }
 
+    /// What steps are short for: an unknown of a loop that the states do not determine, or the state that moves fastest.
+    pub(crate) fn blamed(&self, time: f64, states: &[f64]) -> Option<Box<Blame>> {
+        let undetermined = self.undetermined(time, states);
+        undetermined
+            .or_else(|| self.motion.state(self.fastest(time, states)))
+            .map(Box::new)
+    }
+
+    /// An unknown that would move by more than its size where a state moves by its tolerance, as the voltage of a diode which blocks behind an
+    /// inductor.
+    fn undetermined(&self, time: f64, states: &[f64]) -> Option<Blame> {
+        let motion = self.motion;
+        let sizes = self.branch.as_ref().map(|branch| &branch.sizes)?;
+        if states.len() > LOOKED_AT || !motion.solve_loops(time, states) {
+            return None;
+        }
+        let here = motion.position(time, states);
+        let slopes = motion.loop_matrix(&here).lu();
+        let found = (0..states.len()).find_map(|at| {
+            let mut moved = here.clone();
+            moved.states[at] += self.scales.allowed(at, states[at].abs());
+            // One step of Newton's method, as far as the slopes here lead.
+            let steps = slopes.solve(&motion.residuals_at(&moved))?;
+            let is_lost = |unknown: &usize| steps[*unknown].is_nan() || steps[*unknown].abs() > sizes[*unknown];
+            (0..here.unknowns.len()).find(is_lost)
+        });
+        let blame = motion.unknown(found?)?;
+        Some(Blame {
+            is_undetermined: true,
+            ..blame
+        })
+    }
+
     /// What is reported where no method comes to the end.
     pub(crate) fn without_headway(&self, needed: f64) -> Failure {
-        let blame = self.motion.state(self.fastest(self.time, &self.states));
         Failure {
             time: self.time,
             kind: FailureKind::NoHeadway(needed),
-            blame: blame.map(Box::new),
+            blame: self.blamed(self.time, &self.states),
             steps: self.done.steps,
         }
     }

@@ -49,7 +49,10 @@ impl Run<'_> {
         let inside = time.clamp(from, to);
         let found = solver.interpolate(inside, states);
         found.map_err(|error| self.failure(error, None))?;
-        self.recall_within(solver, inside)?;
+        // Of many solutions, Newton's iteration may find another one from where the step began.
+        if let Some(branch) = self.branch.as_ref().filter(|_| self.motion.has_totals()) {
+            branch.guess_within(self.motion, (inside - from) / (to - from));
+        }
         let is_end = (inside - from).min(to - inside) <= ROUNDING * to.abs();
         let error = match is_end {
             true => 0.0,
@@ -59,15 +62,6 @@ impl Run<'_> {
             self.write_row(time, states)?;
         }
         Ok(error)
-    }
-
-    /// The solution at a time within the last step: of many, Newton's iteration may find another one from where the step began.
-    fn recall_within(&mut self, solver: &mut dyn Solver, time: f64) -> Result<(), Failure> {
-        let Some(branch) = self.branch.as_mut().filter(|_| self.motion.has_totals()) else {
-            return Ok(());
-        };
-        let followed = branch.recall_within(self.motion, solver, time);
-        followed.map_err(|error| self.failure(error, None))
     }
 
     /// The error of what was interpolated at a time within the last step, in multiples of what is allowed.
@@ -148,6 +142,9 @@ impl Run<'_> {
             blame: None,
             steps: self.done.steps,
         };
-        self.sink.row(time, &self.outputs, states).map_err(stopped)
+        self.sink.row(time, &self.outputs, states).map_err(stopped)?;
+        self.output_errors
+            .see(self.motion, &self.scales, (time, states), &self.outputs);
+        Ok(())
     }
 }

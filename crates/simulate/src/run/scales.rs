@@ -136,6 +136,11 @@ impl Scales {
         self.absolute(at) + self.rtol * value.abs()
     }
 
+    /// What the relative tolerance allows of a state at a value, whatever was asked for near zero.
+    pub fn relative(&self, at: usize, value: f64) -> f64 {
+        self.rtol * (value.abs() + SHARE * self.scale(at))
+    }
+
     /// The relative tolerance.
     pub fn rtol(&self) -> f64 {
         self.rtol

@@ -100,8 +100,14 @@ impl<'a> Equations<'a> {
         self.implicit.as_ref().map_or(self.motion.states, |form| form.size)
     }
 
-    /// The whole problem from a time on, with the tolerances of now and the length of the run.
-    pub fn problem(mut self, time: f64, scales: &mut Scales, span: f64) -> OdeSolverProblem<Equations<'a>> {
+    /// The whole problem from a time on, with the tolerances of now and the length of the run; `bends` for right sides that do so
+    /// at conditions.
+    pub fn problem(
+        mut self,
+        time: f64,
+        scales: &mut Scales,
+        (span, bends): (f64, bool),
+    ) -> OdeSolverProblem<Equations<'a>> {
         let mut atol = scales.absolutes(&self.first);
         let mut rtol = scales.rtol();
         self.motion.set_joint(None);
@@ -123,11 +129,13 @@ impl<'a> Equations<'a> {
         }
         let ode_options = OdeSolverOptions {
             // What is below the resolution of time has its own limit, and near time zero a long run may begin with steps as short
-            // as it likes: of one of 3000 years the fastest part may last a nanosecond.
-            min_timestep: 1e-60 * span,
+            // as it likes: of one of 3000 years the fastest part may last a nanosecond, and a capacitor of 5 V empties into a diode
+            // in 1e-78 s.
+            min_timestep: 1e-250 * span,
             max_error_test_failures: 60,
             // The library counts these over the whole run, which may be as long as it likes.
             max_nonlinear_solver_failures: usize::MAX,
+            nonlinear_solver_tolerance: newton_tolerance(rtol, bends),
             ..OdeSolverOptions::default()
         };
         OdeSolverProblem {
@@ -384,11 +392,17 @@ where
                 equations.motion.rates(time, states, of_states);
             }
         }
+        // The library predicts from these rates, and allows an error as a share of what it predicts. Far beyond the states it would
+        // find its iteration converged, whatever is true there.
+        let problem = self.problem;
+        let own = |at: usize| states[at].abs() + numbers(&problem.atol)[at] / problem.rtol;
+        let within = numbers(&rates)[..states.len()].iter().enumerate();
+        let within = within.map(|(at, rate)| own(at) / rate.abs()).fold(step, f64::min);
         let state = self.solver.state_mut();
         state.y.copy_from(&y);
         state.dy.copy_from(&rates);
         *state.t = time;
-        *state.h = step.min(stop - time);
+        *state.h = within.min(stop - time);
         self.previous = time;
         (self.stop, self.is_held, self.is_new) = (stop, false, true);
         self.set_target(stop)
@@ -457,6 +471,10 @@ where
         let state = self.solver.state_mut();
         *state.h = step.min(self.stop - *state.t);
         self.set_target(self.target)
+    }
+
+    fn next_step(&self) -> f64 {
+        self.solver.state().h
     }
 
     fn limit(&mut self, longest: f64) {
@@ -528,6 +546,19 @@ where
             factorisations: counts.number_of_linear_solver_setups as u64,
             ..self.work
         }
+    }
+}
+
+/// The share of what the tolerance allows that Newton's method may leave of a step.
+///
+/// Beside a steep law that begins at a condition, as a clamp, what the tolerance allows of a state may be far more than what lies between
+/// the condition and the solution. So the equations of a step are solved nearly to rounding there.
+fn newton_tolerance(rtol: f64, bends: bool) -> f64 {
+    const USUAL: f64 = 0.2;
+    const NEARLY_ROUNDING: f64 = 1e-12;
+    match bends {
+        true => (NEARLY_ROUNDING / rtol).clamp(1e-6, USUAL),
+        false => USUAL,
     }
 }
 

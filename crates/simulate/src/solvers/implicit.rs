@@ -14,6 +14,9 @@ use crate::motion::{Mass, Motion};
 use lgm_kernels::SparseKernel;
 use std::cell::RefCell;
 
+/// So far beside rest the slopes of laws are taken that have none at rest.
+const ASIDE: f64 = 1e-3;
+
 /// Which entries a block of the Jacobian holds.
 enum Block<'a> {
     /// Those of a kernel, times the sign.
@@ -217,6 +220,8 @@ impl<'a> Implicit<'a> {
         let (n, k) = (motion.states, motion.unknowns);
         motion.jacobians.set(motion.jacobians.get() + 1);
         let mut entries = self.entries.borrow_mut();
+        let beside = self.beside_rest(time, y, &mut entries);
+        let y = beside.as_deref().unwrap_or(y);
         for Placed { block, places } in &self.blocks {
             match block {
                 Block::Identity(_) => places.iter().for_each(|place| to[*place] = 1.0),
@@ -230,6 +235,38 @@ impl<'a> Implicit<'a> {
                 }
             }
         }
+    }
+
+    /// A point beside y where some equation of the loops has no slope at y, as that of turbulent laws at rest has none; none where all have one.
+    fn beside_rest(&self, time: f64, y: &[f64], entries: &mut Vec<f64>) -> Option<Vec<f64>> {
+        let motion = self.motion;
+        let (n, k) = (motion.states, motion.unknowns);
+        let kernel = &motion.kernels.jacobians(motion.system).residuals_by_unknowns;
+        if k == 0 || motion.held_unknowns().contains(&true) {
+            return None;
+        }
+        entries.resize(kernel.stored(), 0.0);
+        motion.call(&kernel.values, time, &y[..n], &y[n..n + k], None, entries);
+        // No residual without a slope, and no unknown by which none has one.
+        let (mut in_row, mut in_column) = (vec![false; k], vec![false; k]);
+        for (row, column, at) in crate::solvers::linear_factors::pattern(kernel).entries() {
+            let has_slope = entries[at] != 0.0 && entries[at].is_finite();
+            in_row[row] |= has_slope;
+            in_column[column] |= has_slope;
+        }
+        // Elsewhere than at rest, as at a diode which blocks, a law without a slope is one.
+        let at_rest: Vec<bool> = (0..k).map(|at| y[n + at].abs() <= motion.small_unknown(at)).collect();
+        let mut beside: Vec<bool> = (0..k).map(|at| !in_column[at] && at_rest[at]).collect();
+        for (row, column, _) in crate::solvers::linear_factors::pattern(kernel).entries() {
+            beside[column] |= !in_row[row] && at_rest[column];
+        }
+        beside.contains(&true).then(|| {
+            let mut moved = y.to_vec();
+            for at in (0..k).filter(|at| beside[*at]) {
+                moved[n + at] = ASIDE * (1 + at % 7) as f64;
+            }
+            moved
+        })
     }
 
     /// The rows of the loops.

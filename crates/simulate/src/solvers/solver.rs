@@ -24,6 +24,9 @@ pub(crate) trait Solver {
     /// Where the last step ended.
     fn time(&self) -> f64;
 
+    /// The length of the step that is tried next.
+    fn next_step(&self) -> f64;
+
     /// The states where the last step ended.
     fn states(&self) -> &[f64];
 

@@ -48,6 +48,11 @@ const WINDOW: u32 = 64;
 /// So many windows in a row must be poor: the first one also holds the short steps of a beginning.
 const POOR: u32 = 2;
 
+/// An explicit method that rejects so large a share of so many steps is held back by what it does not see at the points that it
+/// accepts, as the far side of a steep law that bends.
+const REJECTED: f64 = 0.4;
+const MANY_REJECTED: u64 = 1000;
+
 /// A step of an implicit method, with its linear solutions, costs as much as so many explicit ones.
 const COST: f64 = 4.0;
 
@@ -85,6 +90,11 @@ pub(crate) struct Watch {
     many: u32,
     /// So many of them are waited for.
     patience_of_many: u32,
+    /// Steps in the present window of the explicit method, and the rejected ones when it began.
+    accepted: u64,
+    rejected: u64,
+    /// Whether steps of the explicit method are rejected for the most part: then none is tried again.
+    is_refused: bool,
     /// The implicit method of the last trial.
     tried: Option<Method>,
     phase: Phase,
@@ -120,6 +130,9 @@ impl Watch {
             patience: STEPS,
             many: 0,
             patience_of_many: MANY_STEPS,
+            accepted: 0,
+            rejected: 0,
+            is_refused: false,
             tried: None,
             phase: Phase::NEW,
         }
@@ -156,7 +169,10 @@ impl Watch {
                 poor,
             } => {
                 let steps = steps + 1;
-                let (began, steps, poor) = match (steps < WINDOW, to - began < COST * explicit * f64::from(WINDOW)) {
+                let (began, steps, poor) = match (
+                    steps < WINDOW || self.is_refused,
+                    to - began < COST * explicit * f64::from(WINDOW),
+                ) {
                     (true, _) => (began, steps, poor),
                     (false, true) => (to, 0, poor + 1),
                     (false, false) => (to, 0, 0),
@@ -173,6 +189,35 @@ impl Watch {
                 None
             }
         }
+    }
+
+    /// One step of the explicit method has passed the error test, and so many were rejected since the solver was made; the implicit method
+    /// for the rest of the run, where they are most of all steps.
+    pub fn rejections(&mut self, rejected: u64) -> Option<Method> {
+        if !matches!(self.phase, Phase::Explicit { .. }) {
+            return None;
+        }
+        self.accepted += 1;
+        // A solver that was made anew counts from 0.
+        let since = rejected.checked_sub(self.rejected).unwrap_or(rejected);
+        let all = self.accepted + since;
+        if all < MANY_REJECTED {
+            return None;
+        }
+        (self.accepted, self.rejected) = (0, rejected);
+        if (since as f64) < REJECTED * all as f64 || self.is_refused {
+            return None;
+        }
+        self.is_refused = true;
+        self.phase = Phase::Implicit {
+            explicit: 0.0,
+            began: 0.0,
+            steps: 0,
+            poor: 0,
+        };
+        // A method of one step remembers nothing of the other side of what bends.
+        self.tried = Some(Method::Sdirk);
+        self.tried
     }
 
     /// An implicit method is of no use from here on, or cannot go on at all; the method in its place.

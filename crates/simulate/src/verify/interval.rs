@@ -61,8 +61,7 @@ impl Verifier<'_> {
             let apart = (row.states[at] - found.reached[at]).abs();
             self.worst.take(at, row.time, apart, found.carried[at]);
         }
-        let energy = found.energy.filter(|energy| !energy.has_leap);
-        if let (Some(sum), Some(stored), Some(had)) = (energy, self.graph.stored(seen), self.graph.stored(was)) {
+        if let (Some(sum), Some(stored), Some(had)) = (found.energy, self.graph.stored(seen), self.graph.stored(was)) {
             self.report.add_energy(&sum.powers, sum.uncertainty, stored - had);
         }
     }
@@ -113,10 +112,6 @@ impl Verifier<'_> {
         });
         let sizes = not_vanishing(&self.sizes).into_iter();
         let allowed: Vec<f64> = sizes.map(|size| self.plan.rtol * size + atol).collect();
-        // A leap at the very end is in no step.
-        let at_end = row_unknowns(&unknowns, self.motion.unknowns);
-        let after = row_unknowns(&seen.unknowns, self.motion.unknowns);
-        energy = energy.filter(|_| !self.motion.is_elsewhere(&at_end, &after));
         let found = crossed.and_then(|crossed| way.compare(crossed, (&last.states, &row.states), care, &allowed));
         self.work += budget - integrator.left;
         self.ports += looks * (10 + self.graph.ports()) * u64::from(is_balanced);

@@ -24,7 +24,7 @@ use crate::zero_crossings::corners::own_corners;
 use lgm_equations::{FlatGraph, Instant, Seen};
 use lgm_kernels::longest_step;
 use lgm_model::system::StateSystem;
-use report::Worst;
+use report::{Difference, Worst};
 
 /// A row as it came.
 #[derive(Clone, Debug, Default)]
@@ -61,9 +61,11 @@ pub struct Verifier<'a> {
     /// oscillation is overlooked.
     looks: Vec<f64>,
     longest: f64,
-    /// The largest size of each state and output so far.
+    /// The largest size of each state so far.
     sizes: Vec<f64>,
-    output_sizes: Vec<f64>,
+    /// The largest differences of outputs, and of the rates of states.
+    outputs: Vec<Difference>,
+    rates: Vec<Difference>,
     worst: Worst,
     work: u64,
     ports: u64,
@@ -112,7 +114,8 @@ impl<'a> Verifier<'a> {
             before: None,
             unknowns: Vec::new(),
             sizes: vec![0.0; system.states.len()],
-            output_sizes: vec![0.0; system.outputs.len()],
+            outputs: vec![Difference::default(); system.outputs.len()],
+            rates: vec![Difference::default(); system.states.len()],
             worst: Worst::new(system),
             work: 0,
             ports: 0,
@@ -137,6 +140,9 @@ impl<'a> Verifier<'a> {
             }
             None => Ok(()),
         };
+        for difference in self.outputs.iter_mut().chain(&mut self.rates) {
+            difference.judge(&mut self.report, self.plan);
+        }
         self.worst.judge(&mut self.report, self.plan, &self.sizes, steps);
         self.report.judge_energy(self.plan);
         (self.report, last)
@@ -246,15 +252,14 @@ impl<'a> Verifier<'a> {
     fn check_outputs(&mut self, row: &Row, seen: &Seen) {
         for (at, (value, known)) in row.outputs.iter().zip(&seen.outputs).enumerate() {
             let Some((graph, rounding)) = known else { continue };
-            self.output_sizes[at] = self.output_sizes[at].max(value.abs()).max(graph.abs());
-            let allowed = 4.0 * rounding + self.plan.rtol.min(1e-6) * self.output_sizes[at];
             self.report.outputs += 1;
             // An infinite bound leaves no digit to compare.
-            if (value - graph).abs() > allowed || value.is_nan() {
+            let beyond = (value - graph).abs() - 4.0 * rounding;
+            self.outputs[at].take(beyond, value.abs().max(graph.abs()), || {
                 let (what, span) = self.graph.output_words(at);
                 let words = format!("it is {value} in the row, and {graph} by the flat graph");
-                self.report.fault(Fault::new(what, span, row.time, words));
-            }
+                Fault::new(what, span, row.time, words)
+            });
         }
     }
 
@@ -279,17 +284,12 @@ impl<'a> Verifier<'a> {
             }
         }
         for (at, (integrated, (emitted, rounding))) in rates.iter().zip(&seen.rates).enumerate() {
-            let allowed = 8.0 * rounding + self.plan.rtol.min(1e-6) * emitted.abs();
-            if (integrated - emitted).abs() > allowed {
+            let beyond = (integrated - emitted).abs() - 8.0 * rounding;
+            self.rates[at].take(beyond, emitted.abs(), || {
                 let state = &self.system.states[at];
                 let words = format!("it is integrated with the rate {integrated}, where the equations have {emitted}");
-                self.report.fault(Fault::new(
-                    format!("state `{}`", state.name),
-                    state.span,
-                    row.time,
-                    words,
-                ));
-            }
+                Fault::new(format!("state `{}`", state.name), state.span, row.time, words)
+            });
         }
     }
 

@@ -217,6 +217,33 @@ impl Report {
     }
 }
 
+/// The largest difference between two values of one thing over a run, which is judged by the largest size that this comes to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Difference {
+    beyond: f64,
+    size: f64,
+    fault: Option<Fault>,
+}
+
+impl Difference {
+    /// Takes what a difference is beyond rounding, and the size of the values.
+    pub(super) fn take(&mut self, beyond: f64, size: f64, fault: impl FnOnce() -> Fault) {
+        self.size = self.size.max(size);
+        if beyond > self.beyond || beyond.is_nan() && self.beyond != f64::INFINITY {
+            self.beyond = if beyond.is_nan() { f64::INFINITY } else { beyond };
+            self.fault = Some(fault());
+        }
+    }
+
+    /// Reports what is not as small as the run allows.
+    pub(super) fn judge(&mut self, report: &mut Report, plan: &Plan) {
+        let is_wrong = self.beyond > plan.rtol.min(1e-6) * self.size;
+        if let Some(fault) = self.fault.take().filter(|_| is_wrong) {
+            report.fault(fault);
+        }
+    }
+}
+
 /// A state that is apart from the second integrator.
 #[derive(Clone, Copy, Debug, Default)]
 struct Apart {
@@ -293,3 +320,21 @@ pub(super) fn not_vanishing(sizes: &[f64]) -> Vec<f64> {
 
 /// So many tolerances a row may be off, for each step of the run in an interval.
 pub(super) const ALLOWED: f64 = 50.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What differs by rounding before anything moves is judged by what it comes to later.
+    #[test]
+    fn differences_are_judged_by_the_size_over_the_whole_run() {
+        for (later, count) in [(1e-4, 0), (1e-12, 1)] {
+            let (mut report, mut difference) = (Report::default(), Difference::default());
+            let fault = |time: f64| Fault::new("output `Q`".into(), None, time, String::new());
+            difference.take(1.2e-13, 1.2e-13, || fault(0.5));
+            difference.take(-1e-20, later, || fault(1.0));
+            difference.judge(&mut report, &Plan::default());
+            assert_eq!(report.count, count, "{later}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Expressions as text and as LaTeX, with as few parentheses as it takes.
+//! Expressions as text, as LaTeX and as Typst, with as few parentheses as it takes.
 //!
 //! What is written, and in which order, is decided here once for every `Style`; a style has the words, and the shape of powers,
 //! fractions, calls and cases. Writing uses a stack of pending pieces instead of recursion, so that depth costs no stack, and appends to
@@ -8,6 +8,7 @@ mod decimal;
 mod latex;
 mod names;
 mod text;
+mod typst;
 
 use super::Exprs;
 use crate::expr::{ExprId, Function, Node, Relation};
@@ -19,6 +20,7 @@ pub use decimal::number;
 pub use latex::latex;
 pub use names::{Mode as LatexMode, escaped as latex_escaped, latex_name};
 pub use text::{brief, text};
+pub use typst::typst;
 
 /// How tightly an expression binds, loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,22 +6,12 @@ pub fn latex_name(name: &str) -> String {
     if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
         return format!("\\dot{{{}}}", latex_name(inner));
     }
-    // `cell[2].c.v[1]`: the last member is the quantity, what stands before it is where.
-    let (owner, member) = match name.rfind('.') {
-        Some(dot) => (&name[..dot], &name[dot + 1..]),
-        None => ("", name),
-    };
-    let (base, index) = match member.find('[') {
-        Some(at) => (&member[..at], member[at + 1..].trim_end_matches(']')),
-        None => (member, ""),
-    };
-    let (stem, tail) = match base.find('_') {
-        Some(at) if at > 0 && at + 1 < base.len() => (&base[..at], &base[at + 1..]),
-        _ => {
-            let digits = base.len() - base.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-            base.split_at(base.len() - if digits < base.len() { digits } else { 0 })
-        }
-    };
+    let NameParts {
+        stem,
+        tail,
+        owner,
+        index,
+    } = parts_of(name);
     let mut subscripts = Vec::new();
     if !tail.is_empty() {
         let plain = tail.len() == 1 || tail.chars().all(|c| c.is_ascii_digit());
@@ -50,8 +40,41 @@ pub fn latex_name(name: &str) -> String {
     format!("{letter}_{{{}}}", subscripts.join(","))
 }
 
+/// A name taken apart: `cell[2].c.v_x[1]` is the quantity `v` with the tail `x` and the index `1`, and stands in `cell[2].c`.
+pub(super) struct NameParts<'n> {
+    pub(super) stem: &'n str,
+    pub(super) tail: &'n str,
+    pub(super) owner: &'n str,
+    pub(super) index: &'n str,
+}
+
+/// The parts of a name; trailing digits are a tail too.
+pub(super) fn parts_of(name: &str) -> NameParts<'_> {
+    let (owner, member) = match name.rfind('.') {
+        Some(dot) => (&name[..dot], &name[dot + 1..]),
+        None => ("", name),
+    };
+    let (base, index) = match member.find('[') {
+        Some(at) => (&member[..at], member[at + 1..].trim_end_matches(']')),
+        None => (member, ""),
+    };
+    let (stem, tail) = match base.find('_') {
+        Some(at) if at > 0 && at + 1 < base.len() => (&base[..at], &base[at + 1..]),
+        _ => {
+            let digits = base.len() - base.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            base.split_at(base.len() - if digits < base.len() { digits } else { 0 })
+        }
+    };
+    NameParts {
+        stem,
+        tail,
+        owner,
+        index,
+    }
+}
+
 /// Names of letters that LaTeX has commands for.
-const GREEK: [&str; 34] = [
+pub(super) const GREEK: [&str; 34] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
     "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",

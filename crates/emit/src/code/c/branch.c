@@ -27,22 +27,14 @@ static const real elsewhere = (real)1e-3;
 static const real instant = (real)1e-12;
 /* The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run. */
 static const real apart = (real)1e-7;
-@if totals@
-/* The shortest way over the end of a branch, and the longest push over it, as shares of the unknowns. */
-static const real least = (real)1e-8;
-static const real longest_push = (real)0.1;
-/* How far the drift in the middle of a way may be from the middle of those at its ends, as a share of the larger one. */
-static const real even = (real)0.25;
-/* How far ahead the residuals are looked at, as a share of a way; and how much of the change of a solution its rates may not add up to. */
-static const real ahead = (real)((sizeof(real) < 8) ? 1e-2 : 1e-4);
-static const real added = (real)0.02;
-@else@
 /* The longest move, as a share of the unknowns. */
 static const real longest_move = (real)0.05;
-@end@
 
 /* Linear loops have one solution; and displacements of closed chains go on without leaps, to where they end at a dead centre. */
 static const int is_settled[@name@_UNKNOWNS] = {@settled_unknowns@};
+
+/* Unknowns that say what storage holds do not jump. */
+static const int is_stored[@name@_UNKNOWNS] = {@stored_unknowns@};
 
 static void copy(real to[], const real from[], int count) {
     for (int at = 0; at < count; at++) {
@@ -73,16 +65,6 @@ static real size_of(const real values[]) {
     return most;
 }
 
-@if totals@
-static real distance(const real a[], const real b[]) {
-    real most = @zero@;
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        most = larger(most, @fabs@(a[at] - b[at]));
-    }
-    return most;
-}
-
-@end@
 static real horizon_length(const @name@_run *run) {
     return run->horizon - run->start;
 }
@@ -113,10 +95,14 @@ static int is_way(const @name@_branch *branch, const real from[], const real bet
     return 1;
 }
 
+static int differs(int at, const real a[], const real b[]) {
+    const real size = larger(@fabs@(a[at]), @fabs@(b[at]));
+    return is_settled[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@;
+}
+
 static int is_elsewhere(const real a[], const real b[]) {
     for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        const real size = larger(@fabs@(a[at]), @fabs@(b[at]));
-        if (is_settled[at] == 0 && @fabs@(a[at] - b[at]) > elsewhere * size + @loop_absolute@) {
+        if (differs(at, a, b)) {
             return 1;
         }
     }
@@ -230,50 +216,6 @@ static int sign_on(@name@_run *run, @name@_way way, real place, const real unkno
 }
 
 @end@
-@if totals@
-/* How fast the solution changes at a place of a way, as the residuals a little ahead of it show; 0 where that is not known. */
-static int rates_on(@name@_run *run, @name@_way way, real place, real look, const real unknowns[], real rates[]) {
-    @name@_branch *const branch = &run->branch;
-    real *const x = branch->point;
-    real inside = way(run, place, x);
-    if (!@name@_loops_slopes(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots)
-        || !@name@_loops_drift(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots, rates)) {
-        return 0;
-    }
-    inside = way(run, place + look, x);
-    if (!@name@_loops_drift(&run->model, inside, x, run->u, run->du, unknowns, branch->slopes, branch->pivots, branch->next)) {
-        return 0;
-    }
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        rates[at] = (rates[at] - branch->next[at]) / look;
-    }
-    return 1;
-}
-
-/* Whether the rates of the solution at the ends and in the middle of a way add up to its change, by Simpson's rule. What leaps in
- * between is in the change alone. */
-static int adds_up(@name@_run *run, @name@_way way, real low, real high) {
-    @name@_branch *const branch = &run->branch;
-    real *const sum = branch->middle;
-    const real look = ahead * (high - low);
-    if (!rates_on(run, way, low, look, branch->end, sum)
-        || !rates_on(run, way, low + @half@ * (high - low), look, branch->trial, branch->quarter)
-        || !rates_on(run, way, high, -look, branch->reached, branch->direction)) {
-        return 0;
-    }
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        const real change = branch->reached[at] - branch->end[at];
-        const real all = sum[at] + (real)4.0 * branch->quarter[at] + branch->direction[at];
-        const real off = @fabs@((high - low) * all / (real)6.0 - change);
-        if (is_settled[at] == 0
-            && !(off <= added * @fabs@(change) + small_change(branch, at, branch->end[at], branch->reached[at]))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-@end@
 /* Whether the solution changes little by little from the last place of a way that was reached to the next one. */
 static int is_whole_way(@name@_run *run, @name@_way way, real low, real high) {
     @name@_branch *const branch = &run->branch;
@@ -293,20 +235,20 @@ static int is_whole_way(@name@_run *run, @name@_way way, real low, real high) {
         && !is_way_at(run, way, low + half + @half@ * half, branch->trial, branch->reached)) {
         return 0;
     }
-    return sign_on(run, way, low, branch->end) * sign_on(run, way, high, branch->reached) >= 0 && adds_up(run, way, low, high);
+    return sign_on(run, way, low, branch->end) * sign_on(run, way, high, branch->reached) >= 0;
 @else@
     return 1;
 @end@
 }
 
-static int follow_from(@name@_run *run, const real begin[], real from, real to, @name@_way way) {
+int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
     @name@_branch *const branch = &run->branch;
     const real *const found = run->model.w;
     const real shortest = larger(instant * (to - from), @rounding@ * @fabs@(to));
     real low = from;
     real high = to;
     copy(branch->last, found, @name@_UNKNOWNS);
-    copy(branch->end, begin, @name@_UNKNOWNS);
+    copy(branch->end, branch->unknowns, @name@_UNKNOWNS);
     /* A way that winds more than this has passed the error test of the solver. */
     for (int part = 0; part < PARTS; part++) {
         const real middle = low + @half@ * (high - low);
@@ -334,15 +276,13 @@ static int follow_from(@name@_run *run, const real begin[], real from, real to, 
     return 1;
 }
 
-int @name@_branch_follow(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
-    return follow_from(run, run->branch.unknowns, from, to, way);
-}
-
 @if totals@
-void @name@_branch_recall_within(@name@_run *run, @name@_real from, @name@_real to, @name@_way way) {
+void @name@_branch_recall_within(@name@_run *run, @name@_real share) {
     @name@_branch *const branch = &run->branch;
-    const int is_on = follow_from(run, branch->before, from, to, way);
-    take(run, is_on ? branch->reached : branch->end);
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        branch->trial[at] = branch->before[at] + share * (branch->unknowns[at] - branch->before[at]);
+    }
+    take(run, branch->trial);
 }
 
 @end@
@@ -382,126 +322,6 @@ static real product(const real a[], const real b[]) {
     return sum;
 }
 
-@if totals@
-/* The drift in the middle of a way. */
-static int drift_between(@name@_run *run, const real from[], const real to[], real middle[], real middle_drift[]) {
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        middle[at] = @half@ * (from[at] + to[at]);
-    }
-    return drift(run, middle, middle_drift);
-}
-
-/* Whether the drift in the middle of a way is nearly in the middle of those at its ends. */
-static int is_between(const real from[], const real middle[], const real to[]) {
-    const real most = larger(size_of(from), size_of(to));
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        if (!(@fabs@(middle[at] - @half@ * (from[at] + to[at])) <= even * most)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Whether the drift changes evenly on a way, as its middle and those of its halves show: else it may pass solutions. */
-static int is_even(@name@_run *run, const real from[], const real from_drift[], const real to[], const real to_drift[]) {
-    @name@_branch *const branch = &run->branch;
-    real *const middle = branch->middle;
-    real *const middle_drift = branch->middle_drift;
-    real *const quarter_drift = branch->quarter_drift;
-    return drift_between(run, from, to, middle, middle_drift) && is_between(from_drift, middle_drift, to_drift)
-        && drift_between(run, from, middle, branch->quarter, quarter_drift)
-        && is_between(from_drift, quarter_drift, middle_drift)
-        && drift_between(run, middle, to, branch->quarter, quarter_drift)
-        && is_between(middle_drift, quarter_drift, to_drift);
-}
-
-/* Whether the solution next to a guess is the one that the unknowns drift to: the drift falls evenly all the way to there, and the
- * solution is stable, so that the determinant of the loops has the sign that it had on the branch. */
-static int is_met(@name@_run *run, const real guess[], int sign) {
-    @name@_branch *const branch = &run->branch;
-    const real inside = @name@_run_inputs(run, run->t);
-    if (!is_found_near(run, guess)) {
-        return 0;
-    }
-    copy(branch->reached, run->model.w, @name@_UNKNOWNS);
-    if (@name@_loops_sign(&run->model, inside, run->x, run->u, run->du, branch->reached) != sign) {
-        return 0;
-    }
-    for (int at = 0; at < @name@_UNKNOWNS; at++) {
-        branch->next[at] = @zero@;
-    }
-    if (!is_even(run, branch->unknowns, branch->direction, branch->reached, branch->next)) {
-        return 0;
-    }
-    take(run, branch->reached);
-    return 1;
-}
-
-/* Whether the unknowns come to another solution as they drift from where they are. They may have many: the first stable one is meant. */
-static int drifts_to_another(@name@_run *run, real size, int sign) {
-    @name@_branch *const branch = &run->branch;
-    real *const at = branch->unknowns;
-    real length = least * size;
-    for (int move = 0; move < MOVES && length > least * least * size && size_of(at) < (real)1e30; move++) {
-        real most;
-        int is_seen;
-        if (!drift(run, at, branch->direction)) {
-            return 0;
-        }
-        most = size_of(branch->direction);
-        if (!(most > @zero@)) {
-            return 0;
-        }
-        for (int each = 0; each < @name@_UNKNOWNS; each++) {
-            branch->trial[each] = at[each] - length / most * branch->direction[each];
-        }
-        is_seen = drift(run, branch->trial, branch->next)
-            && is_even(run, at, branch->direction, branch->trial, branch->next);
-        if (is_seen && product(branch->next, branch->direction) > @zero@) {
-            copy(at, branch->trial, @name@_UNKNOWNS);
-            length = smaller(@two@ * length, distance(at, branch->end));
-            continue;
-        }
-        /* A solution lies between, and Newton's iteration may find another one from there. */
-        if (is_seen && (is_met(run, branch->trial, sign) || is_met(run, at, sign))) {
-            return 1;
-        }
-        length *= @quarter@;
-    }
-    return 0;
-}
-
-/* Whether the unknowns drift to another solution from the end of the branch. Rounding, and what the states are off, makes the end a
- * solution for a little longer, and may hold the unknowns there: then they are pushed over it, on in the direction in which they
- * came, to where they drift on by themselves. */
-static int leaps(@name@_run *run) {
-    @name@_branch *const branch = &run->branch;
-    const @name@_anchor *const anchor = &branch->anchors[0];
-    const real size = larger(larger(size_of(branch->end), size_of(anchor->unknowns)), (real)1e-9);
-    const real came = distance(branch->end, anchor->unknowns);
-    const real inside = @name@_run_inputs(run, anchor->t);
-    const int sign = @name@_loops_sign(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns);
-    if (!@name@_loops_slopes(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns, branch->slopes,
-            branch->pivots)) {
-        return 0;
-    }
-    for (real push = @zero@; push <= longest_push; push = larger((real)4.0 * push, least)) {
-        const real share = (came > @zero@) ? push * size / came : @zero@;
-        for (int at = 0; at < @name@_UNKNOWNS; at++) {
-            branch->trial[at] = branch->end[at] - anchor->unknowns[at];
-            branch->unknowns[at] = branch->end[at] + share * branch->trial[at];
-        }
-        if (push > @zero@ && !(drift(run, branch->unknowns, branch->direction)
-                && product(branch->direction, branch->trial) < @zero@)) {
-            continue;
-        }
-        if (drifts_to_another(run, size, sign)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-@else@
 /* Whether the unknowns come to another solution from the end of the branch as they drift. */
 static int drifts_to_another(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
@@ -547,20 +367,22 @@ static int drifts_to_another(@name@_run *run) {
 }
 
 /* Whether there is another solution to go on with, next to the end of the branch or anywhere. */
-static int leaps(@name@_run *run) {
+static int finds_another(@name@_run *run) {
     int is_found = drifts_to_another(run) || is_found_near(run, run->branch.end);
     for (int guess = 0; guess < 5 && !is_found; guess++) {
         is_found = is_found_near(run, @name@_loop_guesses + guess * @name@_UNKNOWNS);
     }
     return is_found;
 }
-@end@
 
 @name@_status @name@_branch_leave(@name@_run *run) {
     @name@_branch *const branch = &run->branch;
     int is_found;
     copy(branch->before, branch->unknowns, @name@_UNKNOWNS);
-    is_found = leaps(run);
+    is_found = finds_another(run);
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        is_found = is_found && !(is_stored[at] != 0 && differs(at, run->model.w, branch->end));
+    }
     copy(branch->unknowns, is_found ? run->model.w : branch->end, @name@_UNKNOWNS);
     return is_found ? @name@_OK : @name@_LOOP_NOT_SOLVED;
 }
@@ -578,13 +400,6 @@ static int ends_before(@name@_run *run, @name@_real to) {
     @name@_status status;
     @name@_branch_recall(run, run->t);
     status = @name@_run_rates(run, run->t, run->x, run->probe);
-@if totals@
-    if (status == @name@_LOOP_NOT_SOLVED) {
-        /* Two solutions are as one where the run is: the branch ends here. */
-        copy(run->branch.end, run->branch.unknowns, @name@_UNKNOWNS);
-        return 1;
-    }
-@end@
     if (status != @name@_OK || !(to > run->t) || @name@_branch_follow(run, run->t, to, straight_on)) {
         return 0;
     }

@@ -27,9 +27,8 @@ typedef @name@_real (*@name@_way)(@name@_run *run, @name@_real place, @name@_rea
 void @name@_branch_recall(@name@_run *run, @name@_real t);
 
 @if totals@
-/* The same within the last step, which began at `from`: of many solutions, Newton's iteration may find another one from there, so that the
- * branch is followed. */
-void @name@_branch_recall_within(@name@_run *run, @name@_real from, @name@_real to, @name@_way way);
+/* The same at a share of the last step: of many solutions, Newton's iteration may find another one from where the step began. */
+void @name@_branch_recall_within(@name@_run *run, @name@_real share);
 
 @end@
 /* Follows the branch along a way, from the last solution on; 0 where it ends before `to`: run->branch.after is the first place that

@@ -33,6 +33,7 @@ values! {
         state_kinds: String,
         state_scales: String,
         settled_unknowns: String,
+        stored_unknowns: String,
         loop_small: String,
     }
 }
@@ -89,6 +90,9 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
     let settled = subject
         .settled_unknowns()
         .map(|is_settled| u8::from(is_settled).to_string());
+    let stored = subject
+        .stored_unknowns()
+        .map(|is_stored| u8::from(is_stored).to_string());
     // Single precision has fewer powers of ten.
     let least = if c.float { 1e-18 } else { 0.0 };
     let scales = subject.scales().iter();
@@ -114,6 +118,7 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
         state_kinds: list(kinds, "0".to_string()),
         state_scales: list(scales, c.literal(1.0)),
         settled_unknowns: list(settled, "0".to_string()),
+        stored_unknowns: list(stored, "0".to_string()),
         loop_small: match subject.jumps() {
             true => "model->small".to_string(),
             false => constants.loop_absolute.clone(),

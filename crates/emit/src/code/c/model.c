@@ -184,7 +184,7 @@ static int shorten(@name@_model *model, real t, const real x[], const real u[], 
                 return 1;
             }
         }
-        length *= @half@;
+        length *= (halving < 20) ? @half@ : (real)0.0625;
     }
     return 0;
 }
@@ -201,6 +201,21 @@ static void take_step(@name@_model *model) {
     }
 }
 
+/* Leaves a place where the loops have no slopes: to zero if unknowns are as good as zero, from there aside by a little. */
+static void leave_rest(@name@_model *model) {
+    int are_tiny = 0;
+    for (int at = 0; at < @name@_UNKNOWNS; at++) {
+        const real size = @fabs@(model->w[at]);
+        const int is_tiny = size > @zero@ && size <= @loop_small@;
+        are_tiny = are_tiny || is_tiny;
+        model->w[at] = is_tiny ? @zero@ : model->w[at];
+    }
+    for (int at = 0; at < @name@_UNKNOWNS && are_tiny == 0; at++) {
+        const real size = @fabs@(model->w[at]);
+        model->w[at] += (real)0.001 * (real)(1 + at % 7) * ((size > @zero@) ? size : @one@);
+    }
+}
+
 /* Brings the unknowns nearer to a solution until rounding ends it; 0 where none is found.
  *
  * Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to zero,
@@ -213,11 +228,21 @@ static int iterate(@name@_model *model, real t, const real x[], const real u[], 
     for (int iteration = 0; iteration < @name@_ITERATIONS; iteration++) {
         @residuals_call@
         @loop_matrix_call@
-        if (!all_finite(model->residuals, @name@_UNKNOWNS) || !all_finite(model->entries, @loop_entries@)) {
+        if (!all_finite(model->residuals, @name@_UNKNOWNS)) {
             return 0;
         }
-        if (!factorise_loops(model)) {
-            return 0;
+        if (size_of_step(model, model->residuals, @zero@) == @zero@) {
+            return 1;
+        }
+        if (!all_finite(model->entries, @loop_entries@) || !factorise_loops(model)) {
+            /* At rest a turbulent law has no slope, or an infinite one; beside it there is one. */
+            if (over_bends >= @asides@) {
+                return 0;
+            }
+            over_bends++;
+            last = HUGE_VAL@suffix@;
+            leave_rest(model);
+            continue;
         }
         copy_unknowns(model->step, model->residuals);
         solve_factors(model->factors, model->pivots, @name@_UNKNOWNS, model->step);

@@ -63,7 +63,7 @@ static real along_step(@name@_run *run, real t, real x[]) {
     @name@_branch_recall(run, t);
 @if totals@
     if (run->branch.is_begun != 0 && t < run->t && t > run->solver.before && t < run->solver.t) {
-        @name@_branch_recall_within(run, run->solver.before, t, along_step);
+        @name@_branch_recall_within(run, (t - run->solver.before) / (run->t - run->solver.before));
     }
 @end@
 @end@

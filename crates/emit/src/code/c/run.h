@@ -54,12 +54,6 @@ typedef struct {
     @name@_real direction[@name@_UNKNOWNS];
     @name@_real trial[@name@_UNKNOWNS];
     @name@_real next[@name@_UNKNOWNS];
-@if totals@
-    @name@_real middle[@name@_UNKNOWNS];
-    @name@_real middle_drift[@name@_UNKNOWNS];
-    @name@_real quarter[@name@_UNKNOWNS];
-    @name@_real quarter_drift[@name@_UNKNOWNS];
-@end@
     @name@_real point[@name@_ROOM(@name@_STATES)];
 } @name@_branch;
 

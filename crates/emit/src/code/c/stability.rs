@@ -1,7 +1,7 @@
 //! Whether steps of fixed length are short enough for the poles of a model.
 
 use crate::code::subject::Subject;
-use lgm_equations::analysis::poles;
+use lgm_analysis::poles;
 use lgm_kernels::Arguments;
 use lgm_model::system::SparseMatrix;
 use lgm_source::codes::Code;

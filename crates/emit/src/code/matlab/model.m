@@ -180,12 +180,31 @@ function [w, found, fallback] = iterate(p, s, w, small, t, x, u, du)
     for iteration = 1:50
         residuals = residuals_at(p, s, t, x, u, du, w);
         matrix = loop_matrix_at(p, s, t, x, u, du, w);
-        if ~all(isfinite(residuals)) || ~all(isfinite(matrix(:)))
+        if ~all(isfinite(residuals))
             return
         end
-        [low, up, order] = lu(matrix);
-        if any(diag(up) == 0)
+        if ~any(residuals)
+            found = true;
             return
+        end
+        up = 0;
+        if all(isfinite(matrix(:)))
+            [low, up, order] = lu(matrix);
+        end
+        if any(diag(up) == 0)
+            % At rest a turbulent law has no slope, or an infinite one; beside it there is one.
+            if over_bends >= @asides@
+                return
+            end
+            over_bends = over_bends + 1;
+            last = Inf;
+            is_tiny = w ~= 0 & abs(w) <= small;
+            if any(is_tiny)
+                w(is_tiny) = 0;
+            else
+                w = w + 0.001 * (1 + mod((0:@unknowns@ - 1)', 7)) .* (abs(w) + (w == 0));
+            end
+            continue
         end
         step = up \ (low \ (order * residuals));
         now = size_of_step(step, w, 0);
@@ -211,7 +230,7 @@ function [w, found, fallback] = iterate(p, s, w, small, t, x, u, du)
         end
         is_better = false;
         for halving = 0:39
-            share = 0.5^halving;
+            share = 0.5^max(halving, 4 * halving - 60);
             residuals = residuals_at(p, s, t, x, u, du, w - share * step);
             if all(isfinite(residuals))
                 following = up \ (low \ (order * residuals));

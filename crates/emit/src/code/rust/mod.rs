@@ -61,6 +61,7 @@ values! {
         package: String,
         library: String,
         settled_unknowns: String,
+        stored_unknowns: String,
         state_kinds: String,
         state_scales: String,
         start_given: String,
@@ -196,6 +197,10 @@ fn common(subject: &Subject<'_>) -> Common {
     let library = crate_name(&system.model);
     let settled = subject.settled_unknowns();
     let settled: Vec<String> = settled.map(|is_settled| is_settled.to_string()).collect();
+    let stored: Vec<String> = subject
+        .stored_unknowns()
+        .map(|is_stored| is_stored.to_string())
+        .collect();
     let given: Vec<String> = system
         .states
         .iter()
@@ -210,6 +215,7 @@ fn common(subject: &Subject<'_>) -> Common {
         package: library.replace('_', "-"),
         library,
         settled_unknowns: wrapped(&settled),
+        stored_unknowns: wrapped(&stored),
         state_kinds: integers(&subject.kinds()),
         state_scales: literals(subject.scales(), literal).join(", "),
         start_given: wrapped(&given),

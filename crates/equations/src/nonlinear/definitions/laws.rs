@@ -1,6 +1,7 @@
 //! The variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
 
-use super::{Blame, Builder, Definition, Value, is_defined_everywhere};
+use super::ranges::{has_roots, is_defined_everywhere};
+use super::{Blame, Builder, Definition, Value};
 use crate::diagnosis::refusal::Failure;
 use crate::formulation::matrices::Present;
 use crate::nonlinear::prepare::Prepared;
@@ -28,7 +29,7 @@ impl<F: Present> Builder<'_, F> {
                 unreachable!("invariant: ports of nonlinear laws belong to these")
             };
             let mut residuals = law.residuals.clone();
-            let mut open: Vec<(SymbolId, SymbolId)> = Vec::new();
+            let mut open: Vec<(SymbolId, SymbolId, SymbolId)> = Vec::new();
             for (at, port) in model.ports_of(id).enumerate() {
                 let position = *positions
                     .get(&port)
@@ -37,9 +38,9 @@ impl<F: Present> Builder<'_, F> {
                     unreachable!("invariant: what a nonlinear law gives is a symbol")
                 };
                 let (effort, flow) = law.variables[at];
-                let given = match prepared.causality.solved[port.index()] {
-                    Some(Variable::Effort) => flow,
-                    _ => effort,
+                let (given, other) = match prepared.causality.solved[port.index()] {
+                    Some(Variable::Effort) => (flow, effort),
+                    _ => (effort, flow),
                 };
                 match law.storage[at].and_then(|(_, energy)| released.get(&energy)) {
                     Some(integral) => {
@@ -47,12 +48,12 @@ impl<F: Present> Builder<'_, F> {
                         let energy = self.derivative_storage(id, &mut residuals, integral, conjugate, symbol)?;
                         followed.insert(integral.symbol, energy);
                     }
-                    None => open.push((given, symbol)),
+                    None => open.push((given, other, symbol)),
                 }
             }
             // Each variable takes an equation that gives it in closed form; what is left over is solved by residuals.
             let mut left = Vec::new();
-            for (given, symbol) in open {
+            for (given, other, symbol) in open {
                 let found = (0..residuals.len()).find_map(|at| {
                     let value = self.exprs.isolate(residuals[at], given)?;
                     Some((at, value))
@@ -60,7 +61,7 @@ impl<F: Present> Builder<'_, F> {
                 match found {
                     Some((at, value)) => {
                         let law = residuals.remove(at);
-                        let law = self.wider_law(law, value, given, symbol);
+                        let law = self.law_in_loops(law, value, (given, other), symbol);
                         let (value, blame) = (Value::Explicit(value), Blame::Element(id));
                         self.definitions.insert(symbol, Definition { value, blame, law });
                     }
@@ -142,15 +143,33 @@ impl<F: Present> Builder<'_, F> {
         Ok(energy_expr)
     }
 
-    /// A law with a symbol in the place of the variable that it gives, where it has values that its inverse lacks.
-    fn wider_law(&mut self, law: ExprId, inverse: ExprId, given: SymbolId, symbol: SymbolId) -> Option<ExprId> {
-        if is_defined_everywhere(&self.exprs, inverse) || !is_defined_everywhere(&self.exprs, law) {
+    /// What is better solved than a value in a loop, with a symbol in the place of the variable that the law gives: the law where it has
+    /// values that the solved form lacks, and the form of it that bends nowhere steeply where the solved form is a root. The flow of
+    /// an orifice has an infinite slope at rest, its pressure has none.
+    fn law_in_loops(
+        &mut self,
+        law: ExprId,
+        value: ExprId,
+        (given, other): (SymbolId, SymbolId),
+        symbol: SymbolId,
+    ) -> Option<ExprId> {
+        let is_wider = !is_defined_everywhere(&self.exprs, value);
+        if !is_wider && !has_roots(&self.exprs, value) {
+            return None;
+        }
+        let mut better = law;
+        if !is_wider && has_roots(&self.exprs, law) {
+            let inverse = self.exprs.isolate(law, other)?;
+            let variable = self.exprs.symbol(other);
+            better = self.exprs.sub(variable, inverse);
+        }
+        if !is_defined_everywhere(&self.exprs, better) || !is_wider && has_roots(&self.exprs, better) {
             return None;
         }
         let unknown = self.exprs.symbol(symbol);
         let replaced = self
             .exprs
-            .substitute(&[law], |other| (other == given).then_some(unknown));
+            .substitute(&[better], |other| (other == given).then_some(unknown));
         Some(replaced[0])
     }
 }

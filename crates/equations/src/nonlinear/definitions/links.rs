@@ -22,7 +22,7 @@ fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
 }
 
 /// Whether the junction structure gives the co-energy of such a port, so that it has no state.
-fn follows(model: &Model, causality: &Causality, port: PortId) -> bool {
+pub(super) fn follows(model: &Model, causality: &Causality, port: PortId) -> bool {
     let element = &model.elements[model.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
         return false;

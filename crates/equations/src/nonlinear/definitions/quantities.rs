@@ -3,7 +3,7 @@
 use super::{Blame, Builder, Value};
 use crate::diagnosis::refusal::Failure;
 use crate::formulation::matrices::Present;
-use crate::state_selection::conserved_quantities::Momentum;
+use crate::state_selection::conserved_quantities::Conserved;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 
@@ -20,41 +20,41 @@ impl<F: Present> Builder<'_, F> {
 
     /// Defines the variables that the totals determine, and the rates of the totals. Returns what each total holds, over these
     /// variables.
-    pub(super) fn define_momenta(
+    pub(super) fn define_conserved(
         &mut self,
         system: &StateSystem,
-        momenta: &[Momentum<F::Element>],
+        quantities: &[Conserved<F::Element>],
         rates: &[SymbolId],
     ) -> Result<Vec<ExprId>, Failure> {
-        let mut all = Vec::with_capacity(momenta.len());
-        for momentum in momenta {
-            let blame = Blame::Element(self.model.ports[self.reduced.independent[momentum.state].index()].element);
+        let mut all = Vec::with_capacity(quantities.len());
+        for quantity in quantities {
+            let blame = Blame::Element(self.model.ports[self.reduced.independent[quantity.state].index()].element);
             let mut terms = Vec::new();
-            for (place, factor) in &momentum.masses {
+            for (place, factor) in &quantity.masses {
                 let variable = match self.co_energies.get(*place).cloned() {
                     Some(row) => self.row(&row)?,
                     None => self.states[*place],
                 };
                 terms.push(self.exprs.mul(*factor, variable));
             }
-            for (energy, factor) in &momentum.held {
+            for (energy, factor) in &quantity.held {
                 let held = self.followed[energy];
                 let held = self.written_out(held);
                 // What it holds is a law over measured variables: over the states, the loop is one of the variable itself.
                 let held = self.written_out(held);
                 terms.push(self.exprs.mul(*factor, held));
             }
-            for (place, factor) in &momentum.sources {
+            for (place, factor) in &quantity.sources {
                 terms.push(self.exprs.mul(*factor, self.sources[*place]));
             }
             let held = self.exprs.sum(terms);
             all.push(held);
-            let total = self.exprs.symbol(system.states[momentum.state].symbol);
+            let total = self.exprs.symbol(system.states[quantity.state].symbol);
             let residual = self.exprs.sub(total, held);
-            self.insert(momentum.variable, Value::Implicit(residual), blame);
-            let rate = self.row(&momentum.rate)?;
-            let rate = momentum.divisor.map_or(rate, |divisor| self.exprs.div(rate, divisor));
-            self.insert(rates[momentum.state], Value::Explicit(rate), blame);
+            self.insert(quantity.variable, Value::Implicit(residual), blame);
+            let rate = self.row(&quantity.rate)?;
+            let rate = quantity.divisor.map_or(rate, |divisor| self.exprs.div(rate, divisor));
+            self.insert(rates[quantity.state], Value::Explicit(rate), blame);
         }
         Ok(all)
     }

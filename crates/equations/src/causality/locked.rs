@@ -1,0 +1,145 @@
+//! Couplers that lock each other, as gears in a ring do whose ratios do not go together: a motion that is zero whatever drives it.
+
+use super::Request;
+use super::context::ConflictContext;
+use super::decide::assign;
+use super::elimination::Elimination;
+use super::relation::co_energy;
+use super::structure::{Equation, column_port, port_column};
+use super::words::{Words, inner_facts, list};
+use crate::bond::BondGraph;
+use crate::parameter_values::parameter_values;
+use lgm_algebra::expr::SymbolKind;
+use lgm_algebra::{FromExpression, PrimeField, Sampled};
+use lgm_model::{ElementId, Law, Model, PortId, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use rustc_hash::FxHashSet;
+use std::convert::Infallible;
+
+/// Warns of each across variable of storage that couplers alone hold at zero, with the numbers given, and names these.
+pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
+    if !model
+        .elements
+        .iter()
+        .any(|element| matches!(element.law, Law::Coupler { .. }))
+    {
+        return Vec::new();
+    }
+    let given = parameter_values(model).into_iter();
+    let given = given.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
+    let mut sampled = Sampled::with_given(1, given.collect());
+    let mut modulus = |id| sampled.from_expression(&model.exprs, id).unwrap_or(0);
+    let (causality, faults) = assign(model, graph, &Request::default(), &mut modulus);
+    if has_errors(&faults) || causality.dependent.is_empty() {
+        return Vec::new();
+    }
+    let (mut field, structure) = (PrimeField, &causality.structure);
+    let rows = structure.rows_in(&mut field, |_, id| Ok::<u64, Infallible>(modulus(id)));
+    let rows = rows.unwrap_or_else(|never| match never {});
+    let mut elimination = Elimination::new(rows.clone(), structure.columns);
+    elimination.pivot_all(&mut field, structure.inner.iter().copied());
+    let inner_steps = elimination.pivots.len();
+    // What is left are relations among the variables that sources give and the co-energies of storage.
+    let unknown = (0..model.ports.len() as u32).map(PortId).flat_map(|port| {
+        let known = match &model.elements[model.ports[port.index()].element.index()].law {
+            Law::Source { given, .. } => Some(*given),
+            _ => co_energy(model, port),
+        };
+        let variables = [Variable::Effort, Variable::Flow].into_iter();
+        let unknown = variables.filter(move |variable| Some(*variable) != known);
+        unknown.map(move |variable| port_column(port, variable))
+    });
+    elimination.pivot_all(&mut field, unknown.collect::<Vec<u32>>());
+    let context = ConflictContext {
+        model,
+        graph,
+        structure,
+        rows: &rows,
+        words: Words { model, graph },
+        inner: inner_facts(model, structure),
+    };
+    let mut rings: Vec<(Vec<ElementId>, PortId, u32)> = Vec::new();
+    for (port, column) in zeros(model, &causality.dependent, &mut elimination) {
+        let solution = context.solution(&elimination, inner_steps, &vec![(column, 1)]);
+        let coupler = |row: &u32| match structure.equations[*row as usize] {
+            Equation::Coupler(port, _) => Some(model.ports[port.index()].element),
+            _ => None,
+        };
+        let mut ring: Vec<ElementId> = context.proof(&solution).iter().filter_map(coupler).collect();
+        ring.sort_unstable();
+        ring.dedup();
+        let is_across = context.words.is_across(port, column_port(column).1) == Some(true);
+        if is_across && !ring.is_empty() && ring.iter().all(|id| is_fixed(model, *id)) {
+            rings.push((ring, port, column));
+        }
+    }
+    // What hangs on a ring is locked with it, and the ring itself says enough.
+    rings.sort_by_key(|entry| entry.0.len());
+    let mut shown: Vec<(Vec<ElementId>, PortId, u32)> = Vec::new();
+    for entry in rings {
+        let holds = |known: &Vec<ElementId>| known.iter().all(|id| entry.0.contains(id));
+        if !shown.iter().any(|known| holds(&known.0)) {
+            shown.push(entry);
+        }
+    }
+    let warnings = shown.iter();
+    warnings
+        .map(|(ring, port, column)| warning(&context, ring, *port, *column))
+        .collect()
+}
+
+/// The co-energies of dependent storage that the relations left over say to be zero.
+fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>) -> Vec<(PortId, u32)> {
+    let mut pivots = Vec::new();
+    for port in dependent {
+        let column = co_energy(model, *port).map(|variable| port_column(*port, variable));
+        if let Some(column) = column
+            && let Some(row) = elimination.pivot(&mut PrimeField, column)
+        {
+            pivots.push((*port, column, row));
+        }
+    }
+    // A row holds the columns of later pivots, and of what has a value of its own.
+    let mut zero: FxHashSet<u32> = FxHashSet::default();
+    let mut found = Vec::new();
+    for (port, column, row) in pivots.into_iter().rev() {
+        let entries = elimination.rows[row as usize].iter();
+        if entries
+            .map(|entry| entry.0)
+            .all(|other| other == column || zero.contains(&other))
+        {
+            zero.insert(column);
+            found.push((port, column));
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// Whether the moduli of a coupler depend on parameters alone. Others may go together along the motion, though not in general.
+fn is_fixed(model: &Model, id: ElementId) -> bool {
+    let Law::Coupler { matrix, .. } = &model.elements[id.index()].law else {
+        return false;
+    };
+    let symbols = model.exprs.symbols_of(&matrix.entries);
+    let mut kinds = symbols.iter().map(|symbol| model.exprs.symbol_info(*symbol).kind);
+    kinds.all(|kind| kind == SymbolKind::Parameter)
+}
+
+fn warning(context: &ConflictContext<'_>, ring: &[ElementId], port: PortId, column: u32) -> Diagnostic {
+    let model = context.model;
+    let names: Vec<String> = ring.iter().map(|id| format!("`{}`", model.element_name(*id))).collect();
+    let (subject, verb) = match names.len() {
+        1 => (names[0].clone(), "locks itself"),
+        _ => (list(&names), "lock each other"),
+    };
+    let message = format!("{subject} {verb}: {} is zero, whatever drives it", context.name(column));
+    let mut diagnostic = Diagnostic::warning(Code::LGM0323, message);
+    for id in ring.iter().take(4) {
+        diagnostic = diagnostic.label(model.element_span(*id), "a coupler of the ring");
+    }
+    diagnostic
+        .label(context.words.port_span(port), "this storage cannot move")
+        .help("around a ring the ratios multiply to 1: look for one that is wrong or the wrong way round; or open the ring, or put a compliance into it")
+}

@@ -1,0 +1,47 @@
+//! Where an expression has a value, and where its slope is finite.
+
+use crate::nonlinear::linearity::varies;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
+use num_rational::BigRational;
+use num_traits::{One, Signed};
+
+/// Whether an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
+pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
+        Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
+        Node::Call(Function::Sqrt, list) => is_size(exprs, list[0]) || !varies(exprs, list[0]),
+        Node::Power(base, exponent) => {
+            let power = exprs.as_number(*exponent);
+            let is_whole = power.is_some_and(|power| power.is_integer() && power.is_positive());
+            let is_root = power.is_some_and(|power| power.is_positive()) && is_size(exprs, *base);
+            is_whole || is_root || !varies(exprs, *base)
+        }
+        _ => true,
+    })
+}
+
+/// Whether an expression holds the root of a size, whose slope is infinite where that is zero.
+pub(super) fn has_roots(exprs: &Exprs, id: ExprId) -> bool {
+    exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
+        Node::Call(Function::Sqrt, list) => varies(exprs, list[0]) && is_size(exprs, list[0]),
+        Node::Power(base, exponent) => {
+            let power = exprs.as_number(*exponent);
+            power.is_some_and(|power| power.is_positive() && *power < BigRational::one())
+                && varies(exprs, *base)
+                && is_size(exprs, *base)
+        }
+        _ => false,
+    })
+}
+
+/// Whether an expression is a size, or a multiple of one.
+fn is_size(exprs: &Exprs, id: ExprId) -> bool {
+    match exprs.node(id) {
+        Node::Call(Function::Abs, _) => true,
+        Node::Product(list) => {
+            let mut varying = list.iter().filter(|factor| varies(exprs, **factor));
+            varying.all(|factor| is_size(exprs, *factor))
+        }
+        _ => false,
+    }
+}
