@@ -21,10 +21,11 @@ pub mod cli;
 pub mod rendering;
 
 pub use lgm_algebra::{self as algebra, expr, units};
+pub use lgm_analysis as analysis;
 pub use lgm_draw as draw;
 pub use lgm_elaborate as elaborate;
 pub use lgm_emit as emit;
-pub use lgm_equations::{self as equations, analysis, bond, causality, index_reduction};
+pub use lgm_equations::{self as equations, bond, causality, index_reduction};
 pub use lgm_explain as explain;
 pub use lgm_import as import;
 pub use lgm_kernels as kernels;

@@ -3,6 +3,7 @@
 //! Beside the language server, this is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
 //! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
 
+mod analysis;
 mod causality;
 mod check;
 mod completions;
@@ -18,14 +19,16 @@ mod interrupt;
 mod library;
 mod lsp;
 mod man;
-mod modes;
 mod new;
 mod outcome;
+mod reduce;
 mod report;
 mod request;
-mod response;
 mod simulate;
 
+use crate::cli::analysis::{
+    approximate, convert, fit, modes, response, second_order, structure, thevenin, transfer, trim,
+};
 use crate::cli::outcome::Outcome;
 use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;
@@ -48,9 +51,18 @@ enum Command {
     Check(check::Arguments),
     Equations(equations::Arguments),
     Causality(causality::Arguments),
+    Reduce(reduce::Arguments),
     Draw(draw::Arguments),
+    Transfer(transfer::Arguments),
     Response(response::Arguments),
     Modes(modes::Arguments),
+    Structure(structure::Arguments),
+    SecondOrder(second_order::Arguments),
+    Thevenin(thevenin::Arguments),
+    Convert(convert::Arguments),
+    Approximate(approximate::Arguments),
+    Trim(trim::Arguments),
+    Fit(fit::Arguments),
     Simulate(Box<simulate::Arguments>),
     Emit(emit::Arguments),
     Import(import::Arguments),
@@ -88,9 +100,18 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Equations(arguments) => equations::run(&arguments),
         Command::Causality(arguments) => causality::run(&arguments),
+        Command::Reduce(arguments) => reduce::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
+        Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Response(arguments) => response::run(&arguments),
         Command::Modes(arguments) => modes::run(&arguments),
+        Command::Structure(arguments) => structure::run(&arguments),
+        Command::SecondOrder(arguments) => second_order::run(&arguments),
+        Command::Thevenin(arguments) => thevenin::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Approximate(arguments) => approximate::run(&arguments),
+        Command::Trim(arguments) => trim::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),

@@ -5,12 +5,12 @@ use super::report;
 use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
+use lgm_analysis::LinearizeRequest;
 use lgm_elaborate::Settings;
-use lgm_equations::analysis::LinearizeRequest;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_source::{SourceId, SourceMap};
+use lgm_source::{Source, SourceId, SourceMap};
 use std::path::PathBuf;
 
 /// Which model, with which values.
@@ -30,7 +30,7 @@ pub(super) struct ModelArguments {
 }
 
 /// Which variables are the states.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct StateArguments {
     /// Power variables (across, through) or energy variables (p, q) for all storage
     #[arg(long, value_enum)]
@@ -42,7 +42,7 @@ pub(super) struct StateArguments {
 }
 
 /// Whether the equations are linearised, and where.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct LinearizeArguments {
     /// Linearise the equations: at the starts of the states and the inputs' values at time 0 unless --at or --equilibrium says
     /// otherwise
@@ -61,6 +61,23 @@ impl LinearizeArguments {
     /// Whether any of the options is there.
     pub(super) fn is_asked_for(&self) -> bool {
         self.linearize || self.equilibrium || !self.at.is_empty()
+    }
+
+    /// Takes those values of `--at` that are places of the network and not values of variables.
+    pub(super) fn take_places(&mut self) -> Vec<String> {
+        let (values, places) = std::mem::take(&mut self.at)
+            .into_iter()
+            .partition(|text| text.contains('='));
+        self.at = values;
+        places
+    }
+
+    /// What is asked of the linearisation.
+    pub(super) fn request(&self, symbolic: bool) -> LinearizeRequest {
+        LinearizeRequest {
+            equilibrium: self.equilibrium,
+            symbolic,
+        }
     }
 
     /// Each value becomes a text of its own, so that a diagnostic can point into it.
@@ -186,14 +203,36 @@ impl ModelArguments {
         wanted: Options,
         inputs: Vec<(String, SourceId)>,
     ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
-        let asked = LinearizeRequest {
-            equilibrium: linearize.equilibrium,
-            symbolic: wanted.symbolic,
+        let asked = linearize.is_asked_for().then(|| linearize.request(wanted.symbolic));
+        self.compile_asked(map, (states, linearize), asked, wanted, inputs)
+    }
+
+    /// The equations as they are, with values of `--at` as a point where something is looked for first.
+    pub(super) fn compile_at(
+        &self,
+        states: &StateArguments,
+        at: &[String],
+        wanted: Options,
+    ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
+        let point = LinearizeArguments {
+            at: at.to_vec(),
+            ..LinearizeArguments::default()
         };
+        self.compile_asked(SourceMap::default(), (states, &point), None, wanted, Vec::new())
+    }
+
+    fn compile_asked(
+        &self,
+        map: SourceMap,
+        (states, point): (&StateArguments, &LinearizeArguments),
+        linearize: Option<LinearizeRequest>,
+        wanted: Options,
+        inputs: Vec<(String, SourceId)>,
+    ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
         let compilation = self.compilation(map, |settings, map| Request {
             settings: Settings {
                 inputs,
-                point: linearize.point(map),
+                point: point.point(map),
                 ..settings
             },
             equations: Options {
@@ -201,7 +240,7 @@ impl ModelArguments {
                 retain: states.retain.clone(),
                 ..wanted
             },
-            linearize: linearize.is_asked_for().then_some(asked),
+            linearize,
             ..Request::default()
         });
         match compilation {
@@ -212,6 +251,17 @@ impl ModelArguments {
                 (map, whole, diagnostics)
             }
         }
+    }
+
+    /// Another text in the place of FILE, with the same values and the states that it has of its own.
+    pub(super) fn of_text(&self, file: &Source, text: &str) -> Compilation {
+        let mut map = SourceMap::default();
+        let root = map.add(file.name.clone(), text, file.path.clone());
+        let request = Request {
+            settings: self.settings(&mut map),
+            ..Request::default()
+        };
+        Compilation::new(&self.disk(), map, root, request)
     }
 
     /// FILE, once the folders named by `--include` are known to be there.

@@ -105,6 +105,17 @@ impl<'a> Reader<'a> {
         if name == "pi" {
             return std::f64::consts::PI;
         }
+        if name == "if" {
+            return self.choice();
+        }
+        if name == "max" {
+            assert!(self.take("("), "`(` is missing in `{}`", self.text);
+            let first = self.sum();
+            assert!(self.take(","), "`,` is missing in `{}`", self.text);
+            let second = self.sum();
+            assert!(self.take(")"), "`)` is missing in `{}`", self.text);
+            return first.max(second);
+        }
         let function: Option<fn(f64) -> f64> = match name.as_str() {
             "sin" => Some(f64::sin),
             "cos" => Some(f64::cos),
@@ -116,6 +127,23 @@ impl<'a> Reader<'a> {
         }
         let value = self.bindings.get(&name);
         *value.unwrap_or_else(|| panic!("`{name}` has no value in `{}`", self.text))
+    }
+
+    /// `A < B then C else D`, behind `if`.
+    fn choice(&mut self) -> f64 {
+        let left = self.sum();
+        let is_less = self.take("<");
+        assert!(is_less || self.take(">"), "no comparison in `{}`", self.text);
+        let right = self.sum();
+        assert!(self.take("then"), "`then` is missing in `{}`", self.text);
+        let first = self.sum();
+        assert!(self.take("else"), "`else` is missing in `{}`", self.text);
+        let second = self.sum();
+        if (left < right) == is_less && left != right {
+            first
+        } else {
+            second
+        }
     }
 
     fn number(&mut self) -> f64 {

@@ -3,11 +3,12 @@
 mod curves;
 
 pub use curves::unknown_curves;
+use lgm_analysis::{LinearizeRequest, linearize};
 use lgm_elaborate::{Program, Settings};
-use lgm_equations::analysis::{LinearizeRequest, linearize};
 use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
+use lgm_explain::derivation::{Derivation, Given, derivation};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -125,6 +126,21 @@ impl Compilation {
             ..Settings::default()
         };
         request.every_model = false;
+        Compilation::of(
+            Arc::clone(&self.map),
+            self.root,
+            request,
+            Arc::clone(&self.program),
+            self.loading.clone(),
+        )
+    }
+
+    /// The same model, linearised. The texts are not read again.
+    pub fn linearized_anew(&self, asked: LinearizeRequest) -> Compilation {
+        let request = Request {
+            linearize: Some(asked),
+            ..self.request.clone()
+        };
         Compilation::of(
             Arc::clone(&self.map),
             self.root,
@@ -270,6 +286,21 @@ impl Compilation {
         self.causality.get_or_init(make).as_ref()
     }
 
+    /// The way from the elements to the equations, or why it cannot be written; none if there are no equations. In full every line of
+    /// the elimination is a step. Linearised equations have the derivation of those that they come from.
+    pub fn derivation(&self, is_full: bool) -> Option<Result<Derivation, Diagnostic>> {
+        let given = Given {
+            model: self.formulated_model()?,
+            graph: self.bond_graph()?,
+            system: &self.formulated_stage().value.as_ref()?.system,
+            options: &self.request.equations,
+            retained: &self.retained(),
+            causality: self.causality()?,
+        };
+        let found = stack::deep(|| derivation(given, is_full));
+        Some(found.map_err(|diagnostic| *diagnostic))
+    }
+
     /// The storage elements that were to keep their states.
     pub fn retained(&self) -> Vec<ElementId> {
         let retained = |model: &Model| lgm_equations::retained(model, &self.request.equations, &mut Vec::new());
@@ -329,6 +360,9 @@ impl Compilation {
             };
             let (found, mut diagnostics) =
                 stack::deep(|| lgm_equations::formulate_with_time(model, graph, &self.request.equations));
+            if !has_errors(&diagnostics) {
+                diagnostics.extend(stack::deep(|| lgm_equations::causality::locked(model, graph)));
+            }
             model.show_instances(&mut diagnostics);
             let failed = has_errors(&diagnostics);
             let value = found

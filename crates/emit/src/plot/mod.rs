@@ -3,11 +3,13 @@
 //! A curve differs from its neighbours in colour, in its dashes, in a marker and in its name beside its end, so that it is
 //! found in print and by those who see no colours. Curves of one unit share a panel unless they differ too much in size.
 
+mod frequency;
 mod html;
 mod svg;
 mod ticks;
 mod trace;
 
+pub use frequency::{FrequencyCurve, FrequencyFigure, frequency_html, frequency_svg};
 pub use html::html;
 pub use svg::svg;
 pub use trace::Trace;

@@ -91,6 +91,34 @@ pub(super) fn of_time(from: f64, to: f64, count: usize) -> Axis {
     axis(from, to, count, scale, unit.to_string())
 }
 
+/// An axis that is drawn by its logarithm: ticks at powers of ten, between which there are others where they are few.
+pub(super) fn of_decades(from: f64, to: f64, unit: &str) -> Axis {
+    let (from, to) = match from > 0.0 && to > from {
+        true => (from, to),
+        false => (0.1, 10.0),
+    };
+    let (first, last) = (from.log10().ceil() as i32, to.log10().floor() as i32);
+    let step = ((last - first) / 10 + 1).max(1);
+    let digits: &[f64] = if last - first < 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let powers = (first - 1..=last).filter(|power| (power - first).rem_euclid(step) == 0 || digits.len() > 1);
+    let all = powers.flat_map(|power| digits.iter().map(move |digit| (*digit, power)));
+    let value = |(digit, power): (f64, i32)| digit * 10f64.powi(power);
+    let inside: Vec<(f64, i32)> = all
+        .filter(|tick| (from * 0.999..=to * 1.001).contains(&value(*tick)))
+        .collect();
+    let text = |(digit, power): (f64, i32)| match power {
+        -3..=4 => crate::significant(value((digit, power)), 3),
+        _ => format!("{digit}e{power}"),
+    };
+    Axis {
+        from,
+        to,
+        ticks: inside.iter().map(|tick| value(*tick)).collect(),
+        texts: inside.iter().map(|tick| text(*tick)).collect(),
+        unit: unit.to_string(),
+    }
+}
+
 /// The axis of values from the lowest to the highest, with a little air, in the unit given.
 pub(super) fn of_values(lowest: f64, highest: f64, count: usize, unit: Option<&str>) -> Axis {
     let (mut from, mut to) = match lowest <= highest {

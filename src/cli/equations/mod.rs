@@ -1,63 +1,34 @@
 //! `lgm equations`
 
-use super::disk::write_result;
-use super::report;
-use super::request::{LinearizeArguments, ModelArguments, StateArguments};
+mod arguments;
+mod derive;
+mod discrete;
+
+pub(super) use arguments::Arguments;
+use arguments::Format;
+
+use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
-use clap::ValueEnum;
+use crate::cli::report;
 use lgm_emit::{self, MatrixOptions, TextOptions};
 use lgm_equations::{Options, with_numbers};
 use std::io::IsTerminal;
-use std::path::PathBuf;
-
-/// Prints the state equations of a model.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
-  lgm equations examples/seeds/bar_modal.lgm --blocks
-  lgm equations examples/oscillator.lgm --format html -o oscillator.html
-  lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
-  lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    states: StateArguments,
-    #[command(flatten)]
-    linearize: LinearizeArguments,
-    /// Matrices in numbers instead of symbols; equations in numbers where there are no matrices
-    #[arg(long)]
-    numeric: bool,
-    /// Only the nonzero entries of matrices; always so beyond 500 states
-    #[arg(long)]
-    sparse: bool,
-    /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
-    /// are power variables
-    #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
-    blocks: bool,
-    /// How to print them
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Latex,
-    /// A page with MathML
-    Html,
-    Json,
-}
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    if let Some(length) = arguments.derive {
+        return derive::run(arguments, length);
+    }
+    if matches!(arguments.format, Format::Markdown | Format::Typst) {
+        return derive::no_such_form("Markdown and Typst are forms of a derivation", "add `--derive`");
+    }
+    if let Some(period) = arguments.discretize {
+        return discrete::run(arguments, period);
+    }
     let wanted = Options {
         symbolic: !arguments.numeric,
         numeric: arguments.numeric,
+        shows_matrices: arguments.numeric,
         blocks: arguments.blocks,
         ..Options::default()
     };
@@ -82,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Format::Json => lgm_emit::json(&system, matrices, stream),
         Format::Latex => stream.write_all(lgm_emit::latex(&system, matrices).as_bytes()),
         Format::Html => stream.write_all(lgm_emit::html(&system, matrices).as_bytes()),
-        Format::Text => {
+        Format::Text | Format::Markdown | Format::Typst => {
             let options = layout(matrices, out.is_some());
             stream.write_all(lgm_emit::text(&system, &options).as_bytes())
         }

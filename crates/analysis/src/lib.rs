@@ -1,0 +1,38 @@
+//! Linear analysis: what the state equations say of a system.
+//!
+//! Each folder is a subject. Nothing here changes the equations that were given; [`linearize`] returns new ones.
+
+mod between;
+mod fit;
+mod linearize;
+mod margins;
+mod modes;
+mod one_port;
+mod response;
+mod second_order;
+mod state_space;
+mod transfer;
+mod trim;
+mod values;
+
+pub use fit::{Estimate, NoEstimate, least_squares};
+pub use linearize::{LinearizeRequest, linearize};
+pub use margins::{Margins, Peak, margins, peaks, shown_range};
+pub use modes::duration::{Duration, MOST_STATES, duration};
+pub use modes::poles::poles;
+pub use modes::{Mode, ModeRequest, StorageOutputs, modes, with_storage_outputs};
+pub use one_port::{
+    Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Step, Test, conversion, equivalent,
+    probe,
+};
+pub use response::{Curve, Response, ResponseRequest, group_delay, response};
+pub use second_order::{Eliminated, SecondOrder, second_order};
+pub use state_space::{
+    Discrete, Hold, Matrix, Reduced, ReductionMethod, StateSpace, Structure, discretize, reduce_order, structure,
+};
+pub use transfer::{
+    Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, TransferFunction, factored, numeric_transfer,
+    symbolic_transfer,
+};
+pub use trim::{TrimRequest, trim};
+pub use values::numeric_form;

@@ -1,0 +1,210 @@
+//! Points that equations determine: solutions of algebraic loops, and equilibria by Newton's method.
+
+use crate::linearize::linearization::{Fault, Linearization};
+use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
+use lgm_numerics::conserved::conserved;
+use lgm_numerics::newton::{Linearised, Stuck, find_zero};
+use lgm_numerics::search::scattered;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::DMatrix;
+
+/// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
+const DENSE: usize = 600;
+
+impl Linearization<'_> {
+    /// Values and dense Jacobian of some roots by some symbols, which are set first.
+    fn linearised(&self, roots: &[ExprId], rows: &[GradientRow], columns: &[SymbolId], at: &[f64]) -> Linearised {
+        let mut values = self.point.values.clone();
+        values.extend(columns.iter().copied().zip(at.iter().copied()));
+        let entries: Vec<ExprId> = rows.iter().flat_map(|row| row.iter().map(|entry| entry.1)).collect();
+        let mut all = roots.to_vec();
+        all.extend(entries);
+        let found = self
+            .system
+            .exprs
+            .evaluate_unchecked(&all, &|symbol| values.get(&symbol).copied());
+        if found[..roots.len()].iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mut jacobian = DMatrix::zeros(roots.len(), columns.len());
+        let mut next = roots.len();
+        for (row, list) in rows.iter().enumerate() {
+            for (column, _) in list.iter() {
+                jacobian[(row, *column as usize)] = found[next];
+                next += 1;
+            }
+        }
+        Some((found[..roots.len()].to_vec(), jacobian))
+    }
+
+    /// Solves the loops with the states at their values.
+    pub(super) fn solve_loops(&mut self) -> Result<(), Fault> {
+        let unknowns = self.roots.unknowns.clone();
+        if unknowns.is_empty() {
+            return Ok(());
+        }
+        let first = self.roots.all.len() - unknowns.len();
+        let residuals = self.roots.all[first..].to_vec();
+        let rows = self.rows(&residuals, &unknowns)?;
+        let mut last = None;
+        for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
+            let guess = self.system.first_unknowns(guess);
+            match find_zero(guess, |at| self.linearised(&residuals, &rows, &unknowns, at)) {
+                Ok(zero) => {
+                    self.point.values.extend(unknowns.into_iter().zip(zero.at));
+                    return Ok(());
+                }
+                Err(stuck) => last = last.or(Some(stuck)),
+            }
+        }
+        let row = last.and_then(|stuck| stuck.worst).map_or(0, |worst| worst.0);
+        Err(Box::new(
+            Diagnostic::error(
+                Code::LGM0705,
+                format!(
+                    "the algebraic loop of `{}` has no solution at this point",
+                    self.name(unknowns[row])
+                ),
+            )
+            .label(self.model.span, "in this model")
+            .note(format!("at {}", self.state_words()))
+            .help("choose another point with `--at`, or look for an equilibrium with `--equilibrium`"),
+        ))
+    }
+
+    /// Moves states and unknowns to where all derivatives are zero.
+    pub(super) fn equilibrium(&mut self) -> Result<(), Fault> {
+        let states: Vec<SymbolId> = self.system.states.iter().map(|state| state.symbol).collect();
+        let mut symbols = states.clone();
+        symbols.extend(&self.roots.unknowns);
+        let model = self.model;
+        if symbols.len() > DENSE {
+            let words = format!(
+                "an equilibrium of {} unknowns is too large to be searched for",
+                symbols.len()
+            );
+            return Err(Box::new(
+                Diagnostic::error(Code::LGM0704, words)
+                    .label(model.span, "in this model")
+                    .help(format!(
+                        "give the point with `--at`; at most {DENSE} unknowns are looked for"
+                    )),
+            ));
+        }
+        // The loops at the guess are a help, not a need.
+        if self.solve_loops().is_err() {
+            let guesses = self.system.first_unknowns(0.0);
+            self.point
+                .values
+                .extend(self.roots.unknowns.iter().copied().zip(guesses));
+        }
+        let mut roots = self.roots.all[..states.len()].to_vec();
+        let first = self.roots.all.len() - self.roots.unknowns.len();
+        roots.extend(&self.roots.all[first..]);
+        let rows = self.rows(&roots, &symbols)?;
+        let guess: Vec<f64> = symbols.iter().map(|symbol| self.point.values[symbol]).collect();
+        let kept = self.invariants(&roots[..states.len()]);
+        let starts: Vec<f64> = self.system.states.iter().map(|state| state.start_value).collect();
+        let evaluate = |at: &[f64]| {
+            let (mut values, jacobian) = self.linearised(&roots, &rows, &symbols, at)?;
+            let mut whole = jacobian.insert_rows(values.len(), kept.len(), 0.0);
+            for (row, direction) in kept.iter().enumerate() {
+                let moved = direction.iter().zip(at).zip(&starts);
+                values.push(moved.map(|((part, at), start)| part * (at - start)).sum());
+                for (column, part) in direction.iter().enumerate() {
+                    whole[(roots.len() + row, column)] = *part;
+                }
+            }
+            Some((values, whole))
+        };
+        let unkept_guess = guess.clone();
+        match find_zero(guess, evaluate) {
+            Ok(zero) => {
+                let free: Vec<usize> = zero.free.into_iter().filter(|at| *at < states.len()).collect();
+                if !free.is_empty() {
+                    let names: Vec<String> = free
+                        .iter()
+                        .map(|at| format!("`{}`", self.system.states[*at].name))
+                        .collect();
+                    self.diagnostics.push(
+                        Diagnostic::information(
+                            Code::LGM0707,
+                            format!("the equilibrium does not determine {}", names.join(", ")),
+                        )
+                        .label(model.span, "in this model")
+                        .help("the values nearest to those given are taken: choose them with `--at`"),
+                    );
+                }
+                self.point.values.extend(symbols.into_iter().zip(zero.at));
+                Ok(())
+            }
+            Err(stuck) => {
+                let whole = find_zero(unkept_guess, |at| self.linearised(&roots, &rows, &symbols, at));
+                let fault = whole.ok().and_then(|zero| self.not_kept(&kept, &starts, &zero.at));
+                Err(fault.unwrap_or_else(|| self.no_equilibrium(&stuck)))
+            }
+        }
+    }
+
+    /// Combinations of states that the equations keep constant, one vector each: an angle and the moment of the spring that it
+    /// winds, where both are states. An equilibrium that the starts can lead to keeps them.
+    fn invariants(&self, derivatives: &[ExprId]) -> Vec<Vec<f64>> {
+        let symbols: Vec<SymbolId> = self
+            .system
+            .states
+            .iter()
+            .map(|state| state.symbol)
+            .chain(self.roots.unknowns.iter().copied())
+            .collect();
+        conserved(derivatives.len(), |set| {
+            let mut values = self.point.values.clone();
+            for (k, symbol) in symbols.iter().enumerate() {
+                *values.entry(*symbol).or_default() += scattered(k, set);
+            }
+            let value = |symbol: SymbolId| values.get(&symbol).copied();
+            Some(self.system.exprs.evaluate_unchecked(derivatives, &value))
+        })
+    }
+
+    /// What is reported where equilibria are there, but the starts lead to none of them.
+    fn not_kept(&self, kept: &[Vec<f64>], starts: &[f64], at: &[f64]) -> Option<Fault> {
+        let names = || self.system.states.iter().map(|state| &*state.name);
+        let words = lgm_numerics::conserved::not_kept(kept, starts, at, names)?;
+        Some(Box::new(
+            Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the starts")
+                .label(self.model.span, "in this model")
+                .note(words)
+                .help("give the states other starts, or hold what runs away with a spring or a source"),
+        ))
+    }
+
+    fn no_equilibrium(&mut self, stuck: &Stuck) -> Fault {
+        let count = self.system.states.len();
+        for (state, value) in self.system.states.iter().zip(&stuck.at) {
+            self.point.values.insert(state.symbol, *value);
+        }
+        let fault =
+            Diagnostic::error(Code::LGM0704, "no equilibrium was found").label(self.model.span, "in this model");
+        let fault = match stuck.worst {
+            Some((row, value)) if row < count => fault.note(format!(
+                "{} stays {value:.3e} at {}",
+                self.row_name(row),
+                self.state_words()
+            )),
+            Some((row, _)) if row >= count + self.roots.unknowns.len() => fault.note(format!(
+                "what the equations keep constant from the starts on cannot be kept at {}",
+                self.state_words()
+            )),
+            Some((row, _)) => fault.note(format!(
+                "the algebraic loop of `{}` has no solution at {}",
+                self.name(self.roots.unknowns[row - count]),
+                self.state_words()
+            )),
+            None => fault.note(format!("the equations have no value at {}", self.state_words())),
+        };
+        Box::new(
+            fault.help("give another guess or other inputs with `--at`; a system that keeps moving has no equilibrium"),
+        )
+    }
+}

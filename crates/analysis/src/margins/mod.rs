@@ -1,0 +1,119 @@
+//! Margins of a loop and peaks of a response, exactly: not from values on a grid.
+
+mod roots;
+
+use crate::transfer::Factored;
+use num_complex::Complex;
+use roots::{Curve, whole_range};
+use std::f64::consts::{PI, TAU};
+
+/// How far a loop `H` with negative feedback is from instability. Where there are several crossovers, those of the smallest margins count.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Margins {
+    /// The factor that brings the loop to the border of stability; none if the phase does not cross -180 degrees.
+    pub gain: Option<f64>,
+    /// The lag in degrees that does so; none if the magnitude does not cross 1.
+    pub phase: Option<f64>,
+    /// Where the phase crosses -180 degrees, in rad/s.
+    pub phase_crossover: Option<f64>,
+    /// Where the magnitude crosses 1, in rad/s.
+    pub gain_crossover: Option<f64>,
+}
+
+/// A maximum of the magnitude.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// In rad/s.
+    pub omega: f64,
+    /// abs(H)
+    pub magnitude: f64,
+}
+
+/// H(jw)
+fn value(of: &Factored, omega: f64) -> Complex<f64> {
+    let log = Curve::LogMagnitude.value(of, 0.0, omega);
+    Complex::from_polar(log.exp(), Curve::Phase.value(of, 0.0, omega))
+}
+
+/// The margins of a loop. None if there are more crossings than can be told apart.
+pub fn margins(of: &Factored) -> Option<Margins> {
+    let mut found = Margins::default();
+    if of.gain == 0.0 {
+        return Some(found);
+    }
+    let (from, to) = whole_range(of);
+    let (least, most) = Curve::Phase.bounds(of, from, to);
+    let mut crossovers = Vec::new();
+    if let Some(gain) = of.static_gain.filter(|gain| *gain < 0.0) {
+        crossovers.push((0.0, -gain));
+    }
+    let turns = ((least - PI) / TAU).ceil() as i64..=((most - PI) / TAU).floor() as i64;
+    for turn in turns {
+        let level = PI + TAU * turn as f64;
+        let frequencies = Curve::Phase.crossings(of, level, from, to)?;
+        crossovers.extend(frequencies.into_iter().map(|omega| (omega, value(of, omega).norm())));
+    }
+    let ratios = crossovers
+        .iter()
+        .filter(|crossover| crossover.1 > 0.0)
+        .map(|(omega, size)| (*omega, 1.0 / size));
+    if let Some((omega, ratio)) = ratios.min_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs())) {
+        (found.phase_crossover, found.gain) = (Some(omega), Some(ratio));
+    }
+    let frequencies = Curve::LogMagnitude.crossings(of, 0.0, from, to)?;
+    let phases = frequencies.into_iter().map(|omega| {
+        let degrees = Curve::Phase.value(of, 0.0, omega).to_degrees();
+        (omega, degrees.rem_euclid(360.0) - 180.0)
+    });
+    if let Some((omega, degrees)) = phases.min_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) {
+        (found.gain_crossover, found.phase) = (Some(omega), Some(degrees));
+    }
+    Some(found)
+}
+
+/// The maxima of the magnitude between two positive frequencies, ascending; a pole on the imaginary axis is a maximum without bound. None if
+/// there are more than can be told apart.
+pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
+    let mut found: Vec<Peak> = Vec::new();
+    for pole in &of.poles {
+        if pole.re == 0.0 && from < pole.im && pole.im < to && found.iter().all(|peak| peak.omega != pole.im) {
+            found.push(Peak {
+                omega: pole.im,
+                magnitude: f64::INFINITY,
+            });
+        }
+    }
+    for omega in Curve::Slope.crossings(of, 0.0, from, to)? {
+        let step = 1e-6 * omega;
+        let is_near_pole = found.iter().any(|peak| (peak.omega - omega).abs() < step);
+        // A maximum where the slope falls through zero.
+        let (before, after) = (
+            Curve::Slope.value(of, 0.0, omega - step),
+            Curve::Slope.value(of, 0.0, omega + step),
+        );
+        if before > after && !is_near_pole {
+            found.push(Peak {
+                omega,
+                magnitude: value(of, omega).norm(),
+            });
+        }
+    }
+    found.sort_by(|a, b| a.omega.total_cmp(&b.omega));
+    Some(found)
+}
+
+/// A range of frequencies in rad/s that shows everything that happens: from a decade below the smallest of zeros and poles to one above
+/// the largest.
+pub fn shown_range(list: &[Factored]) -> (f64, f64) {
+    let roots = list.iter().flat_map(|of| of.zeros.iter().chain(&of.poles));
+    let sizes: Vec<f64> = roots.map(|root| root.norm()).filter(|size| *size > 0.0).collect();
+    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    match least.is_finite() {
+        true => (
+            10f64.powf(least.log10().floor() - 1.0),
+            10f64.powf(most.log10().ceil() + 1.0),
+        ),
+        false => (0.01, 100.0),
+    }
+}

@@ -1,0 +1,14 @@
+//! Poles with their shapes, energies and sensitivities, and how long a motion takes.
+
+pub mod duration;
+mod find;
+mod near;
+pub mod poles;
+mod sensitivity;
+mod storage;
+mod vectors;
+mod zero;
+
+pub use find::{Mode, ModeRequest, modes};
+pub use storage::{StorageOutputs, with_storage_outputs};
+pub(crate) use vectors::vectors_of;

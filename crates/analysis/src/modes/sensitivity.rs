@@ -1,0 +1,76 @@
+//! Derivatives of poles with respect to parameters.
+
+use super::vectors::{Vectors, times};
+use crate::values::parameter_values;
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_model::system::{SparseMatrix, StateSystem};
+use num_complex::Complex;
+use rustc_hash::FxHashMap;
+
+/// dA/dp for the values of the parameters; parameters that follow from p follow it. None if A is not known over the parameters.
+pub(super) fn derivative_of_a(system: &StateSystem, parameter: SymbolId) -> Option<SparseMatrix<f64>> {
+    let form = system.symbolic.as_ref()?;
+    let mut exprs = system.exprs.clone();
+    let derived = derived_values(system, &mut exprs);
+    let values = parameter_values(system);
+    let mut rows = Vec::with_capacity(form.a.rows.len());
+    for row in &form.a.rows {
+        let mut found = Vec::new();
+        for (column, id) in row {
+            let entry = exprs.substitute(&[*id], |symbol| derived.get(&symbol).copied())[0];
+            let derivative = exprs.differentiate(entry, parameter)?;
+            let value = exprs.evaluate_unchecked(&[derivative], &|symbol| values.get(&symbol).copied())[0];
+            if value != 0.0 {
+                found.push((*column, value));
+            }
+        }
+        rows.push(found);
+    }
+    Some(SparseMatrix {
+        columns: form.a.columns,
+        rows,
+    })
+}
+
+/// What parameters that follow from others are, over those that do not.
+fn derived_values(system: &StateSystem, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
+    let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {
+        if let Some(derived) = entry.derived {
+            let value = exprs.substitute(&[derived], |symbol| known.get(&symbol).copied())[0];
+            known.insert(entry.symbol, value);
+        }
+    }
+    known
+}
+
+/// The derivatives of poles that share a subspace, given dA: those of a multiple pole are the eigenvalues of dA inside of it. None for
+/// a pole whose subspace has too few eigenvectors, where a small change moves it by a root of that change.
+pub(super) fn derivatives(
+    vectors: &[Vectors],
+    poles: &[Complex<f64>],
+    derivative: &SparseMatrix<f64>,
+) -> Vec<Option<Complex<f64>>> {
+    let one = |at: usize| -> Option<Complex<f64>> {
+        let Vectors { together, column, .. } = &vectors[at];
+        let (right, left) = together.as_ref()?;
+        let inner = left.adjoint() * right;
+        let change = left.adjoint() * times(derivative, right);
+        let inverse = inner.clone().try_inverse()?;
+        // Of a pole with fewer vectors than its multiplicity, left and right subspaces are nearly orthogonal.
+        if !(inverse.norm() * inner.norm()).is_finite() || inverse.norm() * inner.norm() > 1e10 {
+            return None;
+        }
+        let projected = inverse * change;
+        let is_multiple = (0..poles.len()).any(|other| {
+            let is_together = vectors[other].together.as_ref().is_some_and(|pair| pair.0 == *right);
+            other != at && is_together && (poles[other] - poles[at]).norm() <= 1e-9 * poles[at].norm()
+        });
+        if !is_multiple {
+            return Some(projected[(*column, *column)]);
+        }
+        let eigenvalues = projected.schur().eigenvalues()?;
+        eigenvalues.get(*column).copied()
+    };
+    (0..poles.len()).map(one).collect()
+}

@@ -1,0 +1,154 @@
+//! The energy of storage elements in a mode.
+
+use lgm_algebra::expr::{SymbolId, SymbolKind, to_f64};
+use lgm_model::system::StateSystem;
+use lgm_model::{Law, Measure, Model, Output, PortId, StorageForm, Variable};
+use nalgebra::{DMatrix, DVector};
+use num_complex::Complex;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// How the energy of an element follows from its ports.
+#[derive(Clone, Debug)]
+enum Energy {
+    /// `z' value z/2`, from the co-energy variables z.
+    Direct(DMatrix<f64>),
+    /// `z' value^-1 z/2`
+    Inverse(DMatrix<f64>),
+    /// From z and its conjugate w, the rate of what the law makes of z: a law that is not linear.
+    FromRate,
+}
+
+/// A storage element, and the outputs that are added for it.
+#[derive(Clone, Debug)]
+pub struct StorageOutputs {
+    element: Arc<str>,
+    energy: Energy,
+    /// The first of its outputs: all co-energy variables, then their conjugates if these are needed.
+    first: usize,
+    ports: usize,
+}
+
+/// The model with the co-energy variables of all storage as further outputs.
+pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
+    let mut changed = model.clone();
+    let values: FxHashMap<SymbolId, f64> = model
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .map(|entry| (entry.symbol, to_f64(&entry.value)))
+        .collect();
+    let mut found = Vec::new();
+    for (index, element) in model.elements.iter().enumerate() {
+        let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
+        let first = changed.outputs.len();
+        let (variables, energy): (Vec<Variable>, Energy) = match &element.law {
+            Law::Storage { co_energy, value, form } => {
+                let entries = model
+                    .exprs
+                    .evaluate_unchecked(&value.entries, &|symbol| values.get(&symbol).copied());
+                let matrix = DMatrix::from_row_slice(value.rows, value.columns, &entries);
+                let energy = match form {
+                    StorageForm::Direct => Energy::Direct(matrix),
+                    StorageForm::Inverse => Energy::Inverse(matrix),
+                };
+                (vec![*co_energy; ports.len()], energy)
+            }
+            Law::Nonlinear(law) if law.storage.iter().all(Option::is_some) && !law.storage.is_empty() => {
+                let variables = law.storage.iter().flatten().map(|port| port.0);
+                (variables.collect(), Energy::FromRate)
+            }
+            _ => continue,
+        };
+        let id = lgm_model::ElementId(index as u32);
+        if element.is_velocity() {
+            continue;
+        }
+        for (port, variable) in ports.iter().zip(&variables) {
+            add(&mut changed, *port, *variable, id);
+        }
+        if matches!(energy, Energy::FromRate) {
+            for (port, variable) in ports.iter().zip(&variables) {
+                add(&mut changed, *port, variable.conjugate(), id);
+            }
+        }
+        found.push(StorageOutputs {
+            element: model.element_name(id).into(),
+            energy,
+            first,
+            ports: ports.len(),
+        });
+    }
+    (changed, found)
+}
+
+/// Adds an output that measures a variable of a port.
+fn add(model: &mut Model, port: PortId, variable: Variable, element: lgm_model::ElementId) {
+    let measure = match variable {
+        Variable::Effort => Measure::PortEffort(port),
+        Variable::Flow => Measure::PortFlow(port),
+    };
+    let known = model
+        .measures
+        .iter()
+        .find(|known| known.1 == measure)
+        .map(|known| known.0);
+    let symbol = known.unwrap_or_else(|| {
+        let symbol = model.exprs.new_symbol(format!("port {}", port.0), SymbolKind::Measure);
+        model.measures.push((symbol, measure));
+        symbol
+    });
+    let value = model.exprs.symbol(symbol);
+    let name: Arc<str> = format!("storage {}", model.outputs.len()).into();
+    model.outputs.push(Output {
+        written: name.clone(),
+        name,
+        value,
+        unit: None,
+        span: model.element_span(element),
+    });
+}
+
+/// The share that each storage element has of the stored energy, on average over a period; elements of one name are added up. Empty if
+/// nothing is stored, or if a law that is not linear stores in a motion without a rate.
+pub(super) fn shares(
+    system: &StateSystem,
+    storage: &[StorageOutputs],
+    pole: Complex<f64>,
+    shape: &DVector<Complex<f64>>,
+) -> Vec<(Arc<str>, f64)> {
+    let Some(form) = &system.numeric else {
+        return Vec::new();
+    };
+    let value = |output: usize| -> Complex<f64> {
+        let row = form.c.rows[output].iter();
+        row.map(|(state, factor)| shape[*state as usize] * *factor).sum()
+    };
+    let mut shares: Vec<(Arc<str>, f64)> = Vec::new();
+    for each in storage {
+        let z = DVector::from_fn(each.ports, |port, _| value(each.first + port));
+        let complex = |matrix: &DMatrix<f64>| matrix.map(|entry| Complex::new(entry, 0.0));
+        let energy = match &each.energy {
+            Energy::Direct(matrix) => z.dotc(&(complex(matrix) * &z)).re,
+            Energy::Inverse(matrix) => match complex(matrix).lu().solve(&z) {
+                Some(solved) => z.dotc(&solved).re,
+                None => return Vec::new(),
+            },
+            Energy::FromRate if pole.norm() == 0.0 => return Vec::new(),
+            Energy::FromRate => {
+                let w = DVector::from_fn(each.ports, |port, _| value(each.first + each.ports + port));
+                (z.dotc(&w) / pole).re
+            }
+        };
+        match shares.iter_mut().find(|known| known.0 == each.element) {
+            Some(known) => known.1 += energy,
+            None => shares.push((each.element.clone(), energy)),
+        }
+    }
+    let total: f64 = shares.iter().map(|share| share.1).sum();
+    if !(total.is_finite() && total > 0.0) {
+        return Vec::new();
+    }
+    shares.iter_mut().for_each(|share| share.1 /= total);
+    shares
+}

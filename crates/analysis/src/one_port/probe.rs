@@ -1,0 +1,241 @@
+//! A source at a port, to see the network from there.
+
+use lgm_algebra::expr::SymbolKind;
+use lgm_model::{
+    Connection, Element, ElementId, Input, Law, Measure, Model, NodeId, Output, Path, PathId, Port, PortId,
+};
+use lgm_model::{StateChoice, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
+
+/// Where the network is seen from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// The ends of an element, which is taken away; of a coupler the port, and all behind its other ports is taken away too.
+    Port(PortId),
+    /// Two nodes, the reference where there is none.
+    Nodes(Option<NodeId>, Option<NodeId>),
+}
+
+/// What is given at the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// The through variable into the network at the first end; the across variable is measured.
+    Through,
+    /// The across variable from the first end to the second; the through variable into the network is measured.
+    Across,
+}
+
+/// A model with a source at the port as its last input, and what is measured there as its only output.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// The model.
+    pub model: Model,
+    /// Which variable is given.
+    pub test: Test,
+}
+
+impl Place {
+    /// The place that words name: `spring`, `piston.a`, `x`, or `x,y`.
+    pub fn named(model: &Model, words: &str) -> Result<Place, Box<Diagnostic>> {
+        let parts: Vec<&str> = words.split(',').map(str::trim).collect();
+        if let [a, b] = parts[..] {
+            return Ok(Place::Nodes(node(model, a)?, node(model, b)?));
+        }
+        let ids = (0..model.elements.len() as u32).map(ElementId);
+        for id in ids {
+            let name = model.element_name(id);
+            let ports: Vec<PortId> = model.ports_of(id).collect();
+            if name == words {
+                return match ports[..] {
+                    [port] => Ok(Place::Port(port)),
+                    _ => Err(refused(
+                        &format!("`{words}` has {} ports, and is seen from one of them", ports.len()),
+                        "name a port of it, as in `ELEM.PORT`",
+                    )),
+                };
+            }
+            for port in ports {
+                let named = model.ports[port.index()].name.as_deref();
+                if named.is_some_and(|port| format!("{name}.{port}") == words) {
+                    return Ok(Place::Port(port));
+                }
+            }
+        }
+        Ok(Place::Nodes(node(model, words)?, None))
+    }
+}
+
+fn refused(message: &str, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
+}
+
+fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
+    if name == "gnd" {
+        return Ok(None);
+    }
+    let is_named =
+        |node: &lgm_model::Node| node.is_graph_node && node.entry.is_none() && model.path_name(node.path) == name;
+    if let Some(at) = model.nodes.iter().position(is_named) {
+        return Ok(Some(NodeId(at as u32)));
+    }
+    let fault = Diagnostic::error(
+        Code::LGM0718,
+        format!("the model has no element and no scalar node `{name}`"),
+    );
+    let nodes = model
+        .nodes
+        .iter()
+        .filter(|node| node.is_graph_node)
+        .map(|node| model.path_name(node.path));
+    let elements = (0..model.elements.len() as u32).map(|id| model.element_name(ElementId(id)));
+    let names: Vec<String> = nodes.chain(elements).collect();
+    Err(Box::new(match did_you_mean(name, names.iter().map(String::as_str)) {
+        Some(help) => fault.help(help),
+        None => fault.help("name an element, a port of a coupler `ELEM.PORT`, a node, or two nodes `a,b`"),
+    }))
+}
+
+/// The model with a source at a place.
+pub fn probe(model: &Model, place: &Place, test: Test) -> Result<Probe, Box<Diagnostic>> {
+    let mut changed = model.clone();
+    let symbol = changed.exprs.new_symbol("test", SymbolKind::Input);
+    let value = changed.exprs.symbol(symbol);
+    let at = changed.inputs.iter().take_while(|input| !input.is_internal).count();
+    let input = Input {
+        name: "test".into(),
+        symbol,
+        signal: None,
+        unit: None,
+        scale: 1.0,
+        span: model.span,
+        is_internal: false,
+    };
+    changed.inputs.insert(at, input);
+    let minus = changed.exprs.neg(value);
+    let zero = changed.exprs.zero();
+    // Of a source in the place of an element from a to b, the through variable leaves the network at a; one from b to a has it enter.
+    let (port, is_forward) = match *place {
+        Place::Port(port) => (port, true),
+        Place::Nodes(a, b) => (add_branch(&mut changed, b, a)?, false),
+    };
+    let domain = changed.ports[port.index()]
+        .domain
+        .map(|domain| &changed.domains[domain.index()]);
+    let across = match domain.is_none_or(|domain| domain.effort_is_across) {
+        true => Variable::Effort,
+        false => Variable::Flow,
+    };
+    let (given, measured) = match test {
+        Test::Through => (across.conjugate(), across),
+        Test::Across => (across, across.conjugate()),
+    };
+    let is_minus_given = is_forward == (test == Test::Through);
+    let is_minus_measured = is_forward == (test == Test::Across);
+    let own = if is_minus_given { minus } else { value };
+    let element = changed.ports[port.index()].element;
+    let values = model_ports(&changed, element)
+        .map(|other| if other == port { own } else { zero })
+        .collect();
+    let element = &mut changed.elements[element.index()];
+    if let Place::Port(_) = place
+        && !matches!(
+            element.law,
+            Law::Storage { .. } | Law::Dissipator(_) | Law::Source { .. } | Law::Coupler { .. }
+        )
+    {
+        return Err(refused(
+            "the element has a law that is not linear, and cannot be taken away",
+            "name two nodes, or another element",
+        ));
+    }
+    element.law = Law::Source { given, values };
+    element.start.clear();
+    element.nominal.clear();
+    element.start_span = None;
+    let measure = match measured {
+        Variable::Effort => Measure::PortEffort(port),
+        Variable::Flow => Measure::PortFlow(port),
+    };
+    let known = changed
+        .measures
+        .iter()
+        .find(|known| known.1 == measure)
+        .map(|known| known.0);
+    let symbol = known.unwrap_or_else(|| {
+        let symbol = changed.exprs.new_symbol("port", SymbolKind::Measure);
+        changed.measures.push((symbol, measure));
+        symbol
+    });
+    let mut value = changed.exprs.symbol(symbol);
+    if is_minus_measured {
+        value = changed.exprs.neg(value);
+    }
+    changed.outputs = vec![Output {
+        name: "port".into(),
+        value,
+        written: "port".into(),
+        unit: None,
+        span: model.span,
+    }];
+    changed.experiment = None;
+    changed.start_conditions.clear();
+    Ok(Probe { model: changed, test })
+}
+
+fn model_ports(model: &Model, element: ElementId) -> impl Iterator<Item = PortId> + use<> {
+    model.ports_of(element)
+}
+
+/// A branch between two nodes of one domain.
+fn add_branch(model: &mut Model, from: Option<NodeId>, to: Option<NodeId>) -> Result<PortId, Box<Diagnostic>> {
+    let domain = |node: Option<NodeId>| node.and_then(|node| model.nodes[node.index()].domain);
+    let (first, second) = (domain(from), domain(to));
+    let domain = match (first, second) {
+        _ if from == to => return Err(refused("a port has two different ends", "name two nodes, as in `a,b`")),
+        (Some(a), Some(b)) if a != b => {
+            return Err(refused(
+                "the two nodes are of different domains",
+                "name two nodes of one domain",
+            ));
+        }
+        (None, None) => return Err(refused("the nodes have no domain", "name nodes of a linear graph")),
+        (a, b) => a.or(b),
+    };
+    let path = PathId(model.paths.len() as u32);
+    model.paths.push(Path {
+        parent: None,
+        name: "port".into(),
+        indices: Vec::new().into(),
+        span: model.span,
+    });
+    let (port, element) = (PortId(model.ports.len() as u32), ElementId(model.elements.len() as u32));
+    model.ports.push(Port {
+        element,
+        name: None,
+        entry: None,
+        domain,
+        connection: Connection::Branch {
+            from,
+            to,
+            span: model.span,
+        },
+    });
+    model.elements.push(Element {
+        path,
+        kind: "Source".into(),
+        ports: port.0..port.0 + 1,
+        law: Law::Source {
+            given: Variable::Effort,
+            values: Vec::new(),
+        },
+        law_span: model.span,
+        start: Vec::new(),
+        start_span: None,
+        nominal: Vec::new(),
+        state_choice: StateChoice::CoEnergy,
+        mode: None,
+    });
+    Ok(port)
+}

@@ -1,0 +1,210 @@
+//! Discrete equations that give the values at multiples of a period.
+
+use super::matrices::{StateSpace, rate_matrix};
+use crate::values::numeric_form;
+use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::DMatrix;
+
+/// What the inputs do between the instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// They keep their values.
+    Zero,
+    /// They go straight from value to value.
+    First,
+    /// Tustin's rule: `s = 2/T (z - 1)/(z + 1)`.
+    Tustin,
+}
+
+/// `x[k+1] = A x[k] + B u[k] + x_offset`, `y[k] = C x[k] + D u[k] + y_offset`.
+#[derive(Clone, Debug)]
+pub struct Discrete {
+    /// The matrices.
+    pub space: StateSpace,
+    /// Names of states that Tustin's rule adds: for each input whose rate is in an output, what it keeps of that input.
+    pub added: Vec<String>,
+    /// One a state; none if all are zero.
+    pub x_offset: Option<Vec<f64>>,
+    /// One an output; none if all are zero.
+    pub y_offset: Option<Vec<f64>>,
+}
+
+/// The discrete equations with a period in seconds.
+///
+/// Where inputs act by their rates on the states (E), the states are those just before a step of the inputs, and the outputs those just
+/// after it. Outputs that hold rates of inputs (F) are impulses where inputs step: only Tustin's rule has values for them.
+pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discrete, Box<Diagnostic>> {
+    let form = numeric_form(system, "discrete form")?;
+    let inputs = system.declared_inputs().count();
+    let rates = rate_matrix(form, inputs);
+    if rates.is_some() && hold != Hold::Tustin {
+        let message = match hold {
+            Hold::Zero => "outputs hold rates of inputs, which are impulses where inputs step from value to value",
+            _ => {
+                "outputs hold rates of inputs, which have two values where a straight line ends and the next one begins"
+            }
+        };
+        let fault = Diagnostic::error(Code::LGM0717, message);
+        let named = system
+            .outputs
+            .iter()
+            .zip(&form.f.rows)
+            .filter(|pair| !pair.1.is_empty());
+        let names: Vec<String> = named.map(|(output, _)| format!("`{}`", output.name)).collect();
+        return Err(Box::new(
+            fault
+                .note(format!("these are {}", names.join(", ")))
+                .help("use `--hold tustin`, leave these outputs out, or filter the input"),
+        ));
+    }
+    let mut space = StateSpace::of(form, inputs);
+    let (n, p) = (space.a.nrows(), space.c.nrows());
+    // Constant terms are a further input that is 1.
+    let column = |offset: &Option<Vec<f64>>, rows: usize| match offset {
+        Some(values) => DMatrix::from_column_slice(rows, 1, values),
+        None => DMatrix::zeros(rows, 1),
+    };
+    space.b = joined(&space.b, &column(&form.x_offset, n));
+    space.d = joined(&space.d, &column(&form.y_offset, p));
+    let mut found = match hold {
+        Hold::Zero => zero_order(&space, period),
+        Hold::First => first_order(&space, period),
+        Hold::Tustin => tustin(&space, period).ok_or_else(|| {
+            let fault = Diagnostic::error(Code::LGM0717, "a pole lies at 2/T, where Tustin's rule has no value");
+            Box::new(fault.help("choose another period"))
+        })?,
+    };
+    let offset = |matrix: &DMatrix<f64>| {
+        let values: Vec<f64> = matrix.column(inputs).iter().copied().collect();
+        values.iter().any(|value| *value != 0.0).then_some(values)
+    };
+    let (x_offset, y_offset) = (offset(&found.b), offset(&found.d));
+    found.b = found.b.columns(0, inputs).into_owned();
+    found.d = found.d.columns(0, inputs).into_owned();
+    let mut added = Vec::new();
+    if let Some(rates) = rates {
+        add_rates(&mut found, &rates, period, |input| {
+            added.push(format!("tustin({})", system.inputs[input].name))
+        });
+    }
+    let x_offset = x_offset.map(|mut values| {
+        values.resize(found.a.nrows(), 0.0);
+        values
+    });
+    let all = [&found.a, &found.b, &found.c, &found.d];
+    if !all.iter().all(|matrix| matrix.iter().all(|value| value.is_finite())) {
+        let fault = Diagnostic::error(Code::LGM0717, "the discrete equations leave the range of doubles");
+        return Err(Box::new(fault.help(
+            "choose a shorter period: an unstable pole grows too far within this one",
+        )));
+    }
+    Ok(Discrete {
+        space: found,
+        added,
+        x_offset,
+        y_offset,
+    })
+}
+
+/// Two matrices side by side.
+fn joined(left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut both = left.clone().resize_horizontally(left.ncols() + right.ncols(), 0.0);
+    both.columns_mut(left.ncols(), right.ncols()).copy_from(right);
+    both
+}
+
+/// The blocks of `exp([A, B, 0, ..; 0, 0, I, ..; ..] T)` in the first rows: with inputs that are polynomials of the time.
+fn exponential_blocks(space: &StateSpace, period: f64, blocks: usize) -> Vec<DMatrix<f64>> {
+    let (n, m) = (space.a.nrows(), space.b.ncols());
+    let size = n + blocks * m;
+    let mut whole = DMatrix::zeros(size, size);
+    whole.view_mut((0, 0), (n, n)).copy_from(&(&space.a * period));
+    whole.view_mut((0, n), (n, m)).copy_from(&(&space.b * period));
+    for block in 1..blocks {
+        whole
+            .view_mut((n + (block - 1) * m, n + block * m), (m, m))
+            .fill_with_identity();
+    }
+    let whole = exponential(whole);
+    let mut found = vec![whole.view((0, 0), (n, n)).into_owned()];
+    for block in 0..blocks {
+        found.push(whole.view((0, n + block * m), (n, m)).into_owned());
+    }
+    found
+}
+
+/// The exponential of a matrix, balanced before by powers of two: units spread entries over many decades.
+fn exponential(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
+    if matrix.is_empty() {
+        return matrix;
+    }
+    let scales = crate::modes::poles::balance(&mut matrix);
+    let mut found = matrix.exp();
+    for (at, scale) in scales.iter().enumerate() {
+        found.row_mut(at).scale_mut(*scale);
+        found.column_mut(at).scale_mut(1.0 / scale);
+    }
+    found
+}
+
+fn zero_order(space: &StateSpace, period: f64) -> StateSpace {
+    let mut blocks = exponential_blocks(space, period, 1).into_iter();
+    StateSpace {
+        a: blocks.next().unwrap_or_default(),
+        b: blocks.next().unwrap_or_default(),
+        c: space.c.clone(),
+        d: space.d.clone(),
+    }
+}
+
+/// The state is `x[k] - G2 u[k]`, so that the next value of the input is not needed.
+fn first_order(space: &StateSpace, period: f64) -> StateSpace {
+    let blocks = exponential_blocks(space, period, 2);
+    let (a, first, second) = (&blocks[0], &blocks[1], &blocks[2]);
+    StateSpace {
+        b: first - second + a * second,
+        d: &space.d + &space.c * second,
+        a: a.clone(),
+        c: space.c.clone(),
+    }
+}
+
+fn tustin(space: &StateSpace, period: f64) -> Option<StateSpace> {
+    let n = space.a.nrows();
+    if n == 0 {
+        return Some(space.clone());
+    }
+    let half = 0.5 * period;
+    let factors = (DMatrix::identity(n, n) - &space.a * half).lu();
+    let a = factors.solve(&(DMatrix::identity(n, n) + &space.a * half))?;
+    let b = factors.solve(&(&space.b * period))?;
+    let inverse = factors.try_inverse()?;
+    let c = &space.c * inverse;
+    Some(StateSpace {
+        d: &space.d + &space.c * &b * 0.5,
+        a,
+        b,
+        c,
+    })
+}
+
+/// `F u'` becomes `2/T F (u - 2 w)` with `w[k+1] = u[k] - w[k]`, a state for each input whose rate is there.
+fn add_rates(space: &mut StateSpace, rates: &DMatrix<f64>, period: f64, mut added: impl FnMut(usize)) {
+    for (input, column) in rates.column_iter().enumerate() {
+        if column.iter().all(|value| *value == 0.0) {
+            continue;
+        }
+        added(input);
+        let at = space.a.nrows();
+        space.a = space.a.clone().resize(at + 1, at + 1, 0.0);
+        space.a[(at, at)] = -1.0;
+        space.b = space.b.clone().resize_vertically(at + 1, 0.0);
+        space.b[(at, input)] = 1.0;
+        space.c = space.c.clone().resize_horizontally(at + 1, 0.0);
+        space.c.column_mut(at).copy_from(&(column * (-4.0 / period)));
+        let mut direct = space.d.column_mut(input);
+        direct += column * (2.0 / period);
+    }
+}

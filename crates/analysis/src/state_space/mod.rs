@@ -1,0 +1,11 @@
+//! State-space matrices: their structure, and their discrete and reduced forms.
+
+mod discrete;
+mod matrices;
+mod reduction;
+mod structure;
+
+pub use discrete::{Discrete, Hold, discretize};
+pub use matrices::{Matrix, StateSpace};
+pub use reduction::{Reduced, ReductionMethod, reduce_order};
+pub use structure::{Structure, structure};

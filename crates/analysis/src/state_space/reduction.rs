@@ -1,0 +1,266 @@
+//! Models of lower order with a bound of their error.
+
+use super::matrices::{StateSpace, lyapunov, rate_matrix};
+use crate::modes::poles::eigenvalues;
+use crate::modes::vectors_of;
+use crate::values::numeric_form;
+use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::{DMatrix, SymmetricEigen};
+use num_complex::Complex;
+
+/// How states are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionMethod {
+    /// What is hardest to reach and shows least in balanced coordinates.
+    Balanced,
+    /// The fastest poles.
+    Modal,
+}
+
+/// A reduced model.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// Its matrices.
+    pub space: StateSpace,
+    /// The Hankel singular values of the system, descending; empty if it is not stable.
+    pub hankel: Vec<f64>,
+    /// A bound of the largest singular value of the error at any frequency.
+    pub bound: f64,
+}
+
+/// Hankel singular values below this, beside the largest one, are rounding: such states are in no minimal realisation.
+const ROUNDING: f64 = 1e-13;
+
+/// More states than this take too long.
+const MOST: usize = 600;
+
+/// A model with fewer states: balanced truncation, or the slowest poles; with the static gain kept, if `match_dc` is set.
+pub fn reduce_order(
+    system: &StateSystem,
+    order: usize,
+    method: ReductionMethod,
+    match_dc: bool,
+) -> Result<Reduced, Box<Diagnostic>> {
+    let form = numeric_form(system, "model of lower order")?;
+    let inputs = system.declared_inputs().count();
+    let space = StateSpace::of(form, inputs);
+    let size = space.a.nrows();
+    if rate_matrix(form, inputs).is_some() {
+        return Err(refused(
+            "outputs hold rates of inputs, which matrices A to D cannot give",
+            "leave these outputs out, or measure what they are the rates of",
+        ));
+    }
+    if space.b.ncols() == 0 || space.c.nrows() == 0 {
+        return Err(refused(
+            "the system has no input or no output, and nothing to be kept",
+            "declare an input and an output",
+        ));
+    }
+    if order == 0 || order >= size.max(1) {
+        return Err(refused(
+            &format!("an order of {order} is none for a system of {size} states"),
+            "give an order of at least 1 and less than the number of states",
+        ));
+    }
+    if size > MOST {
+        let message = format!("the system has {size} states, and their Gramians take too long beyond {MOST}");
+        return Err(refused(&message, "compile it with fewer sections or modes first"));
+    }
+    let poles = eigenvalues(space.a.clone()).ok_or_else(without_convergence)?;
+    let is_stable = poles.iter().all(|pole| pole.re < 0.0);
+    match method {
+        ReductionMethod::Balanced if !is_stable => Err(refused(
+            "the system is not stable: it has poles that do not lie in the left half plane",
+            "give it the damping that it has, or keep the slowest poles with `--method modal`",
+        )),
+        ReductionMethod::Balanced => balanced(&space, order, match_dc).ok_or_else(without_convergence),
+        ReductionMethod::Modal => modal(&space, poles, order, match_dc, is_stable),
+    }
+}
+
+fn refused(message: &str, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(Code::LGM0716, message).help(help))
+}
+
+fn without_convergence() -> Box<Diagnostic> {
+    refused(
+        "the coordinates of the reduced model could not be computed",
+        "look at `lgm modes` for poles that are multiple or out of range",
+    )
+}
+
+/// A factor L of a symmetric matrix that is not negative, `L L'`.
+fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
+    let SymmetricEigen {
+        eigenvectors,
+        eigenvalues,
+    } = matrix.symmetric_eigen();
+    let roots = eigenvalues.map(|value| value.max(0.0).sqrt());
+    eigenvectors * DMatrix::from_diagonal(&roots)
+}
+
+/// The Hankel singular values, descending, with the coordinates that go with them: `W' V = I`.
+fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
+    if space.a.nrows() == 0 {
+        // The pair of a system with two states is kept whole, and nothing is left.
+        return Some((Vec::new(), DMatrix::zeros(0, 0), DMatrix::zeros(0, 0)));
+    }
+    let reach = factor(lyapunov(&space.a, &(&space.b * space.b.transpose()))?);
+    let show = factor(lyapunov(&space.a.transpose(), &(space.c.transpose() * &space.c))?);
+    let svd = (show.transpose() * &reach).svd(true, true);
+    let (left, right) = (svd.u?, svd.v_t?);
+    let mut places: Vec<usize> = (0..svd.singular_values.len()).collect();
+    places.sort_by(|a, b| svd.singular_values[*b].total_cmp(&svd.singular_values[*a]));
+    let values: Vec<f64> = places.iter().map(|at| svd.singular_values[*at]).collect();
+    let largest = values.first().copied().unwrap_or(0.0);
+    let kept = values.iter().take_while(|value| **value > ROUNDING * largest).count();
+    let size = space.a.nrows();
+    let (mut v, mut w) = (DMatrix::zeros(size, kept), DMatrix::zeros(size, kept));
+    for (column, at) in places.iter().take(kept).enumerate() {
+        let scale = 1.0 / svd.singular_values[*at].sqrt();
+        v.set_column(column, &(&reach * right.row(*at).transpose() * scale));
+        w.set_column(column, &(&show * left.column(*at) * scale));
+    }
+    Some((values, v, w))
+}
+
+fn balanced(space: &StateSpace, order: usize, match_dc: bool) -> Option<Reduced> {
+    let (hankel, v, w) = balance(space)?;
+    let bound = 2.0 * hankel.iter().skip(order).sum::<f64>();
+    let minimal = StateSpace {
+        a: w.transpose() * &space.a * &v,
+        b: w.transpose() * &space.b,
+        c: &space.c * &v,
+        d: space.d.clone(),
+    };
+    let order = order.min(minimal.a.nrows());
+    let space = match match_dc {
+        true => perturbed(&minimal, order)?,
+        false => StateSpace {
+            a: minimal.a.view((0, 0), (order, order)).into_owned(),
+            b: minimal.b.rows(0, order).into_owned(),
+            c: minimal.c.columns(0, order).into_owned(),
+            d: minimal.d,
+        },
+    };
+    Some(Reduced { space, hankel, bound })
+}
+
+/// The last states at rest, so that the static gain is kept.
+fn perturbed(space: &StateSpace, order: usize) -> Option<StateSpace> {
+    let rest = space.a.nrows() - order;
+    if rest == 0 {
+        return Some(space.clone());
+    }
+    let part = |from: (usize, usize), size: (usize, usize)| space.a.view(from, size).into_owned();
+    let last = part((order, order), (rest, rest)).lu();
+    let states = last.solve(&part((order, 0), (rest, order)))?;
+    let inputs = last.solve(&space.b.rows(order, rest).into_owned())?;
+    let coupling = part((0, order), (order, rest));
+    let shown = space.c.columns(order, rest).into_owned();
+    Some(StateSpace {
+        a: part((0, 0), (order, order)) - &coupling * &states,
+        b: space.b.rows(0, order) - &coupling * &inputs,
+        c: space.c.columns(0, order) - &shown * &states,
+        d: &space.d - &shown * &inputs,
+    })
+}
+
+/// The slowest poles, pairs whole. The rest is a system of its own, in parallel, whose Hankel singular values bound the error.
+fn modal(
+    space: &StateSpace,
+    mut poles: Vec<Complex<f64>>,
+    order: usize,
+    match_dc: bool,
+    is_stable: bool,
+) -> Result<Reduced, Box<Diagnostic>> {
+    poles.sort_by(|a, b| a.norm().total_cmp(&b.norm()).then(b.im.total_cmp(&a.im)));
+    let is_divided = poles[order - 1].im > 0.0 && poles[order] == poles[order - 1].conj();
+    let kept = &poles[..if is_divided { order + 1 } else { order }];
+    let (v, w) = kept_subspaces(&space.a, kept).ok_or_else(without_convergence)?;
+    let inverse = (w.transpose() * &v).try_inverse().ok_or_else(without_convergence)?;
+    let left = inverse * w.transpose();
+    let part = StateSpace {
+        a: &left * &space.a * &v,
+        b: &left * &space.b,
+        c: &space.c * &v,
+        d: space.d.clone(),
+    };
+    // What the left vectors do not see is the rest.
+    let size = space.a.nrows();
+    let full = joined_basis(&w);
+    let basis = full.columns(w.ncols(), size - w.ncols()).into_owned();
+    let rest = StateSpace {
+        a: basis.transpose() * &space.a * &basis,
+        b: basis.transpose() * (&space.b - &v * &part.b),
+        c: &space.c * &basis,
+        d: DMatrix::zeros(space.d.nrows(), space.d.ncols()),
+    };
+    let is_rest_stable = poles[kept.len()..].iter().all(|pole| pole.re < 0.0);
+    if !is_rest_stable {
+        return Err(refused(
+            "a pole that would be left out does not lie in the left half plane: the error would have no bound",
+            "choose a higher order",
+        ));
+    }
+    let (values, ..) = balance(&rest).ok_or_else(without_convergence)?;
+    let mut bound = 2.0 * values.iter().sum::<f64>();
+    let mut reduced = part;
+    if match_dc && rest.a.nrows() > 0 {
+        let states = rest.a.clone().lu().solve(&rest.b).ok_or_else(without_convergence)?;
+        let gain = &rest.c * states;
+        bound += gain.clone().svd(false, false).singular_values.amax();
+        reduced.d -= gain;
+    }
+    let hankel = match is_stable {
+        true => balance(space).map_or_else(Vec::new, |found| found.0),
+        false => Vec::new(),
+    };
+    Ok(Reduced {
+        space: reduced,
+        hankel,
+        bound,
+    })
+}
+
+/// Real bases of the right and left subspaces of some poles.
+fn kept_subspaces(a: &DMatrix<f64>, kept: &[Complex<f64>]) -> Option<(DMatrix<f64>, DMatrix<f64>)> {
+    let upper: Vec<Complex<f64>> = kept.iter().copied().filter(|pole| pole.im >= 0.0).collect();
+    let (right, left) = vectors_of(a, &upper)?;
+    let real = |columns: Vec<nalgebra::DVector<Complex<f64>>>| {
+        let mut basis: Vec<nalgebra::DVector<f64>> = Vec::new();
+        for (column, pole) in columns.iter().zip(&upper) {
+            basis.push(column.map(|value| value.re));
+            if pole.im > 0.0 {
+                basis.push(column.map(|value| value.im));
+            }
+        }
+        DMatrix::from_columns(&basis).qr().q()
+    };
+    Some((real(right), real(left)))
+}
+
+/// An orthonormal basis whose first vectors span the columns.
+fn joined_basis(columns: &DMatrix<f64>) -> DMatrix<f64> {
+    let (size, known) = (columns.nrows(), columns.ncols());
+    let mut basis = columns.clone().resize_horizontally(size, 0.0);
+    // Each further vector is the unit vector that is least in the span so far.
+    for at in known..size {
+        let length = |row: usize| basis.row(row).columns(0, at).norm_squared();
+        let row = (0..size).min_by(|a, b| length(*a).total_cmp(&length(*b))).unwrap_or(0);
+        let mut next = nalgebra::DVector::zeros(size);
+        next[row] = 1.0;
+        for _ in 0..2 {
+            for before in 0..at {
+                let part = basis.column(before).dot(&next);
+                next -= basis.column(before) * part;
+            }
+        }
+        let norm = next.norm();
+        basis.set_column(at, &(next / norm));
+    }
+    basis
+}

@@ -1,0 +1,204 @@
+//! What inputs reach and outputs show: controllability, observability, and the order of a minimal realisation.
+
+use super::matrices::{StateSpace, lyapunov};
+use crate::modes::poles::poles;
+use crate::values::{exact_form, numeric_form};
+use lgm_algebra::{Field, PrimeField};
+use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::DMatrix;
+use num_rational::BigRational;
+
+/// More states than this take too long.
+const MOST: usize = 400;
+
+/// The structure of a system, in the order of its states.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// The dimension of what the inputs reach.
+    pub controllable: usize,
+    /// The dimension of what the outputs show.
+    pub observable: usize,
+    /// The states of a minimal realisation.
+    pub minimal_order: usize,
+    /// States that take part in what no input reaches.
+    pub uncontrollable: Vec<usize>,
+    /// States that take part in what no output shows.
+    pub unobservable: Vec<usize>,
+    /// The controllability Gramian; none if the system is not stable.
+    pub controllability_gramian: Option<DMatrix<f64>>,
+    /// The observability Gramian; likewise.
+    pub observability_gramian: Option<DMatrix<f64>>,
+}
+
+/// A matrix over the prime field, by rows.
+type Rows = Vec<Vec<u64>>;
+
+/// The structure of a linear system. Ranks are exact for the values of the parameters: they are those over a prime field.
+pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
+    let form = numeric_form(system, "structure")?;
+    let size = form.a.rows.len();
+    if size > MOST {
+        let message = format!("the system has {size} states, and ranks take too long beyond {MOST}");
+        let fault = Diagnostic::error(Code::LGM0710, message);
+        return Err(Box::new(
+            fault.help("compile it with fewer sections or modes, or look at a part of it"),
+        ));
+    }
+    let inputs = system.declared_inputs().count();
+    let (a, b, c) = match exact_form(system) {
+        Some(form) => reduced(&form, inputs, &|value: &BigRational| Some(value.clone())),
+        None => reduced(form, inputs, &|value: &f64| BigRational::from_float(*value)),
+    };
+    let reached = krylov(&transposed(&a, size), transposed(&b, inputs));
+    let shown = krylov(&a, c);
+    let both = product(&shown, &transposed(&reached, size));
+    let minimal_order = echelon(both).len();
+    let space = StateSpace::of(form, inputs);
+    let is_stable = poles(&form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
+    let gramian = |a: DMatrix<f64>, b: &DMatrix<f64>| match is_stable {
+        true => lyapunov(&a, &(b * b.transpose())),
+        false => None,
+    };
+    Ok(Structure {
+        controllable: reached.len(),
+        observable: shown.len(),
+        minimal_order,
+        uncontrollable: members(&reached, size),
+        unobservable: members(&shown, size),
+        controllability_gramian: gramian(space.a.clone(), &space.b),
+        observability_gramian: gramian(space.a.transpose(), &space.c.transpose()),
+    })
+}
+
+/// A, B and C over the prime field; the derivatives of inputs are taken into B.
+fn reduced<T>(form: &LinearForm<T>, inputs: usize, value: &dyn Fn(&T) -> Option<BigRational>) -> (Rows, Rows, Rows) {
+    let rows = |matrix: &SparseMatrix<T>, columns: usize| -> Rows {
+        let mut rows = vec![vec![0; columns]; matrix.rows.len()];
+        for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
+            for (column, entry) in entries.iter().filter(|entry| (entry.0 as usize) < columns) {
+                row[*column as usize] = value(entry).map_or(0, |value| PrimeField.reduce(&value));
+            }
+        }
+        rows
+    };
+    let size = form.a.rows.len();
+    let (a, b, e) = (rows(&form.a, size), rows(&form.b, inputs), rows(&form.e, inputs));
+    let moved = product(&a, &e);
+    let sum = b.iter().zip(&moved).map(|(b, moved)| {
+        let entries = b.iter().zip(moved);
+        entries.map(|(b, moved)| PrimeField.add(b, moved)).collect()
+    });
+    (a, sum.collect(), rows(&form.c, size))
+}
+
+fn transposed(rows: &Rows, columns: usize) -> Rows {
+    (0..columns)
+        .map(|column| rows.iter().map(|row| row[column]).collect())
+        .collect()
+}
+
+fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
+    let mut field = PrimeField;
+    for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
+        let product = field.mul(&factor, source);
+        *target = field.add(target, &product);
+    }
+}
+
+fn product(left: &Rows, right: &Rows) -> Rows {
+    let columns = right.first().map_or(0, Vec::len);
+    let of_row = |row: &Vec<u64>| {
+        let mut sum = vec![0; columns];
+        for (factor, source) in row.iter().zip(right).filter(|pair| *pair.0 != 0) {
+            add_multiple(&mut sum, *factor, source);
+        }
+        sum
+    };
+    left.iter().map(of_row).collect()
+}
+
+/// Rows in echelon form, with the place of each pivot.
+#[derive(Default)]
+struct Basis {
+    rows: Rows,
+    pivots: Vec<usize>,
+}
+
+impl Basis {
+    /// Adds a row; what is new in it, if anything.
+    fn add(&mut self, mut row: Vec<u64>) -> Option<Vec<u64>> {
+        let mut field = PrimeField;
+        for (known, pivot) in self.rows.iter().zip(&self.pivots) {
+            if row[*pivot] != 0 {
+                let factor = field.neg(&row[*pivot]);
+                add_multiple(&mut row, factor, known);
+            }
+        }
+        let pivot = row.iter().position(|value| *value != 0)?;
+        let inverse = field.invert(&row[pivot]);
+        let scaled: Vec<u64> = row.iter().map(|value| field.mul(value, &inverse)).collect();
+        self.rows.push(scaled.clone());
+        self.pivots.push(pivot);
+        Some(scaled)
+    }
+}
+
+fn echelon(rows: Rows) -> Rows {
+    let mut basis = Basis::default();
+    for row in rows {
+        basis.add(row);
+    }
+    basis.rows
+}
+
+/// A basis of all `row A^k`.
+fn krylov(a: &Rows, start: Rows) -> Rows {
+    let mut basis = Basis::default();
+    let mut open = start;
+    while let Some(row) = open.pop() {
+        if let Some(new) = basis.add(row) {
+            let next = product(&vec![new], a);
+            open.extend(next);
+        }
+    }
+    basis.rows
+}
+
+/// The states that have a part in the vectors on which all rows vanish.
+fn members(rows: &Rows, size: usize) -> Vec<usize> {
+    // In the basis, a state is in no such vector exactly if its unit row is in the span.
+    let mut basis = Basis::default();
+    for row in rows {
+        basis.add(row.clone());
+    }
+    let is_member = |state: &usize| {
+        let mut unit = vec![0; size];
+        unit[*state] = 1;
+        let mut field = PrimeField;
+        for (known, pivot) in basis.rows.iter().zip(&basis.pivots) {
+            if unit[*pivot] != 0 {
+                let factor = field.neg(&unit[*pivot]);
+                add_multiple(&mut unit, factor, known);
+            }
+        }
+        unit.iter().any(|value| *value != 0)
+    };
+    (0..size).filter(is_member).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_difference_of_two_equal_lags_is_not_reached() {
+        let minus = PrimeField.neg(&1);
+        let a = vec![vec![minus, 0, 0], vec![0, minus, 0], vec![0, 0, PrimeField.neg(&2)]];
+        let b = vec![vec![1, 1, 1]];
+        let reached = krylov(&transposed(&a, 3), b);
+        assert_eq!(reached.len(), 2);
+        assert_eq!(members(&reached, 3), [0, 1]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Transfer functions over the parameters, and exactly for their values.
+
+use super::elimination::{Quotient, quotients, with_sign};
+use crate::values::{exact_form, try_map};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
+use lgm_algebra::{Field, FromExpression, Kernels, Polynomial, RationalFunction, RationalFunctions, Variable};
+use lgm_model::system::StateSystem;
+use num_rational::BigRational;
+use num_traits::Zero;
+
+/// Term operations that one elimination may take: a second or two.
+const OPERATIONS: u64 = 20_000_000;
+
+/// The longest polynomial that may come about on the way.
+const TERMS: usize = 20_000;
+
+/// Coefficients with more terms than this in all are for nobody to read.
+const SHOWN_TERMS: usize = 5_000;
+
+/// One transfer function: coefficients of the powers of s, highest first. One that is zero is 0/1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferFunction<T> {
+    /// Index of the input.
+    pub input: usize,
+    /// Index of the output.
+    pub output: usize,
+    /// Coefficients of the numerator.
+    pub numerator: Vec<T>,
+    /// Coefficients of the denominator.
+    pub denominator: Vec<T>,
+}
+
+/// Transfer functions over the parameters, with the arena of their expressions. Numerator and denominator have whole coefficients and
+/// no common factor, neither in s nor in any parameter.
+#[derive(Clone, Debug)]
+pub struct SymbolicTransfer {
+    /// The arena.
+    pub exprs: Exprs,
+    /// One for each pair, inputs outermost.
+    pub functions: Vec<TransferFunction<ExprId>>,
+}
+
+/// The transfer functions over the parameters; none if the system has no such matrices, or if the functions are too long.
+pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<SymbolicTransfer> {
+    let form = system.symbolic.as_ref()?;
+    let mut exprs = system.exprs.clone();
+    let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
+    let mut field = RationalFunctions::new(OPERATIONS, TERMS);
+    let form = try_map(form, |id| field.from_expression(&exprs, *id).ok())?;
+    let found = quotients(&mut field, &form, s, inputs, outputs)?;
+    let terms = |quotient: &Quotient| {
+        let all = quotient.numerator.iter().chain(&quotient.denominator);
+        all.map(Polynomial::term_count).sum::<usize>()
+    };
+    if found.iter().map(terms).max().unwrap_or(0) > SHOWN_TERMS {
+        return None;
+    }
+    let mut written = |list: Vec<Polynomial>| -> Vec<ExprId> {
+        let coefficients = list.into_iter().rev().map(RationalFunction::from);
+        coefficients
+            .map(|value| field.to_expression(&mut exprs, &value))
+            .collect()
+    };
+    let functions = found.into_iter().map(|quotient| TransferFunction {
+        input: quotient.input,
+        output: quotient.output,
+        numerator: written(quotient.numerator),
+        denominator: written(quotient.denominator),
+    });
+    let functions = functions.collect();
+    Some(SymbolicTransfer { exprs, functions })
+}
+
+/// The transfer functions for the values of the parameters, exactly and in lowest terms; none if these values are not known exactly, or
+/// if the functions are too long.
+pub(crate) fn exact_transfer(
+    system: &StateSystem,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Option<Vec<TransferFunction<BigRational>>> {
+    let form = exact_form(system)?;
+    let mut exprs = Exprs::default();
+    let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
+    let mut field = RationalFunctions::new(OPERATIONS, TERMS);
+    let form = try_map(&form, |value| Some(RationalFunction::number(value)))?;
+    let found = quotients(&mut field, &form, s, inputs, outputs)?;
+    let numbers = |list: Vec<Polynomial>| -> Vec<BigRational> {
+        let coefficients = list.into_iter().rev();
+        coefficients
+            .map(|value| value.evaluate(|_| BigRational::zero()))
+            .collect()
+    };
+    let functions = found.into_iter().map(|quotient| TransferFunction {
+        input: quotient.input,
+        output: quotient.output,
+        numerator: numbers(quotient.numerator),
+        denominator: numbers(quotient.denominator),
+    });
+    Some(functions.collect())
+}
+
+/// Transfer functions to be calculated with, of one output.
+pub(crate) struct Functions {
+    field: RationalFunctions,
+    exprs: Exprs,
+    s: Variable,
+    list: Vec<RationalFunction>,
+    numeric: bool,
+}
+
+/// The transfer functions from the inputs to the outputs, inputs outermost, over the parameters or for their values; none if they are too
+/// long.
+pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize], numeric: bool) -> Option<Functions> {
+    let mut exprs = match numeric {
+        true => Exprs::default(),
+        false => system.exprs.clone(),
+    };
+    let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
+    let mut field = RationalFunctions::new(OPERATIONS, TERMS);
+    let form = match numeric {
+        true => try_map(&exact_form(system)?, |value| Some(RationalFunction::number(value)))?,
+        false => {
+            let form = system.symbolic.as_ref()?;
+            try_map(form, |id| field.from_expression(&exprs, *id).ok())?
+        }
+    };
+    let found = quotients(&mut field, &form, s, inputs, outputs)?;
+    let mut list = Vec::with_capacity(found.len());
+    for quotient in found {
+        let above = Polynomial::from_coefficients_in(s, &quotient.numerator);
+        let below = Polynomial::from_coefficients_in(s, &quotient.denominator);
+        list.push(field.quotient(&above, &below));
+    }
+    Some(Functions {
+        field,
+        exprs,
+        s,
+        list,
+        numeric,
+    })
+}
+
+impl Functions {
+    /// Whether a function is zero.
+    pub(crate) fn is_zero(&self, at: usize) -> bool {
+        self.list[at].is_zero()
+    }
+
+    /// Replaces one by its quotient with another one.
+    pub(crate) fn divide(&mut self, at: usize, by: usize) {
+        self.list[at] = self.field.div(&self.list[at], &self.list[by]);
+    }
+
+    /// Replaces one by its negative.
+    pub(crate) fn negate(&mut self, at: usize) {
+        self.list[at] = self.field.neg(&self.list[at]);
+    }
+
+    /// Replaces one by its inverse.
+    pub(crate) fn invert(&mut self, at: usize) {
+        self.list[at] = self.field.invert(&self.list[at]);
+    }
+
+    /// Whether the results are worthless, since they grew too long.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.field.exhausted()
+    }
+
+    /// Coefficients of descending powers of s.
+    pub(crate) fn written(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
+        let function = &self.list[at];
+        let quotient = with_sign(self.s, [0, at], function.numerator(), function.denominator());
+        let leading = quotient
+            .denominator
+            .last()
+            .map(|value| value.evaluate(|_| BigRational::zero()));
+        let numeric = leading.filter(|leading| self.numeric && !leading.is_zero());
+        let mut texts = |list: Vec<Polynomial>| -> Vec<String> {
+            let text = |value: Polynomial| match &numeric {
+                Some(leading) => format!("{:?}", to_f64(&(value.evaluate(|_| BigRational::zero()) / leading))),
+                None => {
+                    let id = self
+                        .field
+                        .to_expression(&mut self.exprs, &RationalFunction::from(value));
+                    lgm_algebra::expr::text(&self.exprs, id)
+                }
+            };
+            list.into_iter().rev().map(text).collect()
+        };
+        (texts(quotient.numerator), texts(quotient.denominator))
+    }
+}

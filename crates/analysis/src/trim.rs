@@ -1,0 +1,75 @@
+//! Inputs that hold a system at rest with outputs of given values.
+
+use crate::linearize::{LinearizeRequest, linearize};
+use lgm_model::Model;
+use lgm_model::system::{OperatingPoint, State, StateSystem, StateVariable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct TrimRequest {
+    /// Outputs with the values that they are to have.
+    pub required: Vec<(usize, f64)>,
+    /// Inputs that are free; the others keep their values.
+    pub varied: Vec<usize>,
+}
+
+/// The equilibrium at which outputs have the values required. Inputs that vary are states with the error of an output as their rate, so that
+/// an equilibrium of all states is what is asked for; the search begins where one of the states would.
+pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Result<OperatingPoint, Vec<Diagnostic>> {
+    if request.required.len() != request.varied.len() {
+        let counts = (request.required.len(), request.varied.len());
+        let message = format!("{} outputs are required with {} inputs to vary", counts.0, counts.1);
+        let fault = Diagnostic::error(Code::LGM0720, message);
+        return Err(vec![fault.help(
+            "each output that is required takes one input: `--require y=1 --vary u`",
+        )]);
+    }
+    let mut changed = system.clone();
+    for ((output, value), input) in request.required.iter().zip(&request.varied) {
+        let input = &system.inputs[*input];
+        let wanted = crate::values::decimal(&mut changed.exprs, *value);
+        let error = changed.exprs.sub(system.output_values[*output], wanted);
+        let start = input.signal.unwrap_or_else(|| changed.exprs.zero());
+        changed.derivatives.push(error);
+        changed.states.push(State {
+            name: input.name.clone(),
+            element: input.name.clone(),
+            variable: StateVariable::Integral,
+            written: None,
+            is_total: false,
+            unit: input.unit.clone(),
+            symbol: input.symbol,
+            start,
+            start_value: 0.0,
+            start_given: true,
+            start_span: None,
+            nominal: None,
+            span: input.span,
+        });
+    }
+    let is_kept = |at: &usize| !request.varied.contains(at);
+    let kept: Vec<usize> = (0..system.inputs.len()).filter(is_kept).collect();
+    changed.inputs = kept.iter().map(|at| system.inputs[*at].clone()).collect();
+    changed.input_rates = kept.iter().map(|at| system.input_rates[*at]).collect();
+    changed.mass_matrix = None;
+    changed.mass_form = None;
+    changed.block_form = None;
+    changed.rate_blocks.clear();
+    changed.linear = false;
+    (changed.symbolic, changed.numeric) = (None, None);
+    let asked = LinearizeRequest {
+        equilibrium: true,
+        symbolic: false,
+    };
+    let (found, diagnostics) = linearize(model, &changed, &asked);
+    let Some(mut point) = found.and_then(|found| found.linearized_at) else {
+        return Err(diagnostics);
+    };
+    point.inputs.extend(point.states.split_off(system.states.len()));
+    // In the order of the model.
+    let place = |name: &str| system.inputs.iter().position(|input| *input.name == *name);
+    point.inputs.sort_by_key(|value| place(&value.name));
+    Ok(point)
+}

@@ -1,0 +1,93 @@
+//! Matrices A..F with the values of the parameters.
+
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
+use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::DMatrix;
+use num_rational::BigRational;
+use rustc_hash::FxHashMap;
+
+/// The values of all parameters, rounded to doubles.
+pub(crate) fn parameter_values(system: &StateSystem) -> FxHashMap<SymbolId, f64> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
+}
+
+/// A..F for the values of the parameters, exactly; none if there are no matrices over the parameters, or no finite values.
+pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
+    let form = system.symbolic.as_ref()?;
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let values: FxHashMap<SymbolId, BigRational> = entries.map(|entry| (entry.symbol, entry.value.clone())).collect();
+    try_map(form, |id| {
+        let found = system
+            .exprs
+            .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned());
+        found.ok()?.pop()
+    })
+}
+
+/// A..F in numbers. A linear system without them, or one that is not linear, has no such property as is named: that is the error.
+pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
+    if let Some(form) = system.numeric.as_ref().filter(|_| system.linear) {
+        return Ok(form);
+    }
+    let message = format!(
+        "`{}` has no {property}: it has no matrices A..F in numbers",
+        system.model
+    );
+    let fault = Diagnostic::error(Code::LGM0701, message);
+    Err(Box::new(if system.linear {
+        fault
+            .note("the system is too large for explicit matrices")
+            .help("run it with `lgm simulate`, or ask about a part of it")
+    } else {
+        fault
+            .note("its equations are not linear with constant coefficients")
+            .help("linearise it: `--equilibrium`, or `--at` with the values of states and inputs; or run it with `lgm simulate`")
+    }))
+}
+
+/// The expression of the shortest decimal that reads back as the double.
+pub(crate) fn decimal(exprs: &mut Exprs, value: f64) -> ExprId {
+    exprs.number(lgm_equations::shortest_decimal(value))
+}
+
+/// The form with other entries; none if one of them cannot be had.
+pub(crate) fn try_map<T: Clone, U: Clone>(
+    form: &LinearForm<T>,
+    mut change: impl FnMut(&T) -> Option<U>,
+) -> Option<LinearForm<U>> {
+    let mut matrix = |matrix: &SparseMatrix<T>| -> Option<SparseMatrix<U>> {
+        let mut row = |row: &Vec<(u32, T)>| -> Option<Vec<(u32, U)>> {
+            row.iter()
+                .map(|(column, value)| Some((*column, change(value)?)))
+                .collect()
+        };
+        Some(SparseMatrix {
+            columns: matrix.columns,
+            rows: matrix.rows.iter().map(&mut row).collect::<Option<_>>()?,
+        })
+    };
+    Some(LinearForm {
+        a: matrix(&form.a)?,
+        b: matrix(&form.b)?,
+        c: matrix(&form.c)?,
+        d: matrix(&form.d)?,
+        e: matrix(&form.e)?,
+        f: matrix(&form.f)?,
+        x_offset: None,
+        y_offset: None,
+    })
+}
+
+/// The matrix with all of its entries.
+pub(crate) fn dense(matrix: &SparseMatrix<f64>) -> DMatrix<f64> {
+    let mut dense = DMatrix::zeros(matrix.rows.len(), matrix.columns);
+    for (row, entries) in matrix.rows.iter().enumerate() {
+        for (column, value) in entries {
+            dense[(row, *column as usize)] = *value;
+        }
+    }
+    dense
+}

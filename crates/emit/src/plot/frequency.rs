@@ -1,0 +1,575 @@
+//! Frequency responses as pictures: Bode, Nyquist and Nichols plots in one SVG, or in a page that holds it.
+
+use super::ticks::{Axis, of_decades, of_values};
+use super::{STYLES, drawn, escaped, short};
+use num_complex::Complex;
+use std::io::{self, Write};
+
+/// One response.
+#[derive(Clone, Debug)]
+pub struct FrequencyCurve {
+    /// `u → y`
+    pub name: String,
+    /// H(jw), one value a frequency; what is not finite is a gap.
+    pub values: Vec<Complex<f64>>,
+    /// Where the phase crosses -180 degrees, in rad/s: it is marked.
+    pub phase_crossover: Option<f64>,
+    /// Where the magnitude crosses 1.
+    pub gain_crossover: Option<f64>,
+    /// H(0), from which the frequency of -3 dB is counted.
+    pub static_gain: Option<f64>,
+}
+
+/// Responses over the same frequencies.
+#[derive(Clone, Debug)]
+pub struct FrequencyFigure {
+    /// What stands above it.
+    pub title: String,
+    /// Angular frequencies in rad/s; those of a plot are positive and ascend.
+    pub omega: Vec<f64>,
+    /// The curves.
+    pub curves: Vec<FrequencyCurve>,
+}
+
+/// Sizes in pixels.
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 78.0;
+const RIGHT: f64 = 24.0;
+const TOP: f64 = 66.0;
+const PANEL: f64 = 210.0;
+const GAP: f64 = 20.0;
+const SQUARE: f64 = 282.0;
+/// The room below a panel with numbers and a name.
+const BELOW: f64 = 62.0;
+
+/// Decibels below the largest value that are shown: a zero of the response reaches further down than anyone reads.
+const DEPTH: f64 = 200.0;
+
+/// A rectangle with two axes.
+struct Frame {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    x: Axis,
+    y: Axis,
+    /// Whether x is drawn by its logarithm.
+    is_log: bool,
+}
+
+/// Points of one curve in one frame; none where it has a gap.
+type Points = Vec<Option<(f64, f64)>>;
+
+impl Frame {
+    fn x(&self, value: f64) -> f64 {
+        let share = match self.is_log {
+            true => (value / self.x.from).ln() / (self.x.to / self.x.from).ln(),
+            false => (value - self.x.from) / (self.x.to - self.x.from),
+        };
+        self.left + share * self.width
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.top + (self.y.to - value) / (self.y.to - self.y.from) * self.height
+    }
+
+    fn axes(&self, x_name: &str, y_name: &str, out: &mut Vec<u8>) -> io::Result<()> {
+        let (right, bottom) = (self.left + self.width, self.top + self.height);
+        writeln!(out, "<g stroke=\"#dddddd\" stroke-width=\"1\">")?;
+        for tick in &self.x.ticks {
+            writeln!(
+                out,
+                "<path d=\"M{} {}V{}\"/>",
+                short(self.x(*tick), 1),
+                short(self.top, 1),
+                short(bottom, 1)
+            )?;
+        }
+        for tick in &self.y.ticks {
+            writeln!(
+                out,
+                "<path d=\"M{} {}H{}\"/>",
+                short(self.left, 1),
+                short(self.y(*tick), 1),
+                short(right, 1)
+            )?;
+        }
+        writeln!(out, "</g>")?;
+        writeln!(
+            out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>",
+            short(self.left, 1),
+            short(self.top, 1),
+            short(self.width, 1),
+            short(self.height, 1)
+        )?;
+        writeln!(out, "<g fill=\"#333333\" text-anchor=\"end\">")?;
+        for (tick, text) in self.y.ticks.iter().zip(&self.y.texts) {
+            let y = short(self.y(*tick) + 4.0, 1);
+            writeln!(out, "<text x=\"{}\" y=\"{y}\">{text}</text>", short(self.left - 7.0, 1))?;
+        }
+        writeln!(out, "</g>")?;
+        writeln!(
+            out,
+            "<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" fill=\"#222222\">{}</text>",
+            short(self.left - 58.0, 1),
+            short(self.top + 0.5 * self.height, 1),
+            escaped(&labelled(y_name, &self.y.unit))
+        )?;
+        if x_name.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "<g fill=\"#333333\" text-anchor=\"middle\">")?;
+        for (tick, text) in self.x.ticks.iter().zip(&self.x.texts) {
+            let x = short(self.x(*tick), 1);
+            writeln!(out, "<text x=\"{x}\" y=\"{}\">{text}</text>", short(bottom + 17.0, 1))?;
+        }
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\" fill=\"#222222\">{}</text></g>",
+            short(self.left + 0.5 * self.width, 1),
+            short(bottom + 38.0, 1),
+            escaped(&labelled(x_name, &self.x.unit))
+        )
+    }
+
+    fn curve(&self, number: usize, points: &Points, id: &str, out: &mut Vec<u8>) -> io::Result<()> {
+        let (color, dashes) = STYLES[number % STYLES.len()];
+        let dashes = match dashes.is_empty() {
+            true => String::new(),
+            false => format!(" stroke-dasharray=\"{dashes}\""),
+        };
+        let mut path = String::new();
+        let mut last: Option<(String, String)> = None;
+        for point in points {
+            let Some((x, y)) = point else {
+                last = None;
+                continue;
+            };
+            // What lies far outside is cut off by the frame; its numbers need not be long.
+            let bounded = |value: f64| value.clamp(-1e5, 1e5);
+            let at = (short(bounded(self.x(*x)), 1), short(bounded(self.y(*y)), 1));
+            match &last {
+                Some(known) if *known == at => continue,
+                Some(_) => path.push_str(&format!("L{} {}", at.0, at.1)),
+                None => path.push_str(&format!("M{} {}", at.0, at.1)),
+            }
+            last = Some(at);
+        }
+        writeln!(
+            out,
+            "<path clip-path=\"url(#{id})\" fill=\"none\" stroke-width=\"1.7\" stroke-linejoin=\"round\" stroke=\"{color}\"{dashes} d=\"{path}\"/>"
+        )
+    }
+
+    fn clip(&self, id: &str, out: &mut Vec<u8>) -> io::Result<()> {
+        writeln!(
+            out,
+            "<clipPath id=\"{id}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
+            short(self.left, 1),
+            short(self.top, 1),
+            short(self.width, 1),
+            short(self.height, 1)
+        )
+    }
+
+    /// A sign at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
+    fn mark(&self, sign: Sign, number: usize, (x, y): (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
+        let (x, y) = (self.x(x), self.y(y));
+        let (right, bottom) = (self.left + self.width, self.top + self.height);
+        if !(self.left..=right).contains(&x) || !(self.top..=bottom).contains(&y) {
+            return Ok(());
+        }
+        sign.draw(STYLES[number % STYLES.len()].0, x, y, out)
+    }
+}
+
+fn labelled(name: &str, unit: &str) -> String {
+    match unit.is_empty() {
+        true => name.to_string(),
+        false => format!("{name} [{unit}]"),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Sign {
+    PhaseCrossover,
+    GainCrossover,
+    Bandwidth,
+}
+
+impl Sign {
+    fn draw(self, color: &str, x: f64, y: f64, out: &mut Vec<u8>) -> io::Result<()> {
+        let path = match self {
+            Sign::PhaseCrossover => {
+                let (x, y) = (short(x, 1), short(y, 1));
+                return writeln!(
+                    out,
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"4\" fill=\"#ffffff\" stroke=\"{color}\" stroke-width=\"1.5\"/>"
+                );
+            }
+            Sign::GainCrossover => [(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)].to_vec(),
+            Sign::Bandwidth => [(-4.2, 3.2), (4.2, 3.2), (0.0, -4.6)].to_vec(),
+        };
+        let corners = path
+            .iter()
+            .map(|(dx, dy)| format!("{} {}", short(x + dx, 1), short(y + dy, 1)));
+        let corners: Vec<String> = corners.collect();
+        writeln!(
+            out,
+            "<path d=\"M{}Z\" fill=\"#ffffff\" stroke=\"{color}\" stroke-width=\"1.5\"/>",
+            corners.join("L")
+        )
+    }
+}
+
+fn decibels(value: Complex<f64>) -> f64 {
+    20.0 * value.norm().log10()
+}
+
+/// Phases in degrees without jumps from value to value, the first one within half a turn.
+fn phases(values: &[Complex<f64>]) -> Vec<Option<f64>> {
+    let mut last: Option<f64> = None;
+    let mut found = Vec::with_capacity(values.len());
+    for value in values {
+        let size = value.norm();
+        found.push((size.is_finite() && size > 0.0).then(|| {
+            let mut phase = value.arg().to_degrees();
+            if let Some(last) = last {
+                phase += 360.0 * ((last - phase) / 360.0).round();
+            }
+            last = Some(phase);
+            phase
+        }));
+    }
+    found
+}
+
+/// Where a curve passes a value first, between its points, over the logarithm of the frequency.
+fn first_below(omega: &[f64], values: &[Complex<f64>], level: f64) -> Option<f64> {
+    let at = values
+        .windows(2)
+        .position(|pair| decibels(pair[0]) >= level && decibels(pair[1]) < level)?;
+    let (above, below) = (decibels(values[at]), decibels(values[at + 1]));
+    let share = (above - level) / (above - below);
+    Some((omega[at].ln() + share * (omega[at + 1] / omega[at]).ln()).exp())
+}
+
+/// The value at a frequency between the points: magnitude in decibels and phase in degrees.
+fn between(omega: &[f64], magnitudes: &Points, wanted: f64) -> Option<f64> {
+    let after = omega.partition_point(|value| *value <= wanted);
+    let (a, b) = (after.checked_sub(1)?, after.min(omega.len() - 1));
+    let (first, last) = ((*magnitudes.get(a)?)?, (*magnitudes.get(b)?)?);
+    let share = if b > a {
+        (wanted / omega[a]).ln() / (omega[b] / omega[a]).ln()
+    } else {
+        0.0
+    };
+    Some(first.1 + share * (last.1 - first.1))
+}
+
+/// The lowest and highest of finite values.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values
+        .filter(|value| value.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        })
+}
+
+/// The plots as an SVG file.
+pub fn frequency_svg(figure: &FrequencyFigure) -> String {
+    drawn(|out| write(figure, out))
+}
+
+/// The plots as a page that holds the SVG and asks no network.
+pub fn frequency_html(figure: &FrequencyFigure) -> String {
+    let title = escaped(&figure.title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title}</title>\n\
+         <style>body {{ margin: 0; background: #ffffff; }} svg {{ display: block; margin: 0 auto; max-width: 100%; height: auto; }}</style>\
+         </head>\n<body>\n{}</body></html>\n",
+        frequency_svg(figure)
+    )
+}
+
+/// The curves of all plots.
+struct Curves {
+    magnitude: Vec<Points>,
+    phase: Vec<Points>,
+    nyquist: Vec<Points>,
+    nichols: Vec<Points>,
+}
+
+fn curves(figure: &FrequencyFigure) -> Curves {
+    let mut all = Curves {
+        magnitude: Vec::new(),
+        phase: Vec::new(),
+        nyquist: Vec::new(),
+        nichols: Vec::new(),
+    };
+    for curve in &figure.curves {
+        let phases = phases(&curve.values);
+        let magnitudes: Vec<Option<f64>> = curve
+            .values
+            .iter()
+            .map(|value| Some(decibels(*value)).filter(|value| value.is_finite()))
+            .collect();
+        let over_omega = |list: &[Option<f64>]| -> Points {
+            let pairs = figure.omega.iter().zip(list);
+            pairs.map(|(omega, value)| value.map(|value| (*omega, value))).collect()
+        };
+        all.magnitude.push(over_omega(&magnitudes));
+        all.phase.push(over_omega(&phases));
+        let finite =
+            |value: &Complex<f64>| (value.re.is_finite() && value.im.is_finite()).then_some((value.re, value.im));
+        all.nyquist.push(curve.values.iter().map(finite).collect());
+        let pairs = phases.iter().zip(&magnitudes);
+        all.nichols.push(
+            pairs
+                .map(|(phase, magnitude)| Some(((*phase)?, (*magnitude)?)))
+                .collect(),
+        );
+    }
+    all
+}
+
+fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
+    let all = curves(figure);
+    let squares = TOP + 2.0 * PANEL + GAP + BELOW;
+    let total = squares + SQUARE + BELOW + 10.0;
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" \
+         font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\" font-size=\"12\">",
+        short(WIDTH, 0),
+        short(total, 0)
+    )?;
+    writeln!(out, "<title>{}</title>", escaped(&figure.title))?;
+    writeln!(
+        out,
+        "<desc>Bode, Nyquist and Nichols plots of the frequency response</desc>"
+    )?;
+    writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>")?;
+    writeln!(
+        out,
+        "<text x=\"{}\" y=\"24\" font-size=\"15\" font-weight=\"bold\" fill=\"#222222\">{}</text>",
+        short(LEFT, 1),
+        escaped(&figure.title)
+    )?;
+    legend(figure, out)?;
+    let omega = (
+        figure.omega.first().copied().unwrap_or(1.0),
+        figure.omega.last().copied().unwrap_or(10.0),
+    );
+    let width = WIDTH - LEFT - RIGHT;
+    let panel = |top: f64, curves: &[Points], unit: &str, depth: f64| {
+        let (low, high) = range(curves.iter().flatten().flatten().map(|point| point.1));
+        Frame {
+            left: LEFT,
+            top,
+            width,
+            height: PANEL,
+            x: of_decades(omega.0, omega.1, "rad/s"),
+            y: of_values(low.max(high - depth), high, 6, Some(unit)),
+            is_log: true,
+        }
+    };
+    let magnitude = panel(TOP, &all.magnitude, "dB", DEPTH);
+    let phase = panel(TOP + PANEL + GAP, &all.phase, "deg", f64::INFINITY);
+    let square = 0.5 * (WIDTH - 2.0 * LEFT - 2.0 * RIGHT);
+    let (nyquist, nichols) = (
+        nyquist_frame(&all.nyquist, squares, square),
+        nichols_frame(&all.nichols, squares, square),
+    );
+    magnitude.axes("", "abs H", out)?;
+    phase.axes("angular frequency", "arg H", out)?;
+    nyquist.axes("Re H", "Im H", out)?;
+    nichols.axes("arg H", "abs H", out)?;
+    let frames = [
+        (&magnitude, &all.magnitude, "magnitude"),
+        (&phase, &all.phase, "phase"),
+        (&nyquist, &all.nyquist, "nyquist"),
+        (&nichols, &all.nichols, "nichols"),
+    ];
+    for (frame, curves, id) in frames {
+        frame.clip(id, out)?;
+        for (at, points) in curves.iter().enumerate() {
+            frame.curve(at, points, id, out)?;
+        }
+    }
+    critical_point(&nyquist, (-1.0, 0.0), out)?;
+    critical_point(&nichols, (-180.0, 0.0), out)?;
+    for (at, curve) in figure.curves.iter().enumerate() {
+        marks(figure, curve, at, [&magnitude, &phase, &nyquist, &nichols], &all, out)?;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// Names of the curves in a row, and what the signs mean.
+fn legend(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut x = LEFT;
+    for (at, curve) in figure.curves.iter().enumerate() {
+        let (color, dashes) = STYLES[at % STYLES.len()];
+        let dashes = if dashes.is_empty() {
+            String::new()
+        } else {
+            format!(" stroke-dasharray=\"{dashes}\"")
+        };
+        writeln!(
+            out,
+            "<path d=\"M{} 44h26\" fill=\"none\" stroke-width=\"1.7\" stroke=\"{color}\"{dashes}/><text x=\"{}\" y=\"48\" fill=\"#222222\">{}</text>",
+            short(x, 1),
+            short(x + 32.0, 1),
+            escaped(&curve.name)
+        )?;
+        x += 56.0 + 7.2 * curve.name.chars().count() as f64;
+        if x > WIDTH - 150.0 {
+            break;
+        }
+    }
+    let signs = [
+        (Sign::PhaseCrossover, "phase \u{2212}180\u{b0}"),
+        (Sign::GainCrossover, "magnitude 1"),
+        (Sign::Bandwidth, "\u{2212}3 dB"),
+    ];
+    let mut x = WIDTH - RIGHT - 286.0;
+    for (sign, text) in signs {
+        sign.draw("#555555", x, 20.0, out)?;
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"24\" fill=\"#555555\">{text}</text>",
+            short(x + 9.0, 1)
+        )?;
+        x += 24.0 + 7.4 * text.chars().count() as f64;
+    }
+    Ok(())
+}
+
+/// The plane of H, with as much of the curves as leaves -1 and the axes to be seen.
+fn nyquist_frame(curves: &[Points], top: f64, width: f64) -> Frame {
+    let points = || curves.iter().flatten().flatten();
+    let (mut left, mut right) = range(points().map(|point| point.0));
+    let (mut low, mut high) = range(points().map(|point| point.1));
+    for (from, to) in [(&mut left, &mut right), (&mut low, &mut high)] {
+        (*from, *to) = (from.min(0.0), to.max(0.0));
+    }
+    // An integrator goes to infinity; what happens is about the origin then.
+    let size = (right - left).max(high - low);
+    if size > 30.0 {
+        let most = 10.0;
+        (left, right) = (left.max(-most), right.min(most));
+        (low, high) = (low.max(-most), high.min(most));
+    } else if size > 0.3 {
+        left = left.min(-1.1);
+    }
+    Frame {
+        left: LEFT,
+        top,
+        width,
+        height: SQUARE,
+        x: of_values(left, right, 5, None),
+        y: of_values(low, high, 6, None),
+        is_log: false,
+    }
+}
+
+/// Magnitude over phase.
+fn nichols_frame(curves: &[Points], top: f64, width: f64) -> Frame {
+    let points = || curves.iter().flatten().flatten();
+    let (left, right) = range(points().map(|point| point.0));
+    let (low, high) = range(points().map(|point| point.1));
+    Frame {
+        left: 2.0 * LEFT + RIGHT + width,
+        top,
+        width,
+        height: SQUARE,
+        x: of_values(left, right, 5, Some("deg")),
+        y: of_values(low.max(high - DEPTH), high, 6, Some("dB")),
+        is_log: false,
+    }
+}
+
+/// The point that a loop must not touch, as a cross.
+fn critical_point(frame: &Frame, point: (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
+    let (x, y) = (frame.x(point.0), frame.y(point.1));
+    let is_inside =
+        (frame.left..=frame.left + frame.width).contains(&x) && (frame.top..=frame.top + frame.height).contains(&y);
+    if !is_inside {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<path d=\"M{} {}h8m-4 -4v8\" fill=\"none\" stroke=\"#c00000\" stroke-width=\"1.6\"/>",
+        short(x - 4.0, 1),
+        short(y, 1)
+    )
+}
+
+fn marks(
+    figure: &FrequencyFigure,
+    curve: &FrequencyCurve,
+    at: usize,
+    frames: [&Frame; 4],
+    all: &Curves,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let [magnitude, phase, nyquist, nichols] = frames;
+    let level = curve
+        .static_gain
+        .map(|gain| 20.0 * gain.abs().log10() - 20.0 * 2f64.sqrt().log10());
+    let bandwidth = level.and_then(|level| first_below(&figure.omega, &curve.values, level));
+    let signs = [
+        (Sign::PhaseCrossover, curve.phase_crossover),
+        (Sign::GainCrossover, curve.gain_crossover),
+        (Sign::Bandwidth, bandwidth),
+    ];
+    for (sign, omega) in signs {
+        let Some(omega) = omega.filter(|omega| *omega > 0.0) else {
+            continue;
+        };
+        let found = (
+            between(&figure.omega, &all.magnitude[at], omega),
+            between(&figure.omega, &all.phase[at], omega),
+        );
+        let (Some(decibels), Some(degrees)) = found else {
+            continue;
+        };
+        magnitude.mark(sign, at, (omega, decibels), out)?;
+        phase.mark(sign, at, (omega, degrees), out)?;
+        let value = Complex::from_polar(10f64.powf(decibels / 20.0), degrees.to_radians());
+        nyquist.mark(sign, at, (value.re, value.im), out)?;
+        nichols.mark(sign, at, (degrees, decibels), out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_do_not_jump() {
+        let values: Vec<Complex<f64>> = (0..40).map(|k| Complex::from_polar(1.0, -0.3 * f64::from(k))).collect();
+        let found = phases(&values);
+        for (at, phase) in found.iter().enumerate() {
+            let expected = (-0.3 * at as f64).to_degrees();
+            assert!(
+                phase.is_some_and(|phase| (phase - expected).abs() < 1e-9),
+                "{phase:?} is not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_bandwidth_of_a_lag_is_its_pole() {
+        let omega: Vec<f64> = (0..2001).map(|k| 10f64.powf(-2.0 + 0.002 * f64::from(k))).collect();
+        let values: Vec<Complex<f64>> = omega
+            .iter()
+            .map(|omega| Complex::new(1.0, *omega / 3.0).inv())
+            .collect();
+        let found = first_below(&omega, &values, -20.0 * 2f64.sqrt().log10()).unwrap_or_default();
+        assert!((found - 3.0).abs() < 1e-4, "{found}");
+    }
+}

@@ -1,0 +1,177 @@
+//! `lgm modes --converge`: how poles and responses depend on a constant of the model.
+
+use super::shared::{Format, Table, write_json};
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use lgm_analysis::{ModeRequest, ResponseRequest, modes, response};
+use lgm_emit::significant;
+use lgm_equations::Options;
+use num_complex::Complex;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// How many of the lowest frequencies are shown.
+const SHOWN: usize = 4;
+
+/// What `--converge` says.
+#[derive(Clone, Debug)]
+pub(super) struct Study {
+    name: String,
+    values: Vec<u32>,
+}
+
+pub(super) fn study(text: &str) -> Result<Study, String> {
+    let wrong = || "write a name and whole numbers, such as `n=1,2,4,8`".to_string();
+    let (name, list) = text.split_once('=').ok_or_else(wrong)?;
+    let values: Result<Vec<u32>, _> = list.split(',').map(|value| value.trim().parse()).collect();
+    let values = values.map_err(|_| wrong())?;
+    if name.trim().is_empty() || values.len() < 2 {
+        return Err(wrong());
+    }
+    Ok(Study {
+        name: name.trim().to_string(),
+        values,
+    })
+}
+
+/// Equations in numbers alone.
+pub(super) fn wanted() -> Options {
+    Options {
+        symbolic: false,
+        linear_outputs: true,
+        ..Options::default()
+    }
+}
+
+/// What is compiled, with what, and how it is printed.
+pub(super) struct Comparison<'a> {
+    pub(super) model: &'a ModelArguments,
+    pub(super) states: &'a StateArguments,
+    pub(super) linearize: &'a LinearizeArguments,
+    /// Angular frequencies in rad/s.
+    pub(super) omega: &'a [f64],
+    /// Another model, and its constant.
+    pub(super) against: Option<(ModelArguments, String)>,
+    pub(super) format: Format,
+}
+
+/// What one compilation gives.
+struct Found {
+    poles: Vec<Complex<f64>>,
+    /// The response of the first output to the first input at each frequency; empty where there is none.
+    responses: Vec<Vec<Complex<f64>>>,
+}
+
+fn study_json(rows: &[(String, u32, Found)], measure: &Found) -> Value {
+    let list = rows.iter().map(|(name, value, found)| {
+        json!({"name": name, "value": value, "omega": frequencies(found), "response_error": error(found, measure)})
+    });
+    json!({"schema": "lgm-modes/1", "study": list.collect::<Vec<Value>>()})
+}
+
+/// Compiles a model with one value of its constant; diagnostics are printed, and end the study where one is an error.
+fn compile_one(model: &ModelArguments, asked: &Comparison<'_>, name: &str, value: u32) -> Result<Found, Outcome> {
+    let model = model.with(name, value);
+    let (map, system, mut diagnostics) = model.compile(asked.states, asked.linearize, wanted());
+    let mut found = None;
+    if let Some(system) = &system {
+        let request = ResponseRequest {
+            omega: asked.omega.to_vec(),
+            inputs: (0..system.declared_inputs().count().min(1)).collect(),
+            outputs: (0..system.outputs.len().min(1)).collect(),
+        };
+        let (curves, more) = response(system, &request);
+        diagnostics.extend(more);
+        let poles = modes(system, &ModeRequest::default(), &mut diagnostics).map_err(|fault| diagnostics.push(*fault));
+        if let (Some(curves), Ok(modes)) = (curves, poles) {
+            let poles = modes.into_iter().map(|mode| mode.pole).collect();
+            let responses = curves.curves.into_iter().map(|curve| curve.values).collect();
+            found = Some(Found { poles, responses });
+        }
+    }
+    let outcome = report::outcome(&diagnostics);
+    match found {
+        Some(found) if outcome == Outcome::Success => Ok(found),
+        _ => {
+            report::print(&map, &diagnostics);
+            Err(outcome)
+        }
+    }
+}
+
+/// Runs the study.
+pub(super) fn converge(asked: &Comparison<'_>, study: &Study) -> Outcome {
+    let mut rows = Vec::new();
+    let (Some(&last), name) = (study.values.last(), &study.name) else {
+        return Outcome::Misuse;
+    };
+    let measure = match compile_one(asked.model, asked, name, last) {
+        Ok(found) => found,
+        Err(outcome) => return outcome,
+    };
+    let mut tables = vec![(asked.model.clone(), name.clone())];
+    tables.extend(asked.against.clone());
+    for (model, name) in &tables {
+        for value in &study.values {
+            match compile_one(model, asked, name, *value) {
+                Ok(found) => rows.push((name.clone(), *value, found)),
+                Err(outcome) => return outcome,
+            }
+        }
+    }
+    let written = write_result(None, &mut |out| match asked.format {
+        Format::Text => write_study(&rows, &measure, out),
+        Format::Json => write_json(&study_json(&rows, &measure), out),
+    });
+    report::after_writing(&lgm_source::SourceMap::default(), written)
+}
+
+fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Write) -> io::Result<()> {
+    for (at, same) in rows.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        let mut table = Table::new(&[10, 16, 16, 16, 16, 16]);
+        let titles = (1..=SHOWN).map(|k| format!("omega {k} [rad/s]"));
+        let name = std::iter::once(same[0].0.clone());
+        table.row(name.chain(titles).chain(["response error".to_string()]));
+        for (_, value, found) in same {
+            let frequencies = frequencies(found);
+            let shown = (0..SHOWN).map(|k| {
+                let omega = frequencies.get(k);
+                omega.map_or("-".to_string(), |omega| significant(*omega, 8))
+            });
+            let error = error(found, measure).map_or("-".to_string(), |error| significant(error, 4));
+            table.row(std::iter::once(value.to_string()).chain(shown).chain([error]));
+        }
+        table.write(out)?;
+    }
+    Ok(())
+}
+
+/// Natural frequencies of the oscillating poles in rad/s, from the lowest.
+fn frequencies(found: &Found) -> Vec<f64> {
+    let oscillating = found.poles.iter().filter(|pole| pole.im > 0.0);
+    let mut list: Vec<f64> = oscillating.map(|pole| pole.norm()).collect();
+    list.sort_by(f64::total_cmp);
+    list
+}
+
+/// The largest difference of responses over the largest response, at all frequencies; none where there is nothing to compare.
+fn error(found: &Found, measure: &Found) -> Option<f64> {
+    let largest = measure
+        .responses
+        .iter()
+        .flatten()
+        .map(|value| value.norm())
+        .fold(0.0, f64::max);
+    let alike = found.responses.len() == measure.responses.len();
+    if !alike || largest == 0.0 || !largest.is_finite() {
+        return None;
+    }
+    let pairs = found.responses.iter().flatten().zip(measure.responses.iter().flatten());
+    let worst = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    Some(worst / largest)
+}

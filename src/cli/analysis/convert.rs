@@ -1,0 +1,210 @@
+//! `lgm convert`
+
+use super::one_port::{coefficients, find, kind_word, ratio_json, ratio_text, sources_json};
+use super::polynomials::polynomial;
+use super::shared::{Format, LinearModel, write_json};
+use crate::Whole;
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use lgm_algebra::expr::{ExprId, text, to_f64};
+use lgm_analysis::{Branch, Conversion, Equivalent, conversion};
+use lgm_source::diagnostic::Diagnostic;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Converts a model to one domain: what lies behind couplers becomes impedances and sources of that domain.
+///
+/// Impedances are across over through in every domain, so mobilities in mechanics. A coupler becomes a branch and a source of its name: what is
+/// seen from its port if all of the domain is taken away. Several domains are converted one after the other, the farthest first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm convert examples/dc_motor.lgm --to rotational
+  lgm convert examples/dc_motor.lgm --to electrical --format json")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: LinearModel,
+    /// The domain that is left
+    #[arg(long, value_name = "DOMAIN")]
+    to: String,
+    /// Numbers instead of symbols
+    #[arg(long)]
+    numeric: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    let (map, whole) = match arguments.model.whole(!arguments.numeric) {
+        Ok(whole) => whole,
+        Err(outcome) => return outcome,
+    };
+    let mut diagnostics = Vec::new();
+    let found = convert(arguments, &whole, &mut diagnostics);
+    report::print(&map, &diagnostics);
+    let Some((conversion, seen)) = found else {
+        return match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        };
+    };
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(arguments, &conversion, &seen), out),
+        Format::Text => write_text(arguments, &conversion, &seen, out),
+    });
+    report::after_writing(&map, written)
+}
+
+fn convert(
+    arguments: &Arguments,
+    whole: &Whole,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(Conversion, Vec<Equivalent>)> {
+    let found = conversion(&whole.model, &arguments.to);
+    let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let mut seen = Vec::new();
+    for behind in &found.behind {
+        seen.push(find(
+            &arguments.model,
+            &behind.model,
+            &behind.place,
+            arguments.numeric,
+            diagnostics,
+        )?);
+    }
+    Some((found, seen))
+}
+
+/// Coefficients of one of the domain's own branches.
+fn written(arguments: &Arguments, conversion: &Conversion, list: &[ExprId]) -> Vec<String> {
+    let entries: Vec<_> = conversion
+        .model
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .collect();
+    let exprs = &conversion.model.exprs;
+    let value = |symbol: lgm_algebra::expr::SymbolId| {
+        let entry = entries.iter().find(|entry| entry.symbol == symbol);
+        entry.map(|entry| to_f64(&entry.value))
+    };
+    let one = |id: &ExprId| match arguments.numeric {
+        true => format!("{:?}", exprs.evaluate_unchecked(&[*id], &value)[0]),
+        false => text(exprs, *id),
+    };
+    list.iter().map(one).collect()
+}
+
+fn end(name: &Option<String>) -> &str {
+    name.as_deref().unwrap_or("gnd")
+}
+
+fn own_source(arguments: &Arguments, conversion: &Conversion, branch: &Branch) -> Option<Value> {
+    let (is_across, value) = branch.source?;
+    let value = written(arguments, conversion, &[value]);
+    Some(json!({
+        "name": branch.name,
+        "kind": if is_across { "across" } else { "through" },
+        "value": coefficients(&value, arguments.numeric)[0],
+        "from": end(&branch.ends.0),
+        "to": end(&branch.ends.1),
+    }))
+}
+
+fn as_json(arguments: &Arguments, conversion: &Conversion, seen: &[Equivalent]) -> Value {
+    let numeric = arguments.numeric;
+    let steps = conversion
+        .steps
+        .iter()
+        .map(|step| json!({"coupler": step.coupler, "rule": step.rule}));
+    let mut branches: Vec<Value> = Vec::new();
+    for branch in &conversion.branches {
+        if let Some((above, below)) = &branch.impedance {
+            let above = coefficients(&written(arguments, conversion, above), numeric);
+            let below = coefficients(&written(arguments, conversion, below), numeric);
+            branches.push(json!({
+                "name": branch.name,
+                "mobility": {"num": above, "den": below},
+                "from": end(&branch.ends.0),
+                "to": end(&branch.ends.1),
+            }));
+        }
+    }
+    let mut sources: Vec<Value> = Vec::new();
+    for (behind, seen) in conversion.behind.iter().zip(seen) {
+        branches.push(json!({
+            "name": behind.name,
+            "mobility": ratio_json(&seen.impedance, numeric),
+            "from": end(&behind.ends.0),
+            "to": end(&behind.ends.1),
+        }));
+        match sources_json(seen, numeric) {
+            Value::Null => {}
+            Value::Array(list) => sources.extend(list),
+            one => sources.push(one),
+        }
+    }
+    let own = conversion
+        .branches
+        .iter()
+        .filter_map(|branch| own_source(arguments, conversion, branch));
+    let own: Vec<Value> = own.collect();
+    let source = match sources.len() {
+        0 => Value::Null,
+        1 => sources.swap_remove(0),
+        _ => Value::Array(sources),
+    };
+    json!({
+        "domain": conversion.domain,
+        "steps": steps.collect::<Vec<Value>>(),
+        "source": source,
+        "own_sources": own,
+        "branches": branches,
+    })
+}
+
+fn write_text(
+    arguments: &Arguments,
+    conversion: &Conversion,
+    seen: &[Equivalent],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "in the domain {}", conversion.domain)?;
+    for step in &conversion.steps {
+        writeln!(out, "through {}: {}", step.coupler, step.rule)?;
+    }
+    for branch in &conversion.branches {
+        let ends = format!("{} -> {}", end(&branch.ends.0), end(&branch.ends.1));
+        if let Some((above, below)) = &branch.impedance {
+            let above = polynomial(&written(arguments, conversion, above));
+            let below = polynomial(&written(arguments, conversion, below));
+            writeln!(out, "{} {ends}: across/through = ({above})/({below})", branch.name)?;
+        } else if let Some((is_across, value)) = branch.source {
+            let kind = if is_across { "across" } else { "through" };
+            let value = written(arguments, conversion, &[value]).join("");
+            writeln!(out, "{} {ends}: {kind} source {value}", branch.name)?;
+        }
+    }
+    for (behind, seen) in conversion.behind.iter().zip(seen) {
+        let ends = format!("{} -> {}", end(&behind.ends.0), end(&behind.ends.1));
+        writeln!(
+            out,
+            "{} {ends}: across/through = {}",
+            behind.name,
+            ratio_text(&seen.impedance)
+        )?;
+        for (input, ratio) in &seen.sources {
+            writeln!(
+                out,
+                "{} {ends}: {} source {} from {input}",
+                behind.name,
+                kind_word(seen.kind),
+                ratio_text(ratio)
+            )?;
+        }
+    }
+    Ok(())
+}

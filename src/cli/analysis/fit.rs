@@ -1,0 +1,285 @@
+//! `lgm fit`
+
+use super::shared::{Format, Table, write_json};
+use crate::cli::disk::read_named;
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use lgm_algebra::expr::{SymbolId, to_f64};
+use lgm_analysis::{Estimate, NoEstimate, least_squares};
+use lgm_emit::significant;
+use lgm_equations::{Options, StateSystem};
+use lgm_kernels::{KernelOptions, Kernels};
+use lgm_simulate::{Inputs, Plan, Silent, Simulator, Table as Signal, read_samples};
+use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Estimates parameters from measured data: least squares of runs against the columns of a table.
+///
+/// The table has a column `time`, columns of inputs, which are signals as those of `simulate --input`, and columns of outputs, each under
+/// its name. Runs start as the model says; the search begins at the model's values. All values have equal weights.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  lgm fit examples/oscillator.lgm --data measured.csv --vary k,b")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// The table of measured values
+    #[arg(long, value_name = "FILE.csv")]
+    data: PathBuf,
+    /// The parameters to be estimated
+    #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', required = true)]
+    vary: Vec<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Runs agree with each other to this, so that differences of them are slopes.
+const TOLERANCE: f64 = 1e-10;
+
+/// The most rows of a run from which values at the times of the table are taken.
+const MOST_ROWS: usize = 200_000;
+
+/// Measured values.
+struct Data {
+    times: Vec<f64>,
+    /// For each input of the system its signal, if it was measured.
+    signals: Vec<Option<Signal>>,
+    /// Places of the outputs, with their values.
+    outputs: Vec<(usize, Vec<f64>)>,
+    /// For each time its row in an even grid of so many rows.
+    rows: Vec<usize>,
+    points: usize,
+}
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    // The equations hold the parameters as symbols, so that runs may give them other values.
+    let wanted = Options {
+        readable: false,
+        ..Options::default()
+    };
+    let (mut map, system, mut diagnostics) =
+        arguments
+            .model
+            .compile(&arguments.states, &LinearizeArguments::default(), wanted);
+    let found = match &system {
+        Some(system) if report::outcome(&diagnostics) == Outcome::Success => {
+            let found = estimate(arguments, &mut map, system);
+            found.map_err(|fault| diagnostics.push(*fault)).ok()
+        }
+        _ => None,
+    };
+    report::print(&map, &diagnostics);
+    let (Some(found), Outcome::Success) = (found, report::outcome(&diagnostics)) else {
+        return match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        };
+    };
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(arguments, &found), out),
+        Format::Text => write_text(arguments, &found, out),
+    });
+    report::after_writing(&map, written)
+}
+
+fn refused(message: String, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(Code::LGM0721, message).help(help))
+}
+
+fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Result<Estimate, Box<Diagnostic>> {
+    let data = data(arguments, map, system)?;
+    let entries: Vec<_> = system
+        .parameters
+        .iter()
+        .flat_map(|parameter| &parameter.entries)
+        .collect();
+    let mut places = Vec::new();
+    for name in &arguments.vary {
+        let named = |symbol: SymbolId| &*system.exprs.symbol_info(symbol).name;
+        match entries.iter().position(|entry| named(entry.symbol) == name) {
+            Some(place) => places.push(place),
+            None => {
+                let message = format!("`--vary {name}`: the model has no parameter `{name}`");
+                let fault = Diagnostic::error(Code::LGM0905, message);
+                let help = did_you_mean(name, entries.iter().map(|entry| named(entry.symbol)));
+                return Err(Box::new(help.into_iter().fold(fault, |fault, help| fault.help(help))));
+            }
+        }
+    }
+    let kernels = Kernels::new(system, &KernelOptions::default());
+    let simulator = Simulator::new(system, &kernels);
+    let base = kernels.parameters(&[]);
+    let plan = Plan {
+        start: data.times[0],
+        stop: data.times[data.times.len() - 1],
+        points: data.points,
+        rtol: TOLERANCE,
+        ..Plan::default()
+    };
+    let inputs = Inputs::new(system, &kernels, &base, data.signals.clone(), plan.start);
+    let mut residuals = |values: &[f64]| -> Option<Vec<f64>> {
+        let set: Vec<(usize, f64)> = places.iter().copied().zip(values.iter().copied()).collect();
+        let parameters = kernels.parameters(&set);
+        let inputs = inputs.with_parameters(&parameters, plan.start);
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(data.points);
+        let mut sink = |_: f64, outputs: &[f64], _: &[f64]| {
+            rows.push(data.outputs.iter().map(|output| outputs[output.0]).collect());
+        };
+        simulator.run(&parameters, &inputs, &plan, &mut sink, &Silent).ok()?;
+        let mut all = Vec::with_capacity(data.times.len() * data.outputs.len());
+        for (at, (_, measured)) in data.outputs.iter().enumerate() {
+            for (row, measured) in data.rows.iter().zip(measured) {
+                all.push(rows.get(*row)?[at] - measured);
+            }
+        }
+        all.iter().all(|value| value.is_finite()).then_some(all)
+    };
+    let first: Vec<f64> = places.iter().map(|place| to_f64(&entries[*place].value)).collect();
+    least_squares(&mut residuals, &first).map_err(|reason| match reason {
+        NoEstimate::TooFewValues => refused(
+            "the table has no more values than there are parameters to be estimated".to_string(),
+            "measure more, or vary fewer parameters",
+        ),
+        NoEstimate::NoModel => refused(
+            "a run of the model fails near the values that were tried".to_string(),
+            "look at it with `lgm simulate`, and begin nearer to the data with `--set`",
+        ),
+        NoEstimate::NoInfluence(at) => refused(
+            format!(
+                "the data do not determine `{}`, or not apart from the others",
+                arguments.vary[at]
+            ),
+            "leave it out of `--vary`, or measure another output",
+        ),
+        NoEstimate::NoConvergence => refused(
+            "the search for the least squares does not come to an end".to_string(),
+            "begin nearer to the data with `--set`",
+        ),
+    })
+}
+
+/// The columns of the table.
+fn data(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Result<Data, Box<Diagnostic>> {
+    let path = &arguments.data;
+    let text = read_named(path).map_err(|reason| {
+        let fault = Diagnostic::error(Code::LGM0909, format!("cannot read `{}`: {reason}", path.display()));
+        Box::new(fault.help("name a table with a column `time`"))
+    })?;
+    let source = map.add(path.display().to_string(), text, Some(path.clone()));
+    let (columns, rows) = read_samples(map, source).map_err(Box::new)?;
+    let column = |name: &str| {
+        let place = columns.iter().position(|column| column.0.trim() == name)?;
+        Some(rows.iter().map(|row| row[place]).collect::<Vec<f64>>())
+    };
+    let times = column("time").ok_or_else(|| {
+        let message = format!("`{}` has no column `time`", path.display());
+        refused(
+            message,
+            "name the column of times `time`, and the others after inputs and outputs of the model",
+        )
+    })?;
+    if times.len() < 2 || !times.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Err(refused(
+            "the times of the table do not ascend".to_string(),
+            "sort its rows, and leave out repetitions",
+        ));
+    }
+    let signals = system.inputs.iter().map(|input| {
+        let values = column(&input.name).filter(|_| !input.is_internal)?;
+        Some(Signal::new(times.clone(), values, false).scaled(input.scale))
+    });
+    let signals = signals.collect();
+    let outputs = system.outputs.iter().enumerate();
+    let outputs: Vec<(usize, Vec<f64>)> = outputs
+        .filter_map(|(at, output)| Some((at, column(&output.name)?)))
+        .collect();
+    if outputs.is_empty() {
+        return Err(refused(
+            format!("`{}` has no column of an output of the model", path.display()),
+            "name its columns after outputs, as `lgm simulate -o` does",
+        ));
+    }
+    let (rows, points) = grid(&times).ok_or_else(|| {
+        refused(
+            "the times of the table are no multiples of a common step".to_string(),
+            "write them with fewer digits, or interpolate them to equal steps",
+        )
+    })?;
+    Ok(Data {
+        times,
+        signals,
+        outputs,
+        rows,
+        points,
+    })
+}
+
+/// Rows of an even grid that meet all times; none if it takes too many.
+fn grid(times: &[f64]) -> Option<(Vec<usize>, usize)> {
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let least = times
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .fold(f64::INFINITY, f64::min);
+    for parts in 1..=1000 {
+        let count = (last - first) / least * f64::from(parts);
+        if count.round() + 1.0 > MOST_ROWS as f64 {
+            return None;
+        }
+        let step = (last - first) / count.round();
+        let places: Vec<f64> = times.iter().map(|time| (time - first) / step).collect();
+        // A time that is off by this share of a step changes outputs by less than the runs' own errors.
+        if places.iter().all(|place| (place - place.round()).abs() < 1e-6) {
+            let rows = places.iter().map(|place| place.round() as usize).collect();
+            return Some((rows, count.round() as usize + 1));
+        }
+    }
+    None
+}
+
+fn interval(found: &Estimate, at: usize) -> (f64, f64) {
+    let half = found.quantile * found.standard_errors[at];
+    (found.values[at] - half, found.values[at] + half)
+}
+
+fn as_json(arguments: &Arguments, found: &Estimate) -> Value {
+    let each = arguments.vary.iter().enumerate().map(|(at, name)| {
+        let (low, high) = interval(found, at);
+        json!({
+            "name": name,
+            "value": found.values[at],
+            "standard_error": found.standard_errors[at],
+            "confidence": [low, high],
+        })
+    });
+    json!({"schema": "lgm-fit/1", "parameters": each.collect::<Vec<Value>>(), "sum_of_squares": found.squares})
+}
+
+fn write_text(arguments: &Arguments, found: &Estimate, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(&[12, 16, 16, 16, 16]);
+    table.row(["parameter", "value", "standard error", "95 % from", "to"].map(String::from));
+    for (at, name) in arguments.vary.iter().enumerate() {
+        let (low, high) = interval(found, at);
+        table.row([
+            name.clone(),
+            significant(found.values[at], 9),
+            significant(found.standard_errors[at], 4),
+            significant(low, 6),
+            significant(high, 6),
+        ]);
+    }
+    table.write(out)?;
+    writeln!(out, "sum of squares: {}", significant(found.squares, 6))
+}

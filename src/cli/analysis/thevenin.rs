@@ -1,0 +1,90 @@
+//! `lgm thevenin`
+
+use super::one_port::{find, kind_word, ratio_json, ratio_text, sources_json};
+use super::shared::{Format, LinearModel, write_json};
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use lgm_analysis::{Equivalent, Place};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Prints what is seen from a port: an impedance, and a source for each input.
+///
+/// `--at` names the port: an element, which is taken away; a port of a coupler, `ELEM.PORT`, which is taken away with all behind it; a node,
+/// seen against `gnd`; or two nodes, `a,b`. With values, `--at x=1`, it says where a model is linearised.
+///
+/// The impedance is the across variable over the through variable into the network at the first end: a mobility in mechanics. The source is
+/// the across variable when open, from the first end to the second; if there is none, the through variable with the ends joined.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm thevenin examples/oscillator.lgm --at spring
+  lgm thevenin examples/wheatstone_bridge.lgm --at left,right --format json")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: LinearModel,
+    /// Numbers instead of symbols
+    #[arg(long)]
+    numeric: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    let mut model = arguments.model.clone();
+    let places = model.linearize.take_places();
+    let (map, whole) = match model.whole(!arguments.numeric) {
+        Ok(whole) => whole,
+        Err(outcome) => return outcome,
+    };
+    let mut diagnostics = Vec::new();
+    let found = match &places[..] {
+        [place] => Place::named(&whole.model, place)
+            .map_err(|fault| diagnostics.push(*fault))
+            .ok()
+            .and_then(|place| find(&model, &whole.model, &place, arguments.numeric, &mut diagnostics)),
+        _ => {
+            let fault = Diagnostic::error(Code::LGM0718, "the network is seen from one place");
+            diagnostics.push(fault.help("name it once: `--at ELEM`, `--at NODE`, `--at a,b` or `--at ELEM.PORT`"));
+            None
+        }
+    };
+    report::print(&map, &diagnostics);
+    let Some(found) = found else {
+        return match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        };
+    };
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(&found, arguments.numeric), out),
+        Format::Text => write_text(&found, out),
+    });
+    report::after_writing(&map, written)
+}
+
+fn as_json(found: &Equivalent, numeric: bool) -> Value {
+    json!({
+        "source": sources_json(found, numeric),
+        "impedance": ratio_json(&found.impedance, numeric),
+        "kind": kind_word(found.kind),
+    })
+}
+
+fn write_text(found: &Equivalent, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "impedance (across/through): {}", ratio_text(&found.impedance))?;
+    for (input, ratio) in &found.sources {
+        writeln!(
+            out,
+            "{} source from {input}: {}",
+            kind_word(found.kind),
+            ratio_text(ratio)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! `lgm trim`
+
+use super::shared::{Format, chosen, write_json};
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use crate::cli::request::{ModelArguments, StateArguments};
+use lgm_analysis::{TrimRequest, trim};
+use lgm_emit::significant;
+use lgm_equations::{Options, StateSystem};
+use lgm_model::system::{OperatingPoint, PointValue};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Finds inputs that hold the system at rest with outputs of given values.
+///
+/// The search begins at the starts of the states and the values of the inputs at time 0, unless `--at` gives others. Inputs that are not
+/// varied keep theirs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm trim examples/oscillator.lgm --require fk=10 --vary F
+  lgm trim examples/pendulum.lgm --help")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// The value that an output is to have, in SI; several with commas
+    #[arg(long, value_name = "OUTPUT=VALUE", value_delimiter = ',', required = true, value_parser = requirement,
+          allow_hyphen_values = true)]
+    require: Vec<(String, f64)>,
+    /// Inputs that are free, as many as values that are required
+    #[arg(long, value_name = "INPUT", value_delimiter = ',', required = true)]
+    vary: Vec<String>,
+    /// Look here first, as in `--at "theta=pi/6, u=2 [N]"`
+    #[arg(long, value_name = "NAME=VALUE,..", allow_hyphen_values = true)]
+    at: Vec<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+fn requirement(text: &str) -> Result<(String, f64), String> {
+    let wrong = || "write an output and a number, such as `y=1.5`".to_string();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value: f64 = value.trim().parse().map_err(|_| wrong())?;
+    match value.is_finite() {
+        true => Ok((name.trim().to_string(), value)),
+        false => Err(wrong()),
+    }
+}
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    let wanted = Options {
+        symbolic: false,
+        ..Options::default()
+    };
+    let (map, whole, mut diagnostics) = arguments.model.compile_at(&arguments.states, &arguments.at, wanted);
+    let found = match &whole {
+        Some(whole) if !has_errors(&diagnostics) => {
+            let request = request(arguments, &whole.system, &mut diagnostics);
+            match has_errors(&diagnostics) {
+                true => None,
+                false => trim(&whole.model, &whole.system, &request)
+                    .map_err(|found| diagnostics.extend(found))
+                    .ok(),
+            }
+        }
+        _ => None,
+    };
+    report::print(&map, &diagnostics);
+    let (Some(point), Outcome::Success) = (found, report::outcome(&diagnostics)) else {
+        return match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        };
+    };
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(&point), out),
+        Format::Text => write_text(&point, out),
+    });
+    report::after_writing(&map, written)
+}
+
+fn request(arguments: &Arguments, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> TrimRequest {
+    let inputs: Vec<Arc<str>> = system.declared_inputs().map(|input| input.name.clone()).collect();
+    let outputs: Vec<Arc<str>> = system.outputs.iter().map(|output| output.name.clone()).collect();
+    let names: Vec<String> = arguments.require.iter().map(|pair| pair.0.clone()).collect();
+    let places = chosen("--require", "output", &names, &outputs, diagnostics);
+    TrimRequest {
+        required: places
+            .into_iter()
+            .zip(arguments.require.iter().map(|pair| pair.1))
+            .collect(),
+        varied: chosen("--vary", "input", &arguments.vary, &inputs, diagnostics),
+    }
+}
+
+fn as_json(point: &OperatingPoint) -> Value {
+    let list = |values: &[PointValue]| -> Value {
+        let each = values.iter();
+        each.map(|value| json!({"name": &*value.name, "value": value.value}))
+            .collect()
+    };
+    json!({
+        "schema": "lgm-trim/1",
+        "states": list(&point.states),
+        "inputs": list(&point.inputs),
+        "outputs": list(&point.outputs),
+    })
+}
+
+fn write_text(point: &OperatingPoint, out: &mut dyn Write) -> io::Result<()> {
+    for (title, values) in [
+        ("inputs", &point.inputs),
+        ("states", &point.states),
+        ("outputs", &point.outputs),
+    ] {
+        writeln!(out, "{title}:")?;
+        for value in values {
+            let unit = value
+                .unit
+                .as_ref()
+                .map_or(String::new(), |unit| format!(" [{}]", &**unit));
+            writeln!(out, "  {} = {}{unit}", value.name, significant(value.value, 9))?;
+        }
+    }
+    Ok(())
+}

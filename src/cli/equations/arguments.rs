@@ -1,0 +1,103 @@
+//! The arguments of `lgm equations`.
+
+use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Prints the state equations of a model.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
+  lgm equations examples/seeds/bar_modal.lgm --blocks
+  lgm equations examples/oscillator.lgm --format html -o oscillator.html
+  lgm equations examples/oscillator.lgm --discretize 0.01 --hold first
+  lgm equations examples/seeds/sound_system.lgm --derive
+  lgm equations examples/lever.lgm --derive=full --format latex
+  lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
+  lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    pub(super) model: ModelArguments,
+    #[command(flatten)]
+    pub(super) states: StateArguments,
+    #[command(flatten)]
+    pub(super) linearize: LinearizeArguments,
+    /// Matrices in numbers instead of symbols; equations in numbers where there are no matrices
+    #[arg(long)]
+    pub(super) numeric: bool,
+    /// Only the nonzero entries of matrices; always so beyond 500 states
+    #[arg(long)]
+    pub(super) sparse: bool,
+    /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
+    /// are power variables
+    #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
+    pub(super) blocks: bool,
+    /// Discrete equations in numbers, with this period in seconds
+    #[arg(long, value_name = "PERIOD", value_parser = period, conflicts_with_all = ["blocks", "sparse"])]
+    pub(super) discretize: Option<f64>,
+    /// What the inputs do from instant to instant of --discretize
+    #[arg(long, value_enum, default_value = "zero", requires = "discretize")]
+    pub(super) hold: HoldName,
+    /// The way from the elements to the equations in numbered steps; `full` has a line for each variable that is replaced
+    #[arg(long, value_enum, value_name = "LENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "short",
+        conflicts_with_all = ["numeric", "sparse", "blocks", "discretize", "linearize", "at", "equilibrium"])]
+    pub(super) derive: Option<Length>,
+    /// How to print them
+    #[arg(long, value_enum, default_value = "text")]
+    pub(super) format: Format,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
+}
+
+fn period(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("a period is a number of seconds above 0".to_string()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Text,
+    Latex,
+    /// A page with MathML
+    Html,
+    Json,
+    /// Of a derivation
+    Markdown,
+    /// Of a derivation
+    Typst,
+}
+
+/// How many lines a derivation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Length {
+    /// One line for each equation
+    Short,
+    /// One line for each variable that is replaced
+    Full,
+}
+
+/// What inputs do between the instants of discrete equations.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum HoldName {
+    /// They keep their values
+    Zero,
+    /// They go straight from value to value
+    First,
+    /// Tustin's rule: s = 2/T (z - 1)/(z + 1)
+    Tustin,
+}
+
+impl HoldName {
+    /// The word on the command line.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            HoldName::Zero => "zero",
+            HoldName::First => "first",
+            HoldName::Tustin => "tustin",
+        }
+    }
+}

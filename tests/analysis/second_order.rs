@@ -1,0 +1,225 @@
+//! Equations of second order, equivalents at ports, inputs at rest, structure: against closed forms.
+
+use super::{json, near, number, written};
+use crate::support::command::{ends_with, err, lgm};
+use serde_json::{Value, json as value};
+use std::path::Path;
+
+#[test]
+fn an_oscillator_is_of_second_order() {
+    let file = "examples/oscillator.lgm";
+    let answer = json(&["second-order", file, "--eliminate", "q"]);
+    assert_eq!(answer["coordinates"], value!(["mass"]));
+    assert_eq!(answer["M"], value!([["m"]]));
+    assert_eq!(answer["B"], value!([["b"]]));
+    assert_eq!(answer["K"], value!([["k"]]));
+    assert_eq!(answer["input"], value!([["1"]]));
+    assert_eq!(answer["input_integral"], value!([["0"]]));
+    assert_eq!(answer["input_derivative"], value!([["0"]]));
+}
+
+#[test]
+fn a_network_seen_from_a_port_is_an_impedance_and_a_source() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Divider {
+  param R1 = 2 [ohm];  param R2 = 3 [ohm];  param L = 5 [H];
+  input u [V] = 0;
+  node a, b : electrical;
+  src : VoltageSource(u) a -> gnd;
+  upper : Resistor(R1) a -> b;
+  lower : Resistor(R2) b -> gnd;
+  load : Inductor(L) b -> gnd;
+  output y = across(load);
+}";
+    let file = written(scratch.path(), "divider.lgm", text);
+    let file = file.to_str().unwrap();
+    let answer = json(&["thevenin", file, "--at", "load"]);
+    assert_eq!(answer["kind"], "across");
+    assert_eq!(answer["impedance"], value!({"num": ["R1*R2"], "den": ["R1 + R2"]}));
+    assert_eq!(answer["source"]["num"], value!(["R2"]));
+    assert_eq!(answer["source"]["den"], value!(["R1 + R2"]));
+    assert_eq!(answer["source"]["input"], "u");
+    // With the load there: 1/(1/R1 + 1/R2 + 1/(L s)).
+    let answer = json(&["thevenin", file, "--at", "b", "--numeric"]);
+    let ratio = |ratio: &Value, s: f64| {
+        let sum = |list: &Value| {
+            list.as_array()
+                .unwrap()
+                .iter()
+                .fold(0.0, |sum, entry| sum * s + number(entry))
+        };
+        sum(&ratio["num"]) / sum(&ratio["den"])
+    };
+    near(
+        ratio(&answer["impedance"], 0.7),
+        1.0 / (0.5 + 1.0 / 3.0 + 1.0 / 3.5),
+        1e-12,
+    );
+    // The resistor above, between the source and the rest: R2 L s/(R2 + L s).
+    let answer = json(&["thevenin", file, "--at", "a,b", "--numeric"]);
+    near(
+        ratio(&answer["impedance"], 0.7),
+        1.0 / (0.5 + 1.0 / (3.0 * 3.5 / 6.5)),
+        1e-12,
+    );
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = lgm(package, &["thevenin", file, "--at", "laod"]);
+    ends_with(&output, 1);
+    assert!(err(&output).contains("LGM0718"), "{}", err(&output));
+}
+
+#[test]
+fn mobility_is_seen_in_mechanics() {
+    // At the node of an oscillator: s/(m s^2 + b s + k).
+    let answer = json(&["thevenin", "examples/oscillator.lgm", "--at", "x"]);
+    assert_eq!(answer["impedance"], value!({"num": ["1", "0"], "den": ["m", "b", "k"]}));
+    assert_eq!(answer["source"]["num"], value!(["1", "0"]));
+}
+
+#[test]
+fn a_trimmed_input_holds_the_output() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Tank { param c = 2; input u = 0; state h = int(u - c*sqrt(h)), start = 1; output level = h; }";
+    let file = written(scratch.path(), "tank.lgm", text);
+    let file = file.to_str().unwrap();
+    let answer = json(&["trim", file, "--require", "level=9", "--vary", "u"]);
+    near(number(&answer["inputs"][0]["value"]), 6.0, 1e-9);
+    near(number(&answer["states"][0]["value"]), 9.0, 1e-9);
+    near(number(&answer["outputs"][0]["value"]), 9.0, 1e-9);
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // No inflow makes the level negative.
+    ends_with(
+        &lgm(package, &["trim", file, "--require", "level=-1", "--vary", "u"]),
+        1,
+    );
+}
+
+#[test]
+fn what_no_input_reaches_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Lags {
+  input u = 0;
+  state a = int(u - a);  state b = int(u - b);  state c = int(-3*c);  state d = int(u - 2*d);
+  output y = a + b + c;
+}";
+    let file = written(scratch.path(), "lags.lgm", text);
+    let answer = json(&["structure", file.to_str().unwrap()]);
+    assert_eq!(
+        (&answer["order"], &answer["controllable"], &answer["observable"]),
+        (&value!(4), &value!(2), &value!(2))
+    );
+    assert_eq!(answer["minimal_order"], 1);
+    assert_eq!(answer["uncontrollable"], value!(["a", "b", "c"]));
+    assert_eq!(answer["unobservable"], value!(["a", "b", "d"]));
+    near(number(&answer["gramians"]["controllability"][3][3]), 0.25, 1e-12);
+    let answer = json(&["structure", "examples/oscillator.lgm", "--set", "b=0"]);
+    assert_eq!(answer["gramians"]["controllability"], Value::Null);
+}
+
+#[test]
+fn held_inputs_step_the_outputs_at_once() {
+    // der(v) = (F - k*int v)/m with the input's rate on storage: a capacitor that a source charges through another one.
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Series {
+  input u [V] = 0;
+  node a, b : electrical;
+  src : VoltageSource(u) a -> gnd;
+  c1 : Capacitor(2) a -> b;  c2 : Capacitor(3) b -> gnd;  r : Resistor(1) b -> gnd;
+  output y = across(r);
+}";
+    let file = written(scratch.path(), "series.lgm", text);
+    let answer = json(&["equations", file.to_str().unwrap(), "--discretize", "0.5"]);
+    // y/u = 2 s/(5 s + 1): a step of u makes y jump to 2/5 and decay with 5 s.
+    let (a, b) = (number(&answer["A"][0][0]), number(&answer["B"][0][0]));
+    let (c, d) = (number(&answer["C"][0][0]), number(&answer["D"][0][0]));
+    near(a, (-0.1f64).exp(), 1e-14);
+    near(d, 0.4, 1e-14);
+    near(d + c * b, 0.4 * (-0.1f64).exp(), 1e-13);
+    assert_eq!((&answer["E"], &answer["hold"]), (&Value::Null, &value!("zero")));
+}
+
+#[test]
+fn a_motor_is_seen_from_its_shaft() {
+    // Behind the shaft of a motor with resistance R, inductance L and constant k: across/through = (L s + R)/k^2, and u/k when free.
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Motor {
+  param R = 2 [ohm];  param L = 3 [H];  param k = 0.5 [N.m/A];  param J = 4 [kg.m^2];  param b = 0.1 [N.m.s/rad];
+  input u [V] = 0;
+  node a, c, d : electrical;  node w : rotational;
+  src : VoltageSource(u) a -> gnd;
+  r : Resistor(R) a -> c;  l : Inductor(L) c -> d;
+  motor : Transformer(1/k) d -> gnd, w -> gnd;
+  inertia : Inertia(J) w -> gnd;  bearing : RotaryDamper(b) w -> gnd;
+  output speed = across(inertia);
+}";
+    let file = written(scratch.path(), "motor.lgm", text);
+    let answer = json(&["convert", file.to_str().unwrap(), "--to", "rotational"]);
+    assert_eq!(answer["steps"][0]["coupler"], "motor");
+    let branches = answer["branches"].as_array().unwrap();
+    let motor = branches.iter().find(|branch| branch["name"] == "motor").unwrap();
+    assert_eq!(motor["mobility"], value!({"num": ["L", "R"], "den": ["k^2"]}));
+    assert_eq!(answer["source"]["num"], value!(["1"]));
+    assert_eq!(answer["source"]["den"], value!(["k"]));
+    let inertia = branches.iter().find(|branch| branch["name"] == "inertia").unwrap();
+    assert_eq!(inertia["mobility"], value!({"num": ["1"], "den": ["J", "0"]}));
+}
+
+#[test]
+fn a_decay_is_fitted_with_its_errors() {
+    // x = exp(-a t) with a = 2 and noise of known size: the normal equations at the optimum in closed form.
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(
+        scratch.path(),
+        "decay.lgm",
+        "model Decay { param a = 1; state x = int(-a*x), start = 1; output y = x; }",
+    );
+    let noise = [0.01, -0.02, 0.015, 0.005, -0.01, 0.02, -0.005, -0.015, 0.01, 0.0];
+    let times: Vec<f64> = (0..10).map(|k| 0.25 * f64::from(k)).collect();
+    let data: Vec<f64> = times
+        .iter()
+        .zip(noise)
+        .map(|(time, noise)| (-2.0 * time).exp() + noise)
+        .collect();
+    let lines: Vec<String> = times
+        .iter()
+        .zip(&data)
+        .map(|(time, value)| format!("{time},{value}"))
+        .collect();
+    let table = written(scratch.path(), "data.csv", &format!("time,y\n{}\n", lines.join("\n")));
+    let answer = json(&[
+        "fit",
+        file.to_str().unwrap(),
+        "--data",
+        table.to_str().unwrap(),
+        "--vary",
+        "a",
+    ]);
+    // Newton's method on the closed form.
+    let mut a = 2.0_f64;
+    for _ in 0..50 {
+        let terms = times
+            .iter()
+            .zip(&data)
+            .map(|(time, value)| ((-a * time).exp() - value, -time * (-a * time).exp()));
+        let (gradient, normal) = terms.fold((0.0, 0.0), |sum, (error, slope)| {
+            (sum.0 + error * slope, sum.1 + slope * slope)
+        });
+        a -= gradient / normal;
+    }
+    let squares: f64 = times
+        .iter()
+        .zip(&data)
+        .map(|(time, value)| ((-a * time).exp() - value).powi(2))
+        .sum();
+    let normal: f64 = times.iter().map(|time| (time * (-a * time).exp()).powi(2)).sum();
+    let error = (squares / 9.0 / normal).sqrt();
+    let found = &answer["parameters"][0];
+    assert!((number(&found["value"]) - a).abs() < 0.01 * error, "{found} is not {a}");
+    near(number(&found["standard_error"]), error, 1e-4);
+    // Student's t of 9 degrees of freedom.
+    near(
+        number(&found["confidence"][1]) - number(&found["value"]),
+        2.262_157_163 * error,
+        1e-4,
+    );
+}

@@ -1,0 +1,286 @@
+//! Transfer functions: lowest terms, known answers, closed forms, bounds.
+
+use super::{json, near, number, written};
+use crate::support;
+use num_complex::Complex64;
+use serde_json::Value;
+use std::path::Path;
+use support::arithmetic::{Bindings, evaluate};
+use support::command::{ends_with, err, lgm};
+use support::program::{example, settings};
+use support::records::{Record, bindings};
+
+/// The value of a polynomial with coefficients of descending powers.
+fn value(coefficients: &Value, bindings: &Bindings, s: Complex64) -> Complex64 {
+    let entry = |entry: &Value| match entry {
+        Value::String(text) => evaluate(text, bindings),
+        entry => number(entry),
+    };
+    let list = coefficients.as_array().unwrap().iter();
+    list.fold(Complex64::default(), |sum, coefficient| sum * s + entry(coefficient))
+}
+
+fn roots(list: &Value) -> Vec<Complex64> {
+    let pair = |pair: &Value| Complex64::new(number(&pair[0]), number(&pair[1]));
+    list.as_array().unwrap().iter().map(pair).collect()
+}
+
+#[test]
+fn an_oscillator_has_its_textbook_functions() {
+    let file = example("oscillator.lgm");
+    let file = file.to_str().unwrap();
+    let speed = json(&["transfer", file, "--from", "F", "--to", "v"]);
+    assert_eq!(speed["num"], serde_json::json!(["1", "0"]));
+    assert_eq!(speed["den"], serde_json::json!(["m", "b", "k"]));
+    let force = json(&["transfer", file, "--from", "F", "--to", "fk", "--as", "ode"]);
+    assert_eq!(force["left"], serde_json::json!(["m", "b", "k"]));
+    assert_eq!(force["right"], serde_json::json!(["k"]));
+    let list = json(&["transfer", file, "--as", "zpk"]);
+    let speed = &list[0];
+    assert_eq!(roots(&speed["zeros"]), [Complex64::default()]);
+    near(number(&speed["gain"]), 0.5, 1e-15);
+    assert_eq!(number(&speed["static_gain"]), 0.0);
+    assert_eq!(speed["relative_degree"], 1);
+    near(number(&list[1]["static_gain"]), 1.0, 1e-15);
+    for pole in roots(&speed["poles"]) {
+        near(pole.norm(), 5.0, 1e-13);
+        near(pole.re, -0.1, 1e-12);
+    }
+}
+
+#[test]
+fn records_have_their_responses() {
+    let mut count = 0;
+    for record in Record::all()
+        .into_iter()
+        .filter(|record| record.json.get("linear").is_some())
+    {
+        let file = example("seeds").join(format!("{}.lgm", record.name));
+        // What the equations are linearised about is in the record alone.
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let parameters = record.parameters();
+        let mut settable = parameters.clone();
+        settable
+            .retain(|(name, _)| text.contains(&format!("param {name} ")) || text.contains(&format!("const {name} ")));
+        if !file.exists() || parameters.iter().any(|pair| pair.1.is_array()) {
+            continue;
+        }
+        let sets = settings(&settable);
+        let mut words: Vec<&str> = vec!["transfer", file.to_str().unwrap()];
+        words.extend(sets.iter().map(String::as_str));
+        let linear = record.linear();
+        let (inputs, outputs) = (linear.inputs.len(), linear.outputs.len());
+        let symbols = json(&words);
+        let numbers = json(&[&words[..], &["--numeric"]].concat());
+        let factors = json(&[&words[..], &["--as", "zpk"]].concat());
+        let mut bindings = bindings(&parameters);
+        let derived = json(&[&["equations"], &words[1..]].concat());
+        let derived = derived["parameters"].as_array().unwrap().iter();
+        bindings.extend(derived.map(|one| (one["name"].as_str().unwrap().to_owned(), number(&one["value"]))));
+        for (at, omega) in record.frequencies().into_iter().enumerate() {
+            let expected = record.response(at);
+            let s = Complex64::new(0.0, omega);
+            for (input, output) in (0..inputs).flat_map(|input| (0..outputs).map(move |output| (input, output))) {
+                let place = input * outputs + output;
+                let wanted = expected[(output, input)];
+                let scale = wanted.norm().max(1e-9 * expected.map(|value| value.norm()).amax());
+                for functions in [&symbols, &numbers] {
+                    let one = &functions[place];
+                    let found = value(&one["num"], &bindings, s) / value(&one["den"], &bindings, s);
+                    assert!(
+                        (found - wanted).norm() <= 1e-9 * scale,
+                        "{}: {found} is not {wanted}",
+                        record.name
+                    );
+                }
+                let one = &factors[place];
+                let zeros: Complex64 = roots(&one["zeros"]).into_iter().map(|zero| s - zero).product();
+                let poles: Complex64 = roots(&one["poles"]).into_iter().map(|pole| s - pole).product();
+                let found = zeros / poles * number(&one["gain"]);
+                assert!(
+                    (found - wanted).norm() <= 1e-7 * scale,
+                    "{}: {found} is not {wanted}",
+                    record.name
+                );
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 8, "{count} records");
+}
+
+#[test]
+fn common_factors_are_gone() {
+    // Two equal lags in parallel are one, and what no output shows is not there.
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Twice {
+  param R = 2 [ohm];  param C = 3 [F];
+  input u [V] = 0;
+  node a, b, c : electrical;
+  src : VoltageSource(u) a -> gnd;
+  r1 : Resistor(R) a -> b;  c1 : Capacitor(C) b -> gnd;
+  r2 : Resistor(R) a -> c;  c2 : Capacitor(C) c -> gnd;
+  output sum = across(c1) + across(c2);
+  output difference = across(c1) - across(c2);
+}";
+    let file = written(scratch.path(), "twice.lgm", text);
+    let list = json(&["transfer", file.to_str().unwrap()]);
+    assert_eq!(list[0]["num"], serde_json::json!(["2"]));
+    assert_eq!(list[0]["den"], serde_json::json!(["R*C", "1"]));
+    assert_eq!(list[1]["num"], serde_json::json!(["0"]));
+    assert_eq!(list[1]["den"], serde_json::json!(["1"]));
+    let list = json(&["transfer", file.to_str().unwrap(), "--as", "zpk"]);
+    assert_eq!(list[0]["zeros"], serde_json::json!([]));
+    near(roots(&list[0]["poles"])[0].re, -1.0 / 6.0, 1e-12);
+    assert_eq!(number(&list[1]["gain"]), 0.0);
+}
+
+#[test]
+fn the_rate_of_an_input_makes_a_function_improper() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Charging {
+  param C = 2 [F];  param R = 4 [ohm];
+  input u [V] = 0;
+  node a : electrical;
+  src : VoltageSource(u) a -> gnd;
+  c : Capacitor(C) a -> gnd;
+  r : Resistor(R) a -> gnd;
+  output i = through(c) + through(r);
+}";
+    let file = written(scratch.path(), "charging.lgm", text);
+    let one = json(&["transfer", file.to_str().unwrap(), "--from", "u", "--to", "i"]);
+    assert_eq!(one["num"], serde_json::json!(["C*R", "1"]));
+    assert_eq!(one["den"], serde_json::json!(["R"]));
+    let one = json(&[
+        "transfer",
+        file.to_str().unwrap(),
+        "--from",
+        "u",
+        "--to",
+        "i",
+        "--as",
+        "zpk",
+    ]);
+    near(roots(&one["zeros"])[0].re, -0.125, 1e-14);
+    assert_eq!(one["relative_degree"], -1);
+    near(number(&one["gain"]), 2.0, 1e-15);
+    near(number(&one["static_gain"]), 0.25, 1e-15);
+}
+
+#[test]
+fn functions_that_are_too_long_are_numbers() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Ladder {
+  const N = 40;
+  param L = list(i in 1:N, 0.5 [H]);
+  param C = list(i in 1:N, 0.25 [F]);
+  input u [V] = 1;
+  node v[N + 1] : electrical;
+  src : VoltageSource(u) v[1] -> gnd;
+  for i in 1:N { l[i] : Inductor(L[i]) v[i] -> v[i + 1]; c[i] : Capacitor(C[i]) v[i + 1] -> gnd; }
+  output y = across(c[N]);
+}";
+    let file = written(scratch.path(), "ladder.lgm", text);
+    let output = lgm(
+        scratch.path(),
+        &["transfer", file.to_str().unwrap(), "--format", "json"],
+    );
+    ends_with(&output, 0);
+    assert!(err(&output).contains("LGM0708"), "{}", err(&output));
+    // cosh-like: y/u = 1/T with T_n = (2 + s^2/8) T_(n-1) - T_(n-2), the chain of equal sections.
+    let one = json(&["transfer", file.to_str().unwrap(), "--from", "u", "--to", "y"]);
+    let s = Complex64::new(0.3, 0.4);
+    let step = 2.0 + s * s * 0.125;
+    let (mut before, mut last) = (Complex64::new(1.0, 0.0), step - 1.0);
+    for _ in 1..40 {
+        (before, last) = (last, step * last - before);
+    }
+    let found = value(&one["num"], &Bindings::new(), s) / value(&one["den"], &Bindings::new(), s);
+    assert!((found * last - 1.0).norm() < 1e-8, "{found}");
+}
+
+#[test]
+fn a_bridge_of_fourteen_symbols_is_what_node_equations_say() {
+    let scratch = tempfile::tempdir().unwrap();
+    let names = [
+        "R1", "R2", "R3", "R4", "R5", "R6", "C1", "C2", "C3", "C4", "L1", "L2", "L3", "R7",
+    ];
+    let ends = [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+        ("b", "d"),
+        ("c", "e"),
+        ("d", "e"),
+        ("b", "gnd"),
+        ("c", "gnd"),
+        ("d", "gnd"),
+        ("e", "gnd"),
+        ("d", "f"),
+        ("e", "f"),
+        ("b", "e"),
+        ("f", "gnd"),
+    ];
+    let mut text = "model Bridge {\n".to_string();
+    for (at, name) in names.iter().enumerate() {
+        text += &format!("  param {name} = {};\n", 1.0 + 0.1 * at as f64);
+    }
+    text += "  input u [V] = 0;\n  node a, b, c, d, e, f : electrical;\n  src : VoltageSource(u) a -> gnd;\n";
+    for (at, (name, (from, to))) in names.iter().zip(ends).enumerate() {
+        let kind = match &name[..1] {
+            "R" => "Resistor",
+            "C" => "Capacitor",
+            _ => "Inductor",
+        };
+        text += &format!("  e{at} : {kind}({name}) {from} -> {to};\n");
+    }
+    text += "  output y = across(e13);\n}\n";
+    let file = written(scratch.path(), "bridge.lgm", &text);
+    let one = json(&["transfer", file.to_str().unwrap(), "--from", "u", "--to", "y"]);
+    assert!(one["num"][0].is_string(), "in symbols");
+    let s = Complex64::new(0.4, 0.9);
+    let known: Bindings = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name.to_string(), 0.7 + 0.23 * at as f64))
+        .collect();
+    let found = value(&one["num"], &known, s) / value(&one["den"], &known, s);
+    // Node equations with the source at `a`.
+    let nodes = ["b", "c", "d", "e", "f"];
+    let mut matrix = nalgebra::DMatrix::<Complex64>::zeros(5, 5);
+    let mut right = nalgebra::DVector::<Complex64>::zeros(5);
+    for (name, (from, to)) in names.iter().zip(ends) {
+        let size = Complex64::new(known[*name], 0.0);
+        let admittance = match &name[..1] {
+            "R" => size.inv(),
+            "C" => s * size,
+            _ => (s * size).inv(),
+        };
+        let place = |node: &str| nodes.iter().position(|known| *known == node);
+        for (own, other) in [(from, to), (to, from)] {
+            let Some(row) = place(own) else { continue };
+            matrix[(row, row)] += admittance;
+            match place(other) {
+                Some(column) => matrix[(row, column)] -= admittance,
+                None if other == "a" => right[row] += admittance,
+                None => {}
+            }
+        }
+    }
+    let expected = matrix.lu().solve(&right).unwrap()[4];
+    assert!(
+        (found - expected).norm() < 1e-12 * expected.norm(),
+        "{found} is not {expected}"
+    );
+}
+
+#[test]
+fn names_and_linearity_are_asked_for() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = lgm(package, &["transfer", "examples/oscillator.lgm", "--from", "G"]);
+    ends_with(&output, 2);
+    assert!(err(&output).contains("no input `G`"), "{}", err(&output));
+    let output = lgm(package, &["transfer", "examples/pendulum.lgm"]);
+    ends_with(&output, 1);
+    assert!(err(&output).contains("LGM0701"), "{}", err(&output));
+}
