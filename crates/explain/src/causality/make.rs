@@ -1,12 +1,12 @@
 //! The report of a model, from the causality that its equations are formed with.
 
-use super::names::Names;
 use super::paths::Paths;
 use super::reasons::{Retained, because, why};
 use super::report::{
     AlgebraicLoop, Bond, CausalPath, CausalityReport, End, Junction, OpenBonds, Port, Role, RunTimeLoop, Step, Storage,
 };
 use super::tree::tree;
+use crate::names::Names;
 use lgm_equations::bond::End as GraphEnd;
 use lgm_equations::causality::scap::{Assignment, Stroke};
 use lgm_equations::causality::structure::column_port;

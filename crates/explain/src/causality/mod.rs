@@ -2,7 +2,6 @@
 
 mod json;
 mod make;
-mod names;
 mod paths;
 mod reasons;
 mod report;

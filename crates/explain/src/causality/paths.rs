@@ -1,6 +1,6 @@
 //! Causal paths: how a variable of one port comes from those of others, bond by bond.
 
-use super::names::Names;
+use crate::names::Names;
 use lgm_equations::bond::{End, Origin};
 use lgm_equations::causality::scap::{Assignment, Stroke};
 use lgm_model::{Law, PortId, Variable};

@@ -1,7 +1,7 @@
 //! Why a bond got its stroke, and why storage has a state or has none.
 
-use super::names::Names;
 use super::report::Cause;
+use crate::names::Names;
 use lgm_equations::bond::End;
 use lgm_equations::causality::scap::{Assignment, Cause as Decided, Step};
 use lgm_equations::causality::words::list;

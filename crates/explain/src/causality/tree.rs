@@ -1,7 +1,7 @@
 //! The normal tree of a linear graph, read off its causality: a branch gives its across variable, a link its through variable.
 
-use super::names::Names;
 use super::report::{CausalityReport, Member, NormalTree, Role, TreeMember};
+use crate::names::Names;
 use lgm_equations::bond::{BondGraph, End as GraphEnd};
 use lgm_equations::causality::scap::Assignment;
 use lgm_equations::causality::words::{list, quantity};

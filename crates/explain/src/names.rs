@@ -2,18 +2,18 @@
 
 use lgm_equations::bond::{BondGraph, Origin};
 use lgm_equations::causality::words::quantity;
-use lgm_model::{BondEnd, JunctionKind, Model, NodeId, PortId, Variable};
+use lgm_model::{BondEnd, Connection, JunctionKind, Model, NodeId, PortId, Variable};
 
 /// A model with its graph, to be talked about.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
-    pub(super) model: &'a Model,
-    pub(super) graph: &'a BondGraph,
+pub(crate) struct Names<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a BondGraph,
 }
 
 impl Names<'_> {
     /// `mass`, `gears.a`, of vectors `m[2]`.
-    pub(super) fn port(self, port: PortId) -> String {
+    pub(crate) fn port(self, port: PortId) -> String {
         let info = &self.model.ports[port.index()];
         let mut name = self.model.element_name(info.element);
         if let Some(own) = &info.name {
@@ -26,14 +26,14 @@ impl Names<'_> {
     }
 
     /// `x`, of a vector node `x[2]`.
-    pub(super) fn node(self, node: NodeId) -> String {
+    pub(crate) fn node(self, node: NodeId) -> String {
         let info = &self.model.nodes[node.index()];
         let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("{}{entry}", self.model.path_name(info.path))
     }
 
     /// The name of a node, or `1(spring)` for the junction of a branch between two nodes.
-    pub(super) fn junction(self, junction: u32) -> String {
+    pub(crate) fn junction(self, junction: u32) -> String {
         let info = &self.graph.junctions[junction as usize];
         let digit = match info.kind {
             JunctionKind::Zero => 0,
@@ -49,15 +49,37 @@ impl Names<'_> {
         }
     }
 
-    pub(super) fn bond_end(self, end: BondEnd) -> String {
+    pub(crate) fn bond_end(self, end: BondEnd) -> String {
         match end {
             BondEnd::Node(node) => self.node(node),
             BondEnd::Port(port) => self.port(port),
         }
     }
 
+    /// A variable of a port as expressions of the model name it: `across(mass)`, `effort(T.in)`, of vectors `across(M)[2]`. In a bond
+    /// graph it is that of the drawn bond.
+    pub(crate) fn measure(self, port: PortId, variable: Variable) -> String {
+        let info = &self.model.ports[port.index()];
+        let mut name = self.model.element_name(info.element);
+        if let Some(own) = &info.name {
+            name = format!("{name}.{own}");
+        }
+        let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        let word = match (self.effort_is_across(port), &info.connection, variable) {
+            (Some(effort_is_across), Connection::Branch { .. }, _) => {
+                match effort_is_across == (variable == Variable::Effort) {
+                    true => "across",
+                    false => "through",
+                }
+            }
+            (_, _, Variable::Effort) => "effort",
+            (_, _, Variable::Flow) => "flow",
+        };
+        format!("{word}({name}){entry}")
+    }
+
     /// Effort and flow of a port: "voltage" and "current", or in a bond graph without a domain "effort" and "flow".
-    pub(super) fn words(self, port: PortId) -> (String, String) {
+    pub(crate) fn words(self, port: PortId) -> (String, String) {
         let word = |variable: Variable| match self.model.ports[port.index()].domain {
             Some(domain) => {
                 let domain = &self.model.domains[domain.index()];
@@ -72,7 +94,7 @@ impl Names<'_> {
     }
 
     /// One of them.
-    pub(super) fn word(self, port: PortId, variable: Variable) -> String {
+    pub(crate) fn word(self, port: PortId, variable: Variable) -> String {
         let (effort, flow) = self.words(port);
         match variable {
             Variable::Effort => effort,
@@ -81,13 +103,13 @@ impl Names<'_> {
     }
 
     /// Whether the across variable of a port is its effort; none without a domain.
-    pub(super) fn effort_is_across(self, port: PortId) -> Option<bool> {
+    pub(crate) fn effort_is_across(self, port: PortId) -> Option<bool> {
         let domain = self.model.ports[port.index()].domain?;
         Some(self.model.domains[domain.index()].effort_is_across)
     }
 
     /// What a junction's bonds share, in the words of its domain.
-    pub(super) fn common(self, junction: u32) -> String {
+    pub(crate) fn common(self, junction: u32) -> String {
         let info = &self.graph.junctions[junction as usize];
         let domain = match info.origin {
             Origin::Node(node) => self.model.nodes[node.index()].domain,

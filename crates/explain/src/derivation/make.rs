@@ -1,0 +1,144 @@
+//! The derivation of a model, from what the stages decided.
+
+use super::check::{Checked, Points};
+use super::eliminate::{Draft, Elimination};
+use super::laws::laws;
+use super::report::{Derivation, Given, Rule, Step};
+use super::results::results;
+use super::topology::graph_equations;
+use super::variables::{Reason, Table};
+use crate::names::Names;
+use lgm_algebra::expr::brief;
+use lgm_equations::assigned;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+
+/// Models of more equations than this are not written out.
+const MOST_EQUATIONS: usize = 2_000;
+
+/// Derives the equations of a model from its elements. With `is_full` every line of the elimination is a step.
+///
+/// Every step is evaluated at random points before it is returned, with the variables that the equations give there. Where the way of a
+/// model cannot be written in these steps, a diagnostic says why.
+pub fn derivation(given: Given<'_>, is_full: bool) -> Result<Derivation, Box<Diagnostic>> {
+    derived(given, is_full).map_err(|reason| {
+        let message = format!("the equations of `{}` have no derivation in steps", given.model.name);
+        let diagnostic = Diagnostic::error(Code::LGM0941, message).label(given.model.span, reason);
+        Box::new(
+            diagnostic
+                .help("`lgm equations` without `--derive` prints the equations; `lgm check --verify` checks them"),
+        )
+    })
+}
+
+fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
+    let assigned = assigned(given.model, given.graph, given.options);
+    let names = Names {
+        model: &assigned.model,
+        graph: &assigned.graph,
+    };
+    if 2 * names.model.ports.len() > MOST_EQUATIONS {
+        return Err("it has more equations than anybody reads".to_string());
+    }
+    let independent = &assigned.causality.independent;
+    let mut table = Table::new(names, given.system, independent, |port| assigned.co_energy(port))?;
+    let of_graph = graph_equations(&mut table, &assigned.graph, given.causality);
+    let mut equations = laws(&mut table, given.causality, independent.len())?;
+    equations.extend(of_graph);
+    let outputs: Vec<_> = (names.model.outputs.iter())
+        .map(|output| table.carried(output.value).ok())
+        .collect();
+    let targets: Vec<_> = outputs.iter().flatten().copied().collect();
+    let mut work = Elimination::new(&mut table, equations, &targets, is_full)?;
+    results(&mut work, &outputs)?;
+    let hidden: Vec<bool> = (0..work.drafts.len()).map(|at| work.is_hidden(at)).collect();
+    let drafts = std::mem::take(&mut work.drafts);
+    let mut points = Points::new(given, &table)?;
+    let check = |draft: &Draft| points.check(&table.exprs, draft.left, draft.right);
+    let kept = kept(&table, &drafts, &hidden, is_full, check)?;
+    Ok(Derivation {
+        model: given.model.name.clone(),
+        steps: numbered(&drafts, &kept),
+        exprs: table.exprs,
+    })
+}
+
+/// Which drafts become steps: all that results need, each of them checked; in full also those that only hold.
+fn kept(
+    table: &Table<'_>,
+    drafts: &[Draft],
+    hidden: &[bool],
+    is_full: bool,
+    mut check: impl FnMut(&Draft) -> Checked,
+) -> Result<Vec<bool>, Reason> {
+    let mut is_needed: Vec<bool> = drafts.iter().map(|draft| draft.rule == Rule::Result).collect();
+    for at in (0..drafts.len()).rev().filter(|at| drafts[*at].rule == Rule::Result) {
+        let mut waiting = drafts[at].because.clone();
+        while let Some(next) = waiting.pop() {
+            if !std::mem::replace(&mut is_needed[next], true) {
+                waiting.extend(&drafts[next].because);
+            }
+        }
+    }
+    // Variables that have no port follow from the equations that hold them, one after another.
+    for _ in 0..2 {
+        drafts.iter().for_each(|draft| _ = check(draft));
+    }
+    let mut kept = vec![false; drafts.len()];
+    for (at, draft) in drafts.iter().enumerate().filter(|entry| !hidden[entry.0]) {
+        if !is_needed[at] && !is_full {
+            continue;
+        }
+        match check(draft) {
+            Checked::Holds => kept[at] = true,
+            Checked::NoValue if !is_needed[at] => {}
+            Checked::NoValue => {
+                let step = brief(&table.exprs, draft.left) + " = " + &brief(&table.exprs, draft.right);
+                return Err(format!(
+                    "the step `{step}` has no value at any of the points where it was to be checked"
+                ));
+            }
+            Checked::Fails(residual) => {
+                let step = brief(&table.exprs, draft.left) + " = " + &brief(&table.exprs, draft.right);
+                let share = format!("{residual:.0e} of its largest term");
+                return Err(format!(
+                    "the step `{step}` fails its check by {share}, which is a fault of lgm"
+                ));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// The steps in the order of their rules, with numbers.
+fn numbered(drafts: &[Draft], kept: &[bool]) -> Vec<Step> {
+    let mut order: Vec<usize> = (0..drafts.len()).filter(|at| kept[*at]).collect();
+    order.sort_by_key(|at| drafts[*at].rule);
+    let mut numbers = vec![0; drafts.len()];
+    for (number, at) in order.iter().enumerate() {
+        numbers[*at] = number + 1;
+    }
+    let because = |draft: &Draft| {
+        let mut list: Vec<usize> = Vec::new();
+        for at in draft.because.iter().map(|at| numbers[*at]).filter(|number| *number > 0) {
+            if !list.contains(&at) {
+                list.push(at);
+            }
+        }
+        list
+    };
+    let steps = order.iter().map(|at| {
+        let draft = &drafts[*at];
+        Step {
+            number: numbers[*at],
+            rule: draft.rule,
+            of: draft.of.clone(),
+            left: draft.left,
+            right: draft.right,
+            because: because(draft),
+            together: draft.together.clone(),
+            is_derivative: draft.is_derivative,
+        }
+    });
+    steps.collect()
+}

@@ -1,0 +1,99 @@
+//! The equations of the model as the last steps: what `lgm equations` prints, and the steps that it follows from.
+
+use super::eliminate::{Draft, Elimination};
+use super::report::Rule;
+use super::variables::{Reading, Reason};
+use lgm_algebra::expr::{ExprId, SymbolKind};
+use rustc_hash::FxHashMap;
+
+/// Adds the results: named parts, loops, states and outputs. `outputs` are their values over variables, where they have any.
+pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<ExprId>]) -> Result<(), Reason> {
+    let ends = work.state_equations()?;
+    let system = work.table.system;
+    for assignment in system.read_assignments() {
+        let left = work.table.exprs.symbol(assignment.symbol);
+        let name = work.table.exprs.symbol_info(assignment.symbol).name.to_string();
+        add(work, name, left, assignment.value, Vec::new());
+    }
+    for at in 0..system.loops.len() {
+        for residual in system.read_residuals(at) {
+            let zero = work.table.exprs.zero();
+            let because = work.loops.clone();
+            add(work, String::new(), zero, *residual, because);
+        }
+    }
+    for state in 0..system.states.len() {
+        let (left, right) = read_equation(work, state);
+        let because = behind(work, &ends, state);
+        add(work, system.states[state].name.to_string(), left, right, because);
+    }
+    for (at, output) in system.outputs.iter().enumerate() {
+        let symbol = work.table.exprs.new_symbol(output.name.clone(), SymbolKind::Measure);
+        work.table.readings.insert(symbol, Reading::Output(at));
+        let left = work.table.exprs.symbol(symbol);
+        let mut because = match outputs.get(at).copied().flatten() {
+            Some(value) => work.cited(value)?,
+            None => Vec::new(),
+        };
+        let right = system.read_output(at);
+        for symbol in work.table.exprs.symbols_of(&[right]) {
+            if let Some(Reading::StateRate(state)) = work.table.readings.get(&symbol) {
+                because.extend(ends.get(state));
+            }
+        }
+        add(work, output.name.to_string(), left, right, because);
+    }
+    Ok(())
+}
+
+fn add(work: &mut Elimination<'_, '_>, of: String, left: ExprId, right: ExprId, because: Vec<usize>) {
+    work.drafts.push(Draft {
+        rule: Rule::Result,
+        of,
+        left,
+        right,
+        because,
+        together: Vec::new(),
+        is_derivative: false,
+    });
+}
+
+/// The equation of a state, rates times factors on its left.
+fn read_equation(work: &mut Elimination<'_, '_>, state: usize) -> (ExprId, ExprId) {
+    let table = &mut *work.table;
+    let system = table.system;
+    let (terms, right): (Vec<(u32, ExprId)>, ExprId) = match (&system.mass_form, &system.mass_matrix) {
+        (Some(form), _) => (form.equations[state].terms.clone(), form.equations[state].right),
+        (None, Some(mass)) => (mass.rows[state].clone(), system.derivatives[state]),
+        (None, None) => {
+            let one = table.exprs.one();
+            (vec![(state as u32, one)], system.derivatives[state])
+        }
+    };
+    let mut left = Vec::new();
+    for (state, factor) in terms {
+        let rate = table.state_rate(state as usize);
+        left.push(table.exprs.mul(factor, rate));
+    }
+    (table.exprs.sum(left), right)
+}
+
+/// The last lines of a state's equation, and of those of all states whose rates are in it.
+fn behind(work: &Elimination<'_, '_>, ends: &FxHashMap<usize, usize>, state: usize) -> Vec<usize> {
+    let table = &work.table;
+    let (mut waiting, mut found, mut seen) = (vec![state], Vec::new(), vec![state]);
+    while let Some(next) = waiting.pop() {
+        let Some(end) = ends.get(&next) else { continue };
+        found.push(*end);
+        let draft = &work.drafts[*end];
+        for symbol in table.exprs.symbols_of(&[draft.left, draft.right]) {
+            if let Some(Reading::StateRate(other)) = table.readings.get(&symbol)
+                && !seen.contains(other)
+            {
+                seen.push(*other);
+                waiting.push(*other);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! Parameters of storage, and the shortest form of those that stand for several.
+
+use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, text};
+use lgm_algebra::{Field, FromExpression, RationalFunctions};
+use lgm_model::{Law, Model, PortId, StorageForm};
+
+/// Texts longer than this nobody reads.
+const LONGEST: u64 = 2_000;
+
+/// `M` of a linear storage element of one port, as in `w = M*der(z)`.
+pub(super) fn inertance(model: &Model, exprs: &mut Exprs, port: PortId) -> Option<ExprId> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    match &element.law {
+        Law::Storage { value, form, .. } if value.rows == 1 => Some(match form {
+            StorageForm::Direct => value.get(0, 0),
+            StorageForm::Inverse => inverse(exprs, value.get(0, 0)),
+        }),
+        _ => None,
+    }
+}
+
+pub(super) fn inverse(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    let one = exprs.one();
+    exprs.div(one, id)
+}
+
+/// `own + gain^2*other`, with the gain as it is written: a square says more than what it is multiplied out to.
+pub(super) fn with_other(exprs: &mut Exprs, own: ExprId, gain: ExprId, other: ExprId) -> ExprId {
+    let two = exprs.integer(2);
+    let negative = exprs.neg(gain);
+    let plain = if shown(exprs, negative).len() < shown(exprs, gain).len() {
+        negative
+    } else {
+        gain
+    };
+    let square = exprs.power(plain, two);
+    let product = exprs.mul(square, other);
+    let product = shortest(exprs, product);
+    exprs.add(own, product)
+}
+
+/// Whether a text is a sum, so that it needs parentheses as a factor.
+pub(super) fn is_sum(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.char_indices().any(|(at, letter)| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (text[at..].starts_with(" + ") || text[at..].starts_with(" - "))
+    })
+}
+
+/// A text with a minus in front, or without it if there is one that belongs to all of it.
+pub(super) fn negated(text: &str) -> String {
+    match text.strip_prefix('-') {
+        _ if is_sum(text) => format!("-({text})"),
+        Some(rest) => rest.to_string(),
+        None => format!("-{text}"),
+    }
+}
+
+/// A gain times a variable, as people write it.
+pub(super) fn times(gain: &str, variable: &str) -> String {
+    match gain {
+        "1" => variable.to_string(),
+        "-1" => format!("-{variable}"),
+        _ if is_sum(gain) => format!("({gain})*{variable}"),
+        _ => format!("{gain}*{variable}"),
+    }
+}
+
+/// The expression as it is or over one denominator in lowest terms, whichever is shorter.
+pub(super) fn shortest(exprs: &mut Exprs, id: ExprId) -> ExprId {
+    match cancelled(exprs, id) {
+        Some(other) if shown(exprs, other).len() < shown(exprs, id).len() => other,
+        _ => id,
+    }
+}
+
+fn cancelled(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
+    let mut field = RationalFunctions::default();
+    let value = field.from_expression(exprs, id).ok()?;
+    (!field.exhausted()).then(|| field.to_expression(exprs, &value))
+}
+
+/// The text of an expression; none if nobody would read it.
+pub(super) fn readable(exprs: &Exprs, id: ExprId) -> Option<String> {
+    (!exprs.is_written_beyond(id, LONGEST)).then(|| text(exprs, id))
+}
+
+/// The text of an expression, or nothing if nobody would read it.
+pub(super) fn shown(exprs: &Exprs, id: ExprId) -> String {
+    readable(exprs, id).unwrap_or_default()
+}
+
+/// Whether an expression holds nothing but numbers and parameters.
+pub(super) fn is_constant(exprs: &Exprs, id: ExprId) -> bool {
+    let symbols = exprs.symbols_of(&[id]);
+    symbols
+        .iter()
+        .all(|symbol| exprs.symbol_info(*symbol).kind == SymbolKind::Parameter)
+}

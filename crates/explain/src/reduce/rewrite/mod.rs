@@ -1,0 +1,204 @@
+//! The text of a reduced model: the author's own text, in which one element stands for each field that could be merged, and what is of
+//! no use any more is gone.
+
+mod edits;
+mod graph;
+mod measures;
+mod statements;
+
+use super::parameters::{inverse, shortest, shown};
+use super::report::{Merge, Reduction};
+use edits::Edits;
+use graph::Remains;
+use lgm_algebra::expr::{ExprId, Exprs};
+use lgm_model::{Connection, Law, Model, PortId, StorageForm, Variable};
+use lgm_source::SourceId;
+use lgm_syntax::ast;
+use lgm_syntax::visit::statements;
+use statements::Names;
+
+/// A text with what could not be written into it.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// The text of the whole file.
+    pub text: String,
+    /// Elements that one other element does for and that stay in the text all the same, with the reason.
+    pub left: Vec<(String, String)>,
+}
+
+/// Writes the merges into the text that the model stands in; `declared` is the model in the tree of that text.
+pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, declared: &ast::Model) -> Rewritten {
+    let model = &*reduction.assigned.model;
+    let mut exprs = reduction.exprs.clone();
+    let names = Names::of(model, declared);
+    let mut left = Vec::new();
+    let mut merges: Vec<Merge> = Vec::new();
+    let mut remains = Remains::of(model, &names);
+    for merge in &reduction.merges {
+        match obstacle(reduction, &names, &remains, merge) {
+            Some(reason) => left.push((element_name(model, merge.removed), reason)),
+            None => merges.push(*merge),
+        }
+    }
+    if merges.is_empty() {
+        return Rewritten {
+            text: text.to_string(),
+            left,
+        };
+    }
+    // Without those that are left.
+    super::merging::total(&mut exprs, &mut merges);
+    // What stays in the text is merged by the compiler, as before.
+    let written = Reduction {
+        merges,
+        ..reduction.clone()
+    };
+    let merges = &written.merges;
+    let mut edits = Edits::default();
+    for merge in merges {
+        let zero = zero_variable(reduction, merge);
+        let instance = names.instance(&element_name(model, merge.removed));
+        if !remains.remove(merge.removed, zero) {
+            edits.source_of_zero(text, instance.0, instance.1, kind_of_zero(model, merge.removed, zero));
+        }
+    }
+    for (kept, after) in parameters(&written) {
+        let instance = names.instance(&element_name(model, kept));
+        let (kind, value) = written_parameter(model, &mut exprs, kept, after);
+        edits.parameter(instance.1, kind, &value);
+        if let Some(start) = start(&written, &mut exprs, kept, after) {
+            edits.scale_start(text, instance.1, &start);
+        }
+    }
+    let replaced = measures::replacements(&written, &mut exprs, &remains);
+    statements(&declared.body, &mut |statement| {
+        if !edits.structure(text, statement, &remains) {
+            measures::replace(text, statement, &replaced, &mut edits);
+        }
+    });
+    let edited = edits.apply(text);
+    let text = lgm_syntax::format(source, &edited).unwrap_or(edited);
+    Rewritten { text, left }
+}
+
+fn element_name(model: &Model, port: PortId) -> String {
+    model.element_name(model.ports[port.index()].element)
+}
+
+/// Why a merge cannot be written into the text.
+fn obstacle(reduction: &Reduction<'_>, names: &Names<'_>, remains: &Remains<'_>, merge: &Merge) -> Option<String> {
+    let model = &*reduction.assigned.model;
+    for port in [merge.removed, merge.kept] {
+        let name = element_name(model, port);
+        if !names.has_instance(&name) {
+            return Some(format!(
+                "`{name}` is not declared by a statement of its own in the model"
+            ));
+        }
+    }
+    let is_bond = matches!(model.ports[merge.removed.index()].connection, Connection::Bond(_));
+    if is_bond && !remains.is_neutral(merge.removed, zero_variable(reduction, merge)) {
+        let name = element_name(model, merge.removed);
+        return Some(format!("without `{name}`, its junction would need a source of zero"));
+    }
+    None
+}
+
+/// The variable of the removed element that is zero once its part has gone into the other one.
+fn zero_variable(reduction: &Reduction<'_>, merge: &Merge) -> Variable {
+    let solved = reduction.assigned.causality.solved[merge.removed.index()];
+    solved.expect("invariant: causality assigns storage").conjugate()
+}
+
+/// The kept elements with their parameters, each once.
+fn parameters(reduction: &Reduction<'_>) -> Vec<(PortId, ExprId)> {
+    let mut found: Vec<(PortId, ExprId)> = Vec::new();
+    for merge in &reduction.merges {
+        // The last merge of an element holds those before it.
+        let all = reduction.merges.iter().rev().find(|other| other.kept == merge.kept);
+        let after = all.map_or(merge.after, |other| other.after);
+        if !found.iter().any(|known| known.0 == merge.kept) {
+            found.push((merge.kept, after));
+        }
+    }
+    found
+}
+
+/// Elements whose only argument is the storage value itself.
+const PLAIN: [&str; 13] = [
+    "Mass",
+    "Spring",
+    "Inertia",
+    "TorsionSpring",
+    "Capacitor",
+    "Inductor",
+    "Inertance",
+    "FluidCapacitor",
+    "ThermalCapacitor",
+    "AType",
+    "TType",
+    "I",
+    "C",
+];
+
+/// The argument of an element with another value, and the kind that takes it where its own kind does not.
+fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: ExprId) -> (Option<&'static str>, String) {
+    let info = &model.ports[port.index()];
+    let element = &model.elements[info.element.index()];
+    let Law::Storage { co_energy, form, .. } = element.law else {
+        unreachable!("invariant: only linear storage is merged")
+    };
+    let is_plain = PLAIN.contains(&&*element.kind);
+    let is_branch = matches!(info.connection, Connection::Branch { .. });
+    let is_across = info
+        .domain
+        .is_none_or(|domain| model.domains[domain.index()].effort_is_across == (co_energy == Variable::Effort));
+    let kind = match (is_plain, is_branch, co_energy) {
+        (true, _, _) => None,
+        (false, true, _) if is_across => Some("AType"),
+        (false, true, _) => Some("TType"),
+        (false, false, Variable::Effort) => Some("C"),
+        (false, false, Variable::Flow) => Some("I"),
+    };
+    let value = match (kind, form) {
+        (None, StorageForm::Inverse) => {
+            let own = inverse(exprs, value);
+            shortest(exprs, own)
+        }
+        _ => value,
+    };
+    (kind, shown(exprs, value))
+}
+
+/// What the start of a kept element is multiplied by: energy variables grow with the parameter.
+fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId, after: ExprId) -> Option<String> {
+    let model = &*reduction.assigned.model;
+    let is_energy = matches!(model.ports[kept.index()].connection, Connection::Bond(_));
+    let first = reduction.merges.iter().find(|merge| merge.kept == kept)?;
+    if !is_energy {
+        return None;
+    }
+    let ratio = match first.kind {
+        super::report::MergeKind::Dependent => exprs.div(after, first.before),
+        // Both take up the same: what one holds is what both hold.
+        super::report::MergeKind::Conserved => return None,
+    };
+    let ratio = shortest(exprs, ratio);
+    Some(shown(exprs, ratio))
+}
+
+/// The source that gives a zero in the place of an element.
+fn kind_of_zero(model: &Model, port: PortId, zero: Variable) -> &'static str {
+    let info = &model.ports[port.index()];
+    let across = info.domain.map(|domain| model.domains[domain.index()].effort_is_across);
+    match (&info.connection, across, zero) {
+        (Connection::Branch { .. }, Some(effort_is_across), _) => {
+            match effort_is_across == (zero == Variable::Effort) {
+                true => "AcrossSource",
+                false => "ThroughSource",
+            }
+        }
+        (_, _, Variable::Effort) => "Se",
+        (_, _, Variable::Flow) => "Sf",
+    }
+}
