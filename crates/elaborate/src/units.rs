@@ -7,16 +7,15 @@ use lgm_syntax::ast;
 
 /// What a written unit means, or what is wrong with it.
 pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> {
-    let factors = written.factors.iter().map(|factor| UnitPower {
-        name: &factor.name.text,
-        exponent: factor.exponent,
-        span: factor.name.span,
-    });
-    units::unit_of(factors).map_err(|fault| match fault {
+    units::unit_of(written.factors.iter().map(unit_power)).map_err(|fault| match fault {
         UnitFault::Unknown(name, span) => {
             let diagnostic = Diagnostic::error(Code::LGM0204, format!("no unit is named `{name}`"))
                 .label(span, "not a unit, and not a prefix with a unit");
-            match units::nearest_unit(&name) {
+            let (near, span) = match with_dots(written) {
+                Some(whole) => (Some(whole), written.span),
+                None => (units::nearest_unit(&name), span),
+            };
+            match near {
                 _ if units::has_offset(&name) => diagnostic.note(
                     "a unit here is a multiple of SI units, and scales of temperature with a zero of their own are none: \
                      0 degC is 273.15 K",
@@ -31,5 +30,50 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
                 .label(span, "too large, or a root that is not exact in SI")
                 .help("write the unit in SI base units")
         }
+    })
+}
+
+fn unit_power(factor: &ast::UnitFactor) -> UnitPower<'_> {
+    UnitPower {
+        name: &factor.name.text,
+        exponent: factor.exponent,
+        span: factor.name.span,
+    }
+}
+
+/// A unit whose names were joined without dots as it is meant: `[N.m/rad]` of `[Nm/rad]`.
+fn with_dots(written: &ast::UnitExpr) -> Option<String> {
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for factor in &written.factors {
+        let (power, root) = factor.exponent;
+        let name = &*factor.name.text;
+        let is_known = units::unit_of([unit_power(factor)]).is_ok();
+        let names = if is_known {
+            vec![(name, 1)]
+        } else {
+            units::joined_units(name)?
+        };
+        if root != 1 || names.last()?.1 != 1 && power.abs() != 1 {
+            return None;
+        }
+        let last = names.len() - 1;
+        for (at, (name, own)) in names.into_iter().enumerate() {
+            let power = power.signum() * if at == last { own * power.abs() } else { own };
+            let side = if power > 0 { &mut above } else { &mut below };
+            side.push(match power.abs() {
+                1 => name.to_string(),
+                power => format!("{name}^{power}"),
+            });
+        }
+    }
+    let above = if above.is_empty() {
+        "1".to_string()
+    } else {
+        above.join(".")
+    };
+    Some(match below.len() {
+        0 => format!("[{above}]"),
+        1 => format!("[{above}/{}]", below[0]),
+        _ => format!("[{above}/({})]", below.join(".")),
     })
 }

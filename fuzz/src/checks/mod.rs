@@ -6,11 +6,13 @@
 pub mod formatter;
 mod lg2ss;
 mod pipeline;
+pub mod places;
 pub mod texts;
 
 pub use formatter::formatter;
 pub use lg2ss::lg2ss;
 pub use pipeline::pipeline;
+pub use places::places;
 
 use lgm::diagnostic::{Diagnostic, has_errors};
 use lgm::rendering::render;

@@ -97,6 +97,10 @@ fn printed(system: &StateSystem) {
                 let expression = entry["expr"].as_str().expect("an equation has an expression");
                 let (_, faults) = parse_expression(SourceId(0), expression);
                 assert!(!has_errors(&faults), "`{expression}` is no expression: {faults:#?}");
+                assert!(
+                    !expression.contains("int("),
+                    "`{expression}` holds an integral without a state"
+                );
             }
         }
     }

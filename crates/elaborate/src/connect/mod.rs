@@ -1,6 +1,7 @@
 //! The graph as a whole: nothing hangs in the air.
 
 mod references;
+mod temperatures;
 
 use crate::context::{Context, layer};
 use lgm_model::NodeId;
@@ -63,6 +64,7 @@ impl GraphCheck<'_, '_> {
             self.no_datum(list);
         }
         self.check_references();
+        self.check_temperatures();
     }
 
     fn node_name(&self, id: NodeId) -> String {

@@ -156,6 +156,9 @@ impl<'a> Context<'a> {
         };
         let across_unit = shown(&across.unit, across_unit);
         let through_unit = shown(&through.unit, through_unit);
+        if let Some(unit) = &through_unit {
+            self.dims.words.insert(unit.dimension, unit.clone());
+        }
         let id = DomainId(self.graph.model.domains.len() as u32);
         self.graph.model.domains.push(Domain {
             name: declared.name.text.clone(),

@@ -2,6 +2,7 @@
 
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
 use lgm_source::Span;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
@@ -97,6 +98,8 @@ pub(crate) enum Agreement {
 pub(crate) struct Dimensions {
     list: Vec<Dimension>,
     ids: FxHashMap<Dimension, DimId>,
+    /// The words of the domains at hand for their through variables: a torque is in N.m, and no energy.
+    pub words: FxHashMap<Dimension, SiUnit>,
 }
 
 impl Dimensions {
@@ -105,6 +108,7 @@ impl Dimensions {
             // The place of the unknown dimension holds nothing that is ever read.
             list: vec![Dimension::NONE],
             ids: FxHashMap::default(),
+            words: FxHashMap::default(),
         };
         dimensions.id(Dimension::NONE);
         dimensions
@@ -131,7 +135,10 @@ impl Dimensions {
     pub fn text(&self, id: DimId) -> String {
         match self.get(id.firm()).filter(|_| id != DimId::PLAIN) {
             Some(dimension) if dimension.is_none() => "[1] (a pure number)".to_string(),
-            Some(dimension) => format!("[{}]", dimension.text()),
+            Some(dimension) => match self.words.get(&dimension) {
+                Some(unit) => format!("[{unit}]"),
+                None => format!("[{}]", dimension.text()),
+            },
             None => "unknown".to_string(),
         }
     }

@@ -33,7 +33,8 @@ impl<'a> Evaluator<'a> {
         let help = format!(
             "give both the same dimension: correct a unit, or multiply or divide by what is missing, so that both are in {left} or both in {right}"
         );
-        self.disagree(diagnostic.help(help), &[Claim::of(a, b.dim), Claim::of(b, a.dim)])
+        // Of two numbers the later one: in `Kp*e + Ki*ie` that is the gain of the integral.
+        self.disagree(diagnostic.help(help), &[Claim::of(b, a.dim), Claim::of(a, b.dim)])
     }
 
     /// Reports two widths that do not go together.

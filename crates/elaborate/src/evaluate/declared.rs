@@ -1,10 +1,10 @@
 //! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
 
 use crate::context::values::{DimId, Scalar, Value, entry_names};
-use crate::context::{FrameId, Indices, Place, index_text};
+use crate::context::{FrameId, Indices, Place, index_text, is_measure};
 use crate::evaluate::Evaluator;
 use crate::evaluate::input_signals::InputSignals;
-use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
+use lgm_algebra::expr::{ExprId, Node, SymbolKind, to_f64};
 use lgm_model::SiUnit;
 use lgm_model::blame::label_parameters;
 use lgm_model::{Constant, Input, Parameter, ParameterEntry};
@@ -304,6 +304,22 @@ impl<'a> Evaluator<'a> {
                     return Value::Error;
                 }
             }
+        }
+        let is_measured =
+            |id: &ExprId| matches!(self.arena.exprs.node(*id), Node::Call(function, _) if is_measure(*function));
+        let places = value.entries().iter().zip(&spans);
+        let mut measured =
+            places.filter(|(entry, _)| self.arena.exprs.reachable(&[entry.expr]).iter().any(is_measured));
+        if let Some((_, span)) = measured.next() {
+            let message = format!(
+                "the signal of `{}` is a function of time in closed form",
+                assigned.name.text
+            );
+            let diagnostic = Diagnostic::error(Code::LGM0407, message)
+                .label(*span, "`int(..)` and `der(..)` are formed while the model runs")
+                .help("write the function that results, or declare `signal` or `state z = int(..)` in the place of an input");
+            self.report(diagnostic);
+            return Value::Error;
         }
         let names = entry_names(&assigned.name.text, &value);
         let mut entries = Vec::with_capacity(names.len());

@@ -2,7 +2,7 @@
 
 use crate::context::values::DimId;
 use crate::context::words::short;
-use crate::context::{FrameId, Place, ValueSlot};
+use crate::context::{AtPlace, Env, EnvId, FrameId, Place};
 use crate::evaluate::Evaluator;
 use crate::function_table::MEASURES;
 use crate::syntax_queries::argument_for;
@@ -79,11 +79,7 @@ impl<'a> Evaluator<'a> {
         }
         match &expr.kind {
             ExprKind::Number(_, Some(_)) => self.add_part(expr, None, None, parts),
-            ExprKind::Name(name) => {
-                if let Some((because, declared)) = self.name_origin(name) {
-                    self.add_part(expr, because, declared, parts);
-                }
-            }
+            ExprKind::Name(name) => self.add_name(name, expr, parts),
             ExprKind::Member(..) => {
                 let because = self.law.is_some().then(|| "the variable of the port".to_string());
                 self.add_part(expr, because, None, parts);
@@ -123,8 +119,24 @@ impl<'a> Evaluator<'a> {
             ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Member(..)) => {
                 self.add_part(expr, None, None, parts)
             }
-            ExprKind::Index(base, _) => self.dimension_parts(base, parts),
-            ExprKind::Over(over) => self.dimension_parts(&over.body, parts),
+            // A name that is declared with indices has a value with these only.
+            ExprKind::Index(base, _) => match &base.kind {
+                ExprKind::Name(name) => self.add_name(name, expr, parts),
+                _ => self.dimension_parts(base, parts),
+            },
+            ExprKind::Over(over) if &*over.function.text != "root" => {
+                let here = self.reports.here;
+                let (first, last) = (self.integer(&over.from, here), self.integer(&over.to, here));
+                let Some(value) = first.filter(|first| Some(*first) <= last) else {
+                    return;
+                };
+                // Of the terms, the first one.
+                let env = EnvId(self.scopes.envs.len() as u32);
+                let (parent, name) = (here.env, &*over.index.text);
+                self.scopes.envs.push(Env { parent, name, value });
+                self.at(Place { env, ..here }, |this| this.dimension_parts(&over.body, parts));
+                self.scopes.envs.truncate(env.0 as usize);
+            }
             ExprKind::If(branches, otherwise) => match branches.first() {
                 Some((_, value)) => self.dimension_parts(value, parts),
                 None => self.dimension_parts(otherwise, parts),
@@ -135,6 +147,13 @@ impl<'a> Evaluator<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A name, or an entry of it.
+    fn add_name(&mut self, name: &'a Name, expr: &'a Expr, parts: &mut Vec<Part<'a>>) {
+        if let Some((because, declared)) = self.name_origin(name, expr) {
+            self.add_part(expr, because, declared, parts);
         }
     }
 
@@ -159,7 +178,7 @@ impl<'a> Evaluator<'a> {
 
     /// What gives a name its dimension: words, and the place of its declaration. `None` for a loop index and the like.
     #[allow(clippy::type_complexity)]
-    fn name_origin(&mut self, name: &'a Name) -> Option<(Option<String>, Option<(Span, String)>)> {
+    fn name_origin(&mut self, name: &'a Name, expr: &'a Expr) -> Option<(Option<String>, Option<(Span, String)>)> {
         let text = &*name.text;
         if let Some(scope) = &self.law {
             let is_formal = scope.formals.iter().any(|formal| formal.0 == text);
@@ -169,11 +188,8 @@ impl<'a> Evaluator<'a> {
         if self.scopes.loop_index(text, self.reports.here).is_some() {
             return None;
         }
-        let slot = self.scopes.value_slot(text, self.reports.here.frame)?;
-        let dim = match &self.scopes.values[slot] {
-            ValueSlot::Done(value) => value.common_dim(),
-            _ => DimId::UNKNOWN,
-        };
+        self.scopes.value_slot(text, self.reports.here.frame)?;
+        let dim = self.eval(expr, self.reports.here).common_dim();
         let shown = self.dims.text(dim);
         let by_unit = |unit: &UnitExpr| (unit.span, format!("`{text}` is declared in {shown} here"));
         let by_value = |value: &Expr| (value.span, format!("`{text}` is in {shown} by this value"));

@@ -162,7 +162,7 @@ impl<'a> LawReader<'_, 'a> {
         self.report(diagnostic);
     }
 
-    /// Bonds point into one-ports that take up power, as the sign conventions say.
+    /// Bonds point into one-ports that take up power and away from sources, as the sign conventions say.
     pub fn check_arrow(&mut self, id: ElementId, law: &Law) -> Option<()> {
         let about = &self.graph.model.elements[id.index()];
         let first = about.ports.start;
@@ -172,14 +172,22 @@ impl<'a> LawReader<'_, 'a> {
         };
         let bond = &self.graph.model.bonds[bond.index()];
         let leaves = bond.tail == BondEnd::Port(lgm_model::PortId(first));
-        if matches!(law, Law::Source { .. }) || port.name.is_some() || !leaves {
+        let is_source = matches!(law, Law::Source { .. });
+        if port.name.is_some() || leaves == is_source {
             return Some(());
         }
         let name = self.graph.model.element_name(id);
-        let diagnostic = Diagnostic::error(Code::LGM0315, format!("the bond of `{name}` must point into it"))
-            .label(bond.span, format!("this arrow leaves `{name}`"))
-            .label(self.graph.records[id.index()].instance.kind.span, "this takes up power")
-            .help(format!("draw it the other way round: `J -> {name};`"));
+        let (way, arrow, does, mend) = match is_source {
+            true => ("away from", "points into", "gives", format!("{name} -> J")),
+            false => ("into", "leaves", "takes up", format!("J -> {name}")),
+        };
+        let diagnostic = Diagnostic::error(Code::LGM0315, format!("the bond of `{name}` must point {way} it"))
+            .label(bond.span, format!("this arrow {arrow} `{name}`"))
+            .label(
+                self.graph.records[id.index()].instance.kind.span,
+                format!("this {does} power"),
+            )
+            .help(format!("draw it the other way round: `{mend};`"));
         self.report(diagnostic);
         None
     }

@@ -41,7 +41,7 @@ impl<'a> LawReader<'_, 'a> {
         };
         let diagnostic = Diagnostic::error(Code::LGM0410, "the value of a storage may depend on parameters only")
             .label(span, words)
-            .help("a storage whose value changes would make or lose energy; write an `element` with a law in energy variables, such as `across = int(through)/m`");
+            .help("a storage whose value changes takes up or gives off power by the change: write an `element` with a port for what changes it, too, and the laws of all ports as derivatives of one energy; `lgm explain LGM0413` has an example");
         let diagnostic = match symbol {
             Some(symbol) => self.label_symbol(diagnostic, symbol),
             None => diagnostic,

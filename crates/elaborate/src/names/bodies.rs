@@ -20,6 +20,7 @@ pub(crate) struct Scope<'a> {
     is_component: bool,
     values: FxHashSet<&'a str>,
     parts: FxHashSet<&'a str>,
+    outputs: FxHashSet<&'a str>,
 }
 
 impl<'a> Scope<'a> {
@@ -29,6 +30,7 @@ impl<'a> Scope<'a> {
             is_component,
             values: formals.iter().map(|formal| &*formal.name.text).collect(),
             parts: FxHashSet::default(),
+            outputs: FxHashSet::default(),
         };
         scope.collect(statements);
         scope
@@ -51,11 +53,10 @@ impl<'a> Scope<'a> {
                 self.values.insert(&indexed.declared.name.text);
             }
             StatementKind::Faulty(faulty) => self.parts.extend(faulty.declared.iter().map(|name| &*name.text)),
-            StatementKind::Output(_)
-            | StatementKind::Chain(_)
-            | StatementKind::Experiment(_)
-            | StatementKind::For(_)
-            | StatementKind::If(_) => {}
+            StatementKind::Output(indexed) => {
+                self.outputs.insert(&indexed.declared.name.text);
+            }
+            StatementKind::Chain(_) | StatementKind::Experiment(_) | StatementKind::For(_) | StatementKind::If(_) => {}
         });
     }
 }
@@ -184,7 +185,7 @@ impl<'a> Walk<'_, 'a> {
             unit_of([factor]).is_ok()
         };
         // Of `m/s` one may be a name of the model too; where all are, an index is meant.
-        if !names.iter().all(is_unit) || names.iter().all(|name| self.knows(&name.text)) {
+        if !names.iter().all(is_unit) || names.iter().all(|name| self.is_value(&name.text)) {
             return false;
         }
         let name = &declared.name.text;
@@ -201,10 +202,11 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether a name means something here.
     fn knows(&self, text: &str) -> bool {
-        matches!(text, "time" | "pi" | "gnd")
-            || self.indices.contains(&text)
-            || self.scope.values.contains(text)
-            || self.scope.parts.contains(text)
+        self.is_value(text) || text == "gnd" || self.scope.parts.contains(text)
+    }
+
+    fn is_value(&self, text: &str) -> bool {
+        matches!(text, "time" | "pi") || self.indices.contains(&text) || self.scope.values.contains(text)
     }
 
     fn attributes(&mut self, attributes: &'a [Attribute]) {
@@ -362,6 +364,12 @@ impl<'a> Walk<'_, 'a> {
                     false => format!("declare it: `param {text} = ..;`"),
                 })
             });
+        if self.scope.outputs.contains(text) {
+            let help = format!(
+                "an output is shown and not read: declare `signal {text} = ..;`, and `output {text} = {text};`"
+            );
+            (diagnostic.help, diagnostic.fixes) = (Some(help), Box::default());
+        }
         if self.scope.is_component {
             diagnostic =
                 diagnostic.note("a component sees its own names only; what it needs is handed in by its parameters");

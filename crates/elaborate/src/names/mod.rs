@@ -382,9 +382,11 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|table| table.keys().map(|name| &**name))
             .collect();
-        let near = match self.is_suggesting() {
-            true => lgm_source::nearest::nearest(&kind.text, names),
-            false => Vec::new(),
+        let source = format!("{}Source", kind.text);
+        let near = match (self.is_suggesting(), names.iter().find(|name| **name == source)) {
+            (true, Some(source)) => vec![*source],
+            (true, None) => lgm_source::nearest::nearest(&kind.text, names),
+            (false, _) => Vec::new(),
         };
         let module = self.program.module_with(&kind.text);
         // It may stand in the text that could not be read.

@@ -26,7 +26,8 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
                 roots.extend(&matrix.entries);
             }
             Law::Dissipator(Dissipator::Implicit(a, b)) => roots.extend(a.entries.iter().chain(&b.entries)),
-            Law::Storage { .. } | Law::Nonlinear(_) => {}
+            Law::Nonlinear(law) => roots.extend(&law.residuals),
+            Law::Storage { .. } => {}
         }
     }
     let integrands: Vec<ExprId> = (model.exprs.reachable(&roots).into_iter())
@@ -334,7 +335,8 @@ fn replace(
                 a.entries = by(&a.entries, &mut shifted, &none);
                 b.entries = by(&b.entries, &mut shifted, &none);
             }
-            Law::Storage { .. } | Law::Nonlinear(_) => {}
+            Law::Nonlinear(law) => law.residuals = by(&law.residuals, &mut shifted, &none),
+            Law::Storage { .. } => {}
         }
     }
 }

@@ -95,17 +95,18 @@ impl<'a> Results<'_, 'a> {
             let unit = match symbol.and_then(|symbol| integrals.get(&symbol)) {
                 // A state without a declared unit has the unit of its rate times a second.
                 Some(integral) => self.graph.model.integrals[*integral].unit.clone(),
-                None => self.output_unit(value, symbol.and_then(|symbol| measures.get(&symbol))),
+                None => self.output_unit(value, &measures),
             };
             self.graph.model.outputs[at].unit = unit;
         }
     }
 
-    /// A measured variable has the unit of its domain, in the domain's own words; what is computed has the text
-    /// of its dimension.
-    fn output_unit(&self, entry: Scalar, measure: Option<&Measure>) -> Option<SiUnit> {
+    /// A measured variable, or a multiple of one, has the unit of its domain, in the domain's own words; what is computed otherwise
+    /// has the text of its dimension.
+    fn output_unit(&self, entry: Scalar, measures: &FxHashMap<SymbolId, Measure>) -> Option<SiUnit> {
         let dimension = self.dims.get(entry.dim)?;
-        if let Some(measure) = measure {
+        let symbols = self.arena.exprs.symbols_of(&[entry.expr]);
+        for measure in symbols.iter().filter_map(|symbol| measures.get(symbol)) {
             let of = |domain: Option<lgm_model::DomainId>, variable: Variable| {
                 let domain = &self.graph.model.domains[domain?.index()];
                 let across = domain.effort_is_across == (variable == Variable::Effort);
@@ -124,7 +125,7 @@ impl<'a> Results<'_, 'a> {
                 }
                 Measure::BondEffort(_) | Measure::BondFlow(_) => None,
             };
-            if words.is_some() {
+            if words.as_ref().is_some_and(|words| words.dimension == dimension) {
                 return words;
             }
         }

@@ -1,6 +1,6 @@
 //! What a change promises of the response, held against the equations of the text with it.
 
-use lgm_equations::analysis::{MOST_STATES, Response, ResponseRequest, poles, response};
+use lgm_analysis::{MOST_STATES, Response, ResponseRequest, poles, response};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use num_complex::Complex;
 

@@ -2,7 +2,7 @@
 
 use crate::changes_tests::{offered, snapshot, with_change};
 use crate::trial::is_sound;
-use lgm_equations::analysis::poles;
+use lgm_analysis::poles;
 use lgm_source::Span;
 
 /// The text with the change whose title begins so.

@@ -1,0 +1,4 @@
+//! See `lgm_fuzz::checks::places`.
+#![no_main]
+
+lgm_fuzz::target!(places);

@@ -1,0 +1,233 @@
+//! Slips of everyday models, and what is said of them: units without dots, kinds without their endings, outputs that are read.
+
+use crate::support::command;
+
+use command::{ends_with, err, lgm, out};
+use lgm::diagnostic::{Diagnostic, Severity};
+use lgm::rendering::render;
+use lgm::source::{NoFiles, SourceMap};
+use std::fs;
+
+/// What is found in a text, without remarks, and how it is shown.
+fn found(text: &str) -> (Vec<Diagnostic>, String) {
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", text, None);
+    let mut found = lgm::check(&NoFiles, &mut map, root, &lgm::Request::default());
+    found.retain(|found| found.severity != Severity::Information);
+    let shown = render(&map, &found, false);
+    (found, shown)
+}
+
+/// Asserts the codes that are found in a text, and words that are shown.
+#[track_caller]
+fn says(text: &str, codes: &[&str], words: &[&str]) {
+    let (found, shown) = found(text);
+    let given: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
+    assert_eq!(given, codes, "{shown}");
+    for word in words {
+        assert!(shown.contains(word), "`{word}` is not in\n{shown}");
+    }
+}
+
+#[test]
+fn units_without_dots_get_the_unit_that_is_meant() {
+    for (written, meant) in [
+        ("Nm/rad", "N.m/rad"),
+        ("Nms/rad", "N.m.s/rad"),
+        ("Ns/m", "N.s/m"),
+        ("kgm^2", "kg.m^2"),
+        ("kg.m2", "kg.m^2"),
+        ("kgm2", "kg.m^2"),
+        ("kNm", "kN.m"),
+        ("rad/Nm", "rad/(N.m)"),
+        ("W/m2", "W/m^2"),
+        ("m3/s", "m^3/s"),
+    ] {
+        let text = format!("model M {{ param k = 3 [{written}]; output y = k; }}");
+        says(&text, &["LGM0204"], &[&format!("write `[{meant}]`")]);
+        says(&text.replace(written, meant), &[], &[]);
+    }
+    says(
+        "model M { param k = 3 [Nf]; output y = k; }",
+        &["LGM0204"],
+        &["write `nF`"],
+    );
+}
+
+#[test]
+fn a_kind_without_its_ending_leads_to_the_source() {
+    for (kind, domain) in [
+        ("Force", "translational"),
+        ("Torque", "rotational"),
+        ("Voltage", "electrical"),
+        ("Pressure", "fluid"),
+    ] {
+        let text = format!("model M {{ node x : {domain}; s : {kind}(1) gnd -> x; d : DType(1) x -> gnd; }}");
+        says(&text, &["LGM0149"], &[&format!("did you mean `{kind}Source`?")]);
+    }
+}
+
+#[test]
+fn an_output_that_is_read_leads_to_a_signal() {
+    let text = "model M { node x : translational; m : Mass(1) x -> gnd; output v = across(m); output w = 2*v; }";
+    says(text, &["LGM0110"], &["declare `signal v = ..;`, and `output v = v;`"]);
+}
+
+#[test]
+fn a_unit_behind_a_state_is_no_index_though_an_element_has_its_name() {
+    let text = "model M { node x : translational; m : Mass(1) x -> gnd; state vo [m] = int(across(m)); }";
+    says(
+        text,
+        &["LGM0155"],
+        &["write `vo` alone: its unit follows from its value"],
+    );
+}
+
+#[test]
+fn a_bond_into_a_source_is_drawn_the_other_way_round() {
+    for source in ["Se", "Sf"] {
+        let text = format!("model M {{ one A; S : {source}(1); R1 : R(3); A -> S; A -> R1; }}");
+        says(&text, &["LGM0315"], &["must point away from it", "`S -> J;`"]);
+    }
+}
+
+const CONTROLLER: &str = "model Speed {
+  param J = 0.01 [kg.m^2];
+  input ref [rad/s] = 10;
+  node shaft : rotational;
+  signal e = ref - across(rotor);
+  state ie = int(e);
+  motor : TorqueSource(KP*e + KI*ie) gnd -> shaft;
+  rotor : Inertia(J) shaft -> gnd;
+  output w = across(rotor);
+}";
+
+#[test]
+fn a_controller_without_units_is_offered_that_of_its_integral_gain() {
+    let text = "model Speed { input ref [m/s] = 10; node x : translational; m : Mass(2) x -> gnd;
+  signal e = ref - across(m); state ie = int(e); f : ForceSource(KP*e + 7*ie) gnd -> x; output v = across(m); }";
+    says(&text.replace("KP", "0.5 [N.s/m]"), &["LGM0209"], &["`7 [N/m]`"]);
+    let (_, shown) = found(&text.replace("KP", "0.5"));
+    assert!(shown.contains("`7 [1/s]`"), "{shown}");
+}
+
+#[test]
+fn a_torque_is_no_energy() {
+    let text = CONTROLLER
+        .replace("KP", "0.5 [N.m.s/rad]")
+        .replace("KI", "7 [N.m.s/rad]");
+    let (_, shown) = found(&text);
+    assert!(shown.contains("[N.m]") && !shown.contains("[J]"), "{shown}");
+    let (equations, _) = ran(
+        "model T { node a : rotational; J : Inertia(1) a -> gnd; k : TorsionSpring(2) a -> gnd; output t = -through(k); }",
+        &["equations", "m.lgm"],
+        0,
+    );
+    assert!(equations.lines().any(|line| line.trim() == "t N.m"), "{equations}");
+}
+
+/// `fx[1]` beside a unit that does not fit was an error, `write fx[1]`; so was one within a sum.
+#[test]
+fn an_entry_of_a_signal_is_shown_beside_a_unit_that_does_not_fit() {
+    let text = "model A {
+  node p[2] vector : translational;
+  state r = int(across(p)), start = [1, 2];
+  stars : Mass(diag([1, 2])) p -> gnd;
+  for i in 1:2 { signal fx[i] = -i*r[i]; }
+  pull : ForceSource([FIRST, fx[2]]) gnd -> p;
+  output v = across(p);
+}";
+    for first in ["fx[1]", "sum(i in 1:2, fx[i])", "list(i in 1:2, fx[i])[2]"] {
+        says(
+            &text.replace("FIRST", first),
+            &["LGM0209", "LGM0209"],
+            &["`F` is given in [m], but is declared in [N]"],
+        );
+    }
+}
+
+#[test]
+fn the_help_for_a_storage_whose_value_changes_names_the_port_that_is_missing() {
+    let text = "model G { node e : electrical; input w = 1; r : Resistor(1) e -> gnd; C : Capacitor(1 + w) e -> gnd; }";
+    says(text, &["LGM0410"], &["with a port for what changes it", "LGM0413"]);
+}
+
+#[test]
+fn heat_capacities_of_absolute_temperatures_need_a_start() {
+    let text = "model R { input To [K] = 293; node a, o : thermal; w : TemperatureSource(To) o -> gnd; r : ThermalResistor(0.1) o -> a;
+  c : ThermalCapacitor(5000) a -> gnd; output T = across(c); }";
+    says(
+        text,
+        &["LGM0451"],
+        &["the temperature of `c` begins at 0 K", "start = 293"],
+    );
+    says(&text.replace("a -> gnd; o", "a -> gnd, start = 280; o"), &[], &[]);
+    // Temperatures above those of the surroundings begin at 0, and what a source holds begins where the source does.
+    says(&text.replace("293", "20"), &[], &[]);
+    let (_, shown) = found(&text.replace("a -> gnd; o", "o -> gnd; d : HeatSource(1) gnd -> a; o"));
+    assert!(!shown.contains("LGM0451"), "{shown}");
+}
+
+#[test]
+fn gears_that_lock_each_other_are_named() {
+    let text = "model E { param r = 1; node a, b, c : rotational; J : Inertia(1) a -> gnd; K : Inertia(2) c -> gnd;
+  g1 : Transformer(2) a -> gnd, b -> gnd; g2 : Transformer(3) b -> gnd, c -> gnd; g3 : Transformer(r) c -> gnd, a -> gnd;
+  h : Transformer(5) c -> gnd, d -> gnd; node d : rotational; L : Inertia(1) d -> gnd;
+  m : TorqueSource(1) gnd -> a; output w = across(J); }";
+    says(text, &["LGM0323"], &["`g1`, `g2` and `g3` lock each other"]);
+    // Around this ring the ratios multiply to 1, and it turns.
+    says(&text.replace("r = 1;", "r = 1/6;"), &["LGM0322"], &[]);
+}
+
+/// Runs a command on a text, and gives what it wrote to standard output and to standard error.
+#[track_caller]
+fn ran(text: &str, words: &[&str], code: i32) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let run = lgm(folder.path(), words);
+    ends_with(&run, code);
+    (out(&run), err(&run))
+}
+
+const HARD: &str = "element Hard(k) : translational { through = k*int(across)^3; }
+model H { node x : translational; m : Mass(1) x -> gnd, start = 1; h : Hard(2) x -> gnd; f : ForceSource(sin(time)) gnd -> x; output v = across(m); }";
+
+#[test]
+fn modes_of_what_is_not_linear_offer_to_linearize() {
+    let (_, said) = ran(HARD, &["modes", "m.lgm"], 1);
+    assert!(
+        said.contains("LGM0930") && said.contains("write `--linearize`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_picture_comes_without_rows() {
+    let (rows, _) = ran(HARD, &["simulate", "m.lgm", "--stop", "1", "--plot", "a.svg"], 0);
+    assert!(rows.is_empty(), "{rows}");
+}
+
+/// Five time constants of 2 s, as `lgm simulate` runs without a stop.
+#[test]
+fn an_emitted_program_runs_as_long_as_simulate_does() {
+    let text = "model L { node x : translational; m : Mass(2) x -> gnd; d : Damper(1) x -> gnd; f : ForceSource(1) gnd -> x; }";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let run = lgm(folder.path(), &["simulate", "m.lgm"]);
+    ends_with(&run, 0);
+    assert!(out(&run).lines().last().unwrap().starts_with("10,"), "{}", out(&run));
+    let emitted = lgm(folder.path(), &["emit", "m.lgm", "--target", "python", "-o", "code"]);
+    ends_with(&emitted, 0);
+    assert!(err(&emitted).contains("LGM0936"), "{}", err(&emitted));
+    let page = fs::read_to_string(folder.path().join("code/README.md")).unwrap();
+    assert!(page.contains("`python l.py > run.csv`"), "{page}");
+}
+
+#[test]
+fn what_depends_on_time_is_left_out_of_matrices_alone() {
+    let text = HARD.replace("h : Hard(2)", "h : Spring(2)");
+    let (_, said) = ran(&text, &["simulate", "m.lgm", "--stop", "1", "-o", "a.csv"], 0);
+    assert!(!said.contains("LGM0504"), "{said}");
+    let (_, said) = ran(&text, &["equations", "m.lgm", "--numeric"], 0);
+    assert!(said.contains("LGM0504"), "{said}");
+}
