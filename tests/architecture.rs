@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "source",
     "syntax",
     "algebra",
@@ -20,6 +20,7 @@ const PURE: [&str; 12] = [
     "model",
     "elaborate",
     "equations",
+    "analysis",
     "explain",
     "draw",
     "compilation",

@@ -151,7 +151,7 @@ fn algebraic_loops_are_those_of_the_resistors() {
 }
 
 /// What is printed in the root of the repository, as on the page.
-fn printed(line: &str) -> String {
+pub fn printed(line: &str) -> String {
     let arguments = line.split_whitespace().skip(1);
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_lgm"))
         .args(arguments)

@@ -128,7 +128,7 @@ fn every_command_has_a_manual_page() {
     for command in commands(folder.path()) {
         let text = page(&format!("lgm-{command}.1"));
         assert!(
-            text.contains(".SH SYNOPSIS") && text.contains(&format!("lgm {command}")),
+            text.contains(".SH SYNOPSIS") && text.contains(&format!("lgm {}", command.replace('-', "\\-"))),
             "{text}"
         );
     }

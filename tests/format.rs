@@ -1,7 +1,7 @@
 //! The formatter: the style of docs/language.md, and what it must never do to any text.
 
 #[path = "../fuzz/src/checks/mod.rs"]
-mod checks;
+pub(crate) mod checks;
 mod command;
 mod properties;
 mod style;

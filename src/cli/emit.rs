@@ -4,10 +4,12 @@ use super::folder::{write_archive, write_folder};
 use super::library::add_library;
 use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
+use super::simulate::length_by_modes;
+use crate::Whole;
 use crate::cli::outcome::Outcome;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lgm_emit::code::{self, CodeOptions, Origin, Target};
-use lgm_equations::Options;
+use lgm_equations::{Options, StateSystem};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -97,17 +99,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return report::outcome(&diagnostics);
     }
     // Parameters stay symbols, so that they can be changed when the code runs.
-    let wanted = Options {
-        symbolic: true,
-        numeric: false,
-        ..Options::default()
-    };
-    let compiled = arguments
-        .model
-        .compiled(&arguments.states, &LinearizeArguments::default(), wanted);
-    let (map, system) = match compiled {
-        Ok(compiled) => compiled,
-        Err(outcome) => return outcome,
+    let wanted = Options::default();
+    let texts = SourceMap::default();
+    let (states, linearize) = (&arguments.states, LinearizeArguments::default());
+    let (map, whole, mut diagnostics) = (arguments.model).compile_whole(texts, states, &linearize, wanted, Vec::new());
+    let whole = whole.map(|whole| with_length(whole, arguments.target, &mut diagnostics));
+    report::print(&map, &diagnostics);
+    let (Some(system), Outcome::Success) = (whole, report::outcome(&diagnostics)) else {
+        return report::outcome(&diagnostics);
     };
     let options = CodeOptions {
         float: arguments.float,
@@ -141,6 +140,20 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             report::outcome(&diagnostics)
         }
     }
+}
+
+/// The equations with a time to stop at: programs run as long as `lgm simulate` does if nobody says how long.
+fn with_length(whole: Whole, target: Target, diagnostics: &mut Vec<Diagnostic>) -> StateSystem {
+    let Whole { model, mut system, .. } = whole;
+    let runs = !matches!(target, Target::Latex | Target::Json);
+    if runs && system.experiment.stop.is_none() {
+        let start = system.experiment.start.unwrap_or(0.0);
+        let length = length_by_modes(&model, &system, start, diagnostics);
+        // Without modes to choose a time by, the program asks for one when it is run.
+        system.experiment.stop = length.ok().map(|length| start + length);
+    }
+    system.numeric = None;
+    system
 }
 
 /// Whether a name ends as those of FMUs do.

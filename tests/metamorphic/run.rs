@@ -49,6 +49,8 @@ pub struct Rows {
     pub first: Vec<f64>,
     /// For each output, the most that it would move in any row if each state moved by its own size; empty where nobody looked.
     pub by_states: Vec<f64>,
+    /// The codes of what the run remarked.
+    pub notes: Vec<String>,
 }
 
 impl Rows {
@@ -75,6 +77,7 @@ impl Rows {
             values: self.values.iter().step_by(stride).cloned().collect(),
             first: self.first.clone(),
             by_states: self.by_states.clone(),
+            notes: self.notes.clone(),
         }
     }
 }
@@ -244,7 +247,10 @@ pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>
         };
         let until = Until(Instant::now() + TIME);
         match simulate(system, &kernels, &parameters, &inputs, &plan, &mut sink, &until) {
-            Ok(_) => Ok(rows),
+            Ok(summary) => {
+                rows.notes = summary.notes.iter().map(|note| note.code.to_string()).collect();
+                Ok(rows)
+            }
             Err(failure) if failure.kind == FailureKind::TooManySteps || failure.is_stop() => Err(Fault::Slow),
             Err(failure) => Err(Fault::Failed(format!("{:?} at {} s", failure.kind, failure.time))),
         }

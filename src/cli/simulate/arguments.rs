@@ -8,7 +8,6 @@ use clap::ValueEnum;
 use lgm_emit::rows::TableFormat;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs a model over time.
@@ -122,9 +121,8 @@ impl Arguments {
         self.plot.is_some() || self.html.is_some()
     }
 
-    /// Whether rows are written at all: a picture alone does not fill a person's terminal with numbers.
+    /// Whether rows are written at all: who asks for a picture alone gets no numbers beside it.
     pub(super) fn writes_rows(&self) -> bool {
-        use std::io::IsTerminal;
-        self.output.is_some() || self.format.is_some() || !self.draws() || !io::stdout().is_terminal()
+        self.output.is_some() || self.format.is_some() || !self.draws()
     }
 }

@@ -70,6 +70,18 @@ fn parts(failure: &Failure) -> Parts {
 /// Where the steps of a method come to nothing.
 fn parts_of_steps(failure: &Failure) -> Parts {
     let of = |with: &str, alone: &str| of(failure, with, alone);
+    if failure.blame.as_ref().is_some_and(|blame| blame.is_undetermined) {
+        let code = match failure.kind {
+            FailureKind::TooManySteps | FailureKind::NoHeadway(_) => Code::LGM1008,
+            _ => Code::LGM1001,
+        };
+        return (
+            code,
+            of("within the tolerance, the states do not determine", ""),
+            "an element that blocks determines its voltage or pressure by next to nothing: lay a large resistor beside it, such as \
+             `Resistor(1e9 [ohm])`",
+        );
+    }
     match &failure.kind {
         FailureKind::StepTooSmall => (
             Code::LGM1001,
@@ -102,7 +114,8 @@ fn parts_of_steps(failure: &Failure) -> Parts {
                 "a condition changes again and again within no time, and with it the rate of",
                 "a condition changes again and again within no time",
             ),
-            "give the condition a hysteresis, or smooth what it switches",
+            "write a steep law for the jump, such as `tanh(v/v0)` for `sign(v)`, or give the condition a hysteresis; where a limit stops an \
+             integral, let it follow the limit: `int(e - (u - limited)/T)`",
         ),
         FailureKind::TooManySteps => (
             Code::LGM1008,
@@ -195,12 +208,13 @@ fn parts_of_points(failure: &Failure) -> Parts {
             "look at the laws of the loop: they may contradict each other at this point",
         ),
         FailureKind::StorageWouldJump => (
-            Code::LGM1003,
+            Code::LGM0450,
             of(
-                "the law is satisfied by no value near the last one, and another would need charge or momentum from nowhere, of",
-                "the laws are satisfied by no value near the last one, and another would need charge or momentum from nowhere",
+                "limit point: what is stored can change no further little by little, by the law of",
+                "limit point: what is stored can change no further little by little",
             ),
-            "let this storage have a state of its own: `--retain` with its name",
+            "a small resistance in series with a capacitor or an inductor, or a small damper beside a mass or a spring, makes the model \
+             regular",
         ),
         FailureKind::ChainNotClosed => (
             Code::LGM1003,

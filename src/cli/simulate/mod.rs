@@ -16,6 +16,7 @@ mod vary;
 mod watch;
 
 pub(super) use arguments::Arguments;
+pub(super) use plan::length_by_modes;
 
 use super::disk::write_result;
 use super::request::LinearizeArguments;
@@ -78,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let length = match arguments.plan.is_endless(&system.experiment) {
         true => {
             let start = arguments.plan.start(&system.experiment);
-            plan::length_by_modes(&model, &system, start, &mut diagnostics)
+            length_by_modes(&model, &system, start, &mut diagnostics)
         }
         // Not asked for.
         false => Ok(0.0),

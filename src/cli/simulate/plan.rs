@@ -2,8 +2,8 @@
 
 use crate::cli::report::misuse;
 use lgm_algebra::expr::ExprId;
+use lgm_analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
 use lgm_equations::StateSystem;
-use lgm_equations::analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, expression};
 use lgm_model::{Experiment, Model};
 use lgm_simulate::{Method, Plan};
@@ -166,7 +166,7 @@ impl PlanArguments {
 }
 
 /// How long a run is to be of which nobody says when it stops, with a remark that says so; or why that cannot be found.
-pub(super) fn length_by_modes(
+pub(in crate::cli) fn length_by_modes(
     model: &Model,
     system: &StateSystem,
     start: f64,
