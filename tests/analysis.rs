@@ -1,5 +1,6 @@
 //! Linear analysis from the command line, against closed forms, the records of known answers, and python-control and SciPy.
 
+mod convert;
 mod large;
 mod modes;
 mod responses;

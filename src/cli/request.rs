@@ -264,6 +264,13 @@ impl ModelArguments {
         Compilation::new(&self.disk(), map, root, request)
     }
 
+    /// A text that stands for itself: nothing is set in it.
+    pub(super) fn of_new_text(&self, name: &str, text: &str) -> Compilation {
+        let mut map = SourceMap::default();
+        let root = map.add(name, text, None);
+        Compilation::new(&self.disk(), map, root, Request::default())
+    }
+
     /// FILE, once the folders named by `--include` are known to be there.
     fn read(&self, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
         match self.include.iter().find(|folder| !folder.is_dir()) {

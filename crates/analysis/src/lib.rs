@@ -10,6 +10,7 @@ mod modes;
 mod one_port;
 mod response;
 mod second_order;
+mod single_domain;
 mod state_space;
 mod transfer;
 mod trim;
@@ -27,6 +28,7 @@ pub use one_port::{
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, SecondOrder, second_order};
+pub use single_domain::{Probed, single_domain};
 pub use state_space::{
     Discrete, Hold, Matrix, Reduced, ReductionMethod, StateSpace, Structure, discretize, reduce_order, structure,
 };

@@ -1,27 +1,35 @@
 //! `lgm convert`
 
-use super::one_port::{coefficients, find, kind_word, ratio_json, ratio_text, sources_json};
+use super::one_port::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json};
 use super::polynomials::polynomial;
-use super::shared::{Format, LinearModel, write_json};
+use super::same::same;
+use super::shared::{LinearModel, write_json};
 use crate::Whole;
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};
-use lgm_analysis::{Branch, Conversion, Equivalent, conversion};
+use lgm_analysis::{Branch, Conversion, Equivalent, conversion, single_domain};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// Converts a model to one domain: what lies behind couplers becomes impedances and sources of that domain.
 ///
 /// Impedances are across over through in every domain, so mobilities in mechanics. A coupler becomes a branch and a source of its name: what is
 /// seen from its port if all of the domain is taken away. Several domains are converted one after the other, the farthest first.
+///
+/// `--format lgm` writes a model in this domain alone, with the inputs and outputs of the whole one and the same transfer functions:
+/// impedances that are networks of springs, masses and the like become these, others become states behind a source.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lgm convert examples/dc_motor.lgm --to rotational
-  lgm convert examples/dc_motor.lgm --to electrical --format json")]
+  lgm convert examples/dc_motor.lgm --to electrical --format json
+  lgm convert examples/dc_motor.lgm --to rotational --format lgm -o motor.lgm
+  lgm convert examples/seeds/hydraulic_actuator.lgm --to fluid --format lgm")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
@@ -34,6 +42,17 @@ pub(in crate::cli) struct Arguments {
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    /// A model
+    Lgm,
 }
 
 /// Runs the command.
@@ -43,19 +62,59 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Err(outcome) => return outcome,
     };
     let mut diagnostics = Vec::new();
-    let found = convert(arguments, &whole, &mut diagnostics);
+    let found = match arguments.format {
+        Format::Lgm => model_text(arguments, &whole, &mut diagnostics).map(Found::Text),
+        _ => convert(arguments, &whole, &mut diagnostics).map(|(one, seen)| Found::Parts(Box::new(one), seen)),
+    };
     report::print(&map, &diagnostics);
-    let Some((conversion, seen)) = found else {
+    let Some(found) = found else {
         return match report::outcome(&diagnostics) {
             Outcome::Success => Outcome::Failure,
             outcome => outcome,
         };
     };
-    let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(arguments, &conversion, &seen), out),
-        Format::Text => write_text(arguments, &conversion, &seen, out),
+    let written = write_result(arguments.output.as_deref(), &mut |out| match &found {
+        Found::Text(text) => out.write_all(text.as_bytes()),
+        Found::Parts(conversion, seen) => match arguments.format {
+            Format::Json => write_json(&as_json(arguments, conversion, seen), out),
+            _ => write_text(arguments, conversion, seen, out),
+        },
     });
     report::after_writing(&map, written)
+}
+
+/// What is printed: a text, or the conversion with what is seen behind each coupler.
+enum Found {
+    Text(String),
+    Parts(Box<Conversion>, Vec<Equivalent>),
+}
+
+/// The model in one domain, once it is known to do the same as the whole one.
+fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
+    let found = conversion(&whole.model, &arguments.to);
+    let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let mut reasons = Vec::new();
+    let mut system = |at: usize, test, measures: &[_]| {
+        let behind = &found.behind[at];
+        probed(
+            &arguments.model,
+            (&behind.model, &behind.place),
+            (test, measures, !arguments.numeric),
+            &mut reasons,
+        )
+    };
+    let text = single_domain(&whole.model, &found, &mut system, arguments.numeric);
+    let text = text.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let written = arguments.model.model.of_new_text("converted.lgm", &text);
+    if let Err(reason) = same(&whole.system, &written) {
+        let fault = Diagnostic::error(Code::LGM0718, "the converted model cannot be written as text");
+        let fault = fault.note(reason);
+        let notes = reasons.into_iter().map(|reason: Diagnostic| reason.message);
+        let fault = notes.fold(fault, Diagnostic::note);
+        diagnostics.push(fault.help("read the impedances and sources from `lgm convert` without `--format lgm`"));
+        return None;
+    }
+    Some(text)
 }
 
 fn convert(

@@ -15,4 +15,5 @@ mod converge;
 mod one_port;
 mod polynomials;
 mod realisation;
+mod same;
 pub(in crate::cli) mod shared;

@@ -2,12 +2,36 @@
 
 use super::polynomials::polynomial;
 use super::shared::{LinearModel, formulated};
+use lgm_algebra::expr::SymbolId;
 use lgm_analysis::{Equivalent, EquivalentKind, Place, Ratio, Test, equivalent, probe};
-use lgm_equations::Options;
 use lgm_equations::bond::lower;
+use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
+
+/// The equations of a network with a test at a place, and with outputs for what is measured elsewhere; none where the test cannot be, with
+/// the reasons added.
+pub(super) fn probed(
+    model: &LinearModel,
+    (whole, place): (&Model, &Place),
+    (test, measures, is_symbolic): (Test, &[SymbolId], bool),
+    reasons: &mut Vec<Diagnostic>,
+) -> Option<StateSystem> {
+    let options = Options {
+        states: model.states.request(),
+        symbolic: is_symbolic,
+        ..Options::default()
+    };
+    let mut found = Vec::new();
+    let one = probe(whole, place, test, measures);
+    let system = one.map_err(|fault| found.push(*fault)).ok().and_then(|probe| {
+        let graph = lower(&probe.model);
+        formulated(probe.model, &graph, &options, &model.linearize, &mut found)
+    });
+    reasons.append(&mut found);
+    system.map(|(_, system)| system)
+}
 
 /// The equivalent by a through source at the port; where that cannot be, as at an open end, by an across source.
 pub(super) fn find(
@@ -17,19 +41,10 @@ pub(super) fn find(
     numeric: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Equivalent> {
-    let options = Options {
-        states: model.states.request(),
-        ..Options::default()
-    };
     let mut first: Vec<Diagnostic> = Vec::new();
     for test in [Test::Through, Test::Across] {
         let mut found = Vec::new();
-        let one = probe(whole, place, test).map_err(|fault| found.push(*fault)).ok();
-        let system = one.and_then(|probe| {
-            let graph = lower(&probe.model);
-            formulated(probe.model, &graph, &options, &model.linearize, &mut found)
-        });
-        let result = system.and_then(|(_, system)| {
+        let result = probed(model, (whole, place), (test, &[], true), &mut found).and_then(|system| {
             let found_here = equivalent(&system, test, numeric);
             found_here.map_err(|fault| found.push(*fault)).ok()
         });

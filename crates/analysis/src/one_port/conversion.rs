@@ -1,9 +1,10 @@
 //! A model seen from one domain: what lies behind its couplers as impedances and sources.
 
 use super::probe::Place;
-use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, text};
-use lgm_model::{BondEnd, Connection, Dissipator, DomainId, ElementId, Law, Measure, Model, NodeId, PortId};
-use lgm_model::{StorageForm, Variable};
+use super::without::without;
+use lgm_algebra::expr::{ExprId, SymbolKind, text};
+use lgm_model::{BondEnd, Connection, Dissipator, DomainId, ElementId, Law, Model, NodeId, Port, PortId};
+use lgm_model::{JunctionKind, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -21,19 +22,49 @@ pub struct Step {
 /// A branch of the domain with its impedance over the parameters, as coefficients of descending powers of s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
+    /// The element.
+    pub element: ElementId,
     /// The element's name.
     pub name: String,
     /// Its ends; none is the reference.
     pub ends: (Option<String>, Option<String>),
+    /// For a passive element what it is, and its value: C, L or R of the generic law, or 1 over it.
+    pub(crate) part: Option<Part>,
     /// Numerator and denominator; none for a source.
     pub impedance: Option<(Vec<ExprId>, Vec<ExprId>)>,
     /// For a source, whether it gives the across variable, and its value.
     pub source: Option<(bool, ExprId)>,
 }
 
+/// What an element does with its across and through variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `through = C der(across)`
+    AType,
+    /// `across = L der(through)`
+    TType,
+    /// `across = R through`
+    DType,
+}
+
+/// What a passive element of one domain is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) kind: Kind,
+    pub(crate) value: ExprId,
+    /// Whether the value is 1 over that of the generic law.
+    pub(crate) is_inverse: bool,
+}
+
 /// What is behind one coupler: a model without the domain's own elements, and the ends from which it is seen.
 #[derive(Clone, Debug)]
 pub struct Behind {
+    /// The coupler.
+    pub element: ElementId,
+    /// Its port in the domain.
+    pub port: PortId,
+    /// Whether the across variable of the port counts from the second end to the first.
+    pub is_flipped: bool,
     /// The coupler's name.
     pub name: String,
     /// Its ends in the domain.
@@ -63,9 +94,37 @@ fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
+/// The domain of a port; of a bond's end at a node of a linear graph, that of the node.
+pub(crate) fn domain_of(model: &Model, port: &Port) -> Option<DomainId> {
+    port.domain.or_else(|| {
+        let node = &model.nodes[bonded_node(model, port)?.0.index()];
+        node.domain.filter(|_| node.is_graph_node)
+    })
+}
+
+/// The node at the other end of a port's bond, and whether the bond leads to it.
+fn bonded_node(model: &Model, port: &Port) -> Option<(NodeId, bool)> {
+    let Connection::Bond(bond) = port.connection else {
+        return None;
+    };
+    let bond = &model.bonds[bond.index()];
+    match (bond.tail, bond.head) {
+        (BondEnd::Node(node), BondEnd::Port(_)) => Some((node, false)),
+        (BondEnd::Port(_), BondEnd::Node(node)) => Some((node, true)),
+        _ => None,
+    }
+}
+
+/// Whether a variable of a port is its across variable.
+pub(crate) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool {
+    let domain = domain_of(model, &model.ports[port.index()]);
+    let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
+    (variable == Variable::Effort) == effort_is_across
+}
+
 /// The parts of a model as they are seen from one of its domains.
 pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnostic>> {
-    let used: FxHashSet<DomainId> = model.ports.iter().filter_map(|port| port.domain).collect();
+    let used: FxHashSet<DomainId> = model.ports.iter().filter_map(|port| domain_of(model, port)).collect();
     let known = (0..model.domains.len() as u32)
         .map(DomainId)
         .filter(|id| used.contains(id));
@@ -94,7 +153,7 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
     let ids = || (0..model.elements.len() as u32).map(ElementId);
     for id in ids() {
         let ports: Vec<PortId> = model.ports_of(id).collect();
-        let inside = |port: &&PortId| model.ports[port.index()].domain == Some(own);
+        let inside = |port: &&PortId| domain_of(model, &model.ports[port.index()]) == Some(own);
         match (&ports[..], ports.iter().filter(inside).count()) {
             (_, 0) => {}
             ([port], 1) => found.branches.push(branch(&mut found.model, id, *port)?),
@@ -129,11 +188,18 @@ fn end_name(model: &Model, node: Option<NodeId>) -> Option<String> {
 }
 
 fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>), Box<Diagnostic>> {
-    match &model.ports[port.index()].connection {
-        Connection::Branch { from, to, .. } => Ok((*from, *to)),
-        Connection::Bond(_) => Err(refused(
-            "the model has bonds in this domain",
-            "conversion takes branches of a linear graph",
+    let port = &model.ports[port.index()];
+    if let Connection::Branch { from, to, .. } = &port.connection {
+        return Ok((*from, *to));
+    }
+    let found = bonded_node(model, port).map(|(node, is_head)| (&model.nodes[node.index()], node, is_head));
+    match found.filter(|found| found.0.is_graph_node) {
+        // The flow of a bond that leads to a junction of one flow is that of the junction; its port has the negative of it.
+        Some((kind, node, true)) if kind.kind == JunctionKind::One => Ok((None, Some(node))),
+        Some((_, node, _)) => Ok((Some(node), None)),
+        None => Err(refused(
+            "the model has bonds between elements in this domain",
+            "conversion takes branches and bonds at the nodes of a linear graph",
         )),
     }
 }
@@ -141,31 +207,41 @@ fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>),
 /// An element of the domain as a branch.
 fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<Branch, Box<Diagnostic>> {
     let (from, to) = ends(model, port)?;
-    let domain = model.ports[port.index()].domain;
-    let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
+    let effort_is_across = is_across(model, port, Variable::Effort);
     let is_across = |variable: Variable| (variable == Variable::Effort) == effort_is_across;
     let exprs = &mut model.exprs;
     let (one, zero) = (exprs.one(), exprs.zero());
     let mut source = None;
+    let mut part = None;
+    let mut of = |kind: Kind, value: ExprId, is_inverse: bool| {
+        part = Some(Part {
+            kind,
+            value,
+            is_inverse,
+        });
+        let whole = match kind {
+            Kind::AType => (vec![one], vec![value, zero]),
+            Kind::TType => (vec![value, zero], vec![one]),
+            Kind::DType => (vec![value], vec![one]),
+        };
+        Some(match (is_inverse, kind) {
+            (false, _) => whole,
+            (true, Kind::AType) => (vec![value], vec![one, zero]),
+            (true, Kind::TType) => (vec![one, zero], vec![value]),
+            (true, Kind::DType) => (vec![one], vec![value]),
+        })
+    };
     let impedance = match &model.elements[id.index()].law {
         Law::Storage { co_energy, value, form } => {
-            let value = value.entries[0];
-            // across/through: 1/(C s) of an A-type, L s of a T-type.
-            Some(match (is_across(*co_energy), form) {
-                (true, StorageForm::Direct) => (vec![one], vec![value, zero]),
-                (true, StorageForm::Inverse) => (vec![value], vec![one, zero]),
-                (false, StorageForm::Direct) => (vec![value, zero], vec![one]),
-                (false, StorageForm::Inverse) => (vec![one, zero], vec![value]),
-            })
+            let kind = if is_across(*co_energy) {
+                Kind::AType
+            } else {
+                Kind::TType
+            };
+            of(kind, value.entries[0], *form == StorageForm::Inverse)
         }
-        Law::Dissipator(Dissipator::Resistance(matrix)) => Some(match effort_is_across {
-            true => (vec![matrix.entries[0]], vec![one]),
-            false => (vec![one], vec![matrix.entries[0]]),
-        }),
-        Law::Dissipator(Dissipator::Conductance(matrix)) => Some(match effort_is_across {
-            true => (vec![one], vec![matrix.entries[0]]),
-            false => (vec![matrix.entries[0]], vec![one]),
-        }),
+        Law::Dissipator(Dissipator::Resistance(matrix)) => of(Kind::DType, matrix.entries[0], !effort_is_across),
+        Law::Dissipator(Dissipator::Conductance(matrix)) => of(Kind::DType, matrix.entries[0], effort_is_across),
         Law::Source { given, values } => {
             source = Some((is_across(*given), values[0]));
             None
@@ -176,6 +252,8 @@ fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<Branch, Box<
         }
     };
     Ok(Branch {
+        element: id,
+        part,
         name: model.element_name(id),
         ends: (end_name(model, from), end_name(model, to)),
         impedance,
@@ -189,94 +267,24 @@ fn behind(model: &Model, own: DomainId, coupler: ElementId, port: PortId) -> Res
         let message = format!("`{}` is no coupler without losses", model.element_name(coupler));
         return Err(refused(&message, "conversion takes transformers and gyrators"));
     }
-    let (from, to) = ends(model, port)?;
+    // A bond has no ends of its own: what it leads to is seen from its node.
+    let (from, to, is_flipped) = match (ends(model, port)?, &model.ports[port.index()].connection) {
+        ((None, to), Connection::Bond(_)) => (to, None, true),
+        ((from, to), _) => (from, to, false),
+    };
     let is_removed = |id: ElementId| {
-        let touches = model
-            .ports_of(id)
-            .any(|port| model.ports[port.index()].domain == Some(own));
-        id != coupler && touches
+        let mut ports = model.ports_of(id);
+        id != coupler && ports.any(|port| domain_of(model, &model.ports[port.index()]) == Some(own))
     };
     Ok(Behind {
+        element: coupler,
+        port,
+        is_flipped,
         name: model.element_name(coupler),
         ends: (end_name(model, from), end_name(model, to)),
-        model: without(model, &is_removed)?,
+        model: without(model, own, &is_removed)?,
         place: Place::Nodes(from, to),
     })
-}
-
-/// The model without some of its elements.
-fn without(model: &Model, is_removed: &dyn Fn(ElementId) -> bool) -> Result<Model, Box<Diagnostic>> {
-    let mut rest = model.clone();
-    let mut places: Vec<Option<PortId>> = vec![None; model.ports.len()];
-    let mut owners: Vec<Option<ElementId>> = vec![None; model.elements.len()];
-    (rest.elements, rest.ports) = (Vec::new(), Vec::new());
-    for (index, element) in model.elements.iter().enumerate() {
-        let id = ElementId(index as u32);
-        if is_removed(id) {
-            continue;
-        }
-        let own = ElementId(rest.elements.len() as u32);
-        owners[index] = Some(own);
-        let first = rest.ports.len() as u32;
-        for port in model.ports_of(id) {
-            places[port.index()] = Some(PortId(rest.ports.len() as u32));
-            let mut port = model.ports[port.index()].clone();
-            port.element = own;
-            rest.ports.push(port);
-        }
-        let mut element = element.clone();
-        element.ports = first..rest.ports.len() as u32;
-        rest.elements.push(element);
-    }
-    let mut gone: FxHashSet<SymbolId> = FxHashSet::default();
-    rest.measures.clear();
-    for (symbol, measure) in &model.measures {
-        let moved = match *measure {
-            Measure::PortEffort(port) => places[port.index()].map(Measure::PortEffort),
-            Measure::PortFlow(port) => places[port.index()].map(Measure::PortFlow),
-            other => Some(other),
-        };
-        match moved {
-            Some(measure) => rest.measures.push((*symbol, measure)),
-            None => {
-                gone.insert(*symbol);
-            }
-        }
-    }
-    for bond in &mut rest.bonds {
-        for end in [&mut bond.tail, &mut bond.head] {
-            if let BondEnd::Port(port) = end {
-                let message = "an element of the domain is joined by bonds";
-                let moved = places[port.index()];
-                *port = moved.ok_or_else(|| refused(message, "conversion takes branches of a linear graph"))?;
-            }
-        }
-    }
-    rest.outputs.clear();
-    rest.start_conditions.clear();
-    let depends = |roots: &[ExprId]| model.exprs.symbols_of(roots).iter().any(|symbol| gone.contains(symbol));
-    rest.signals.retain(|signal| !depends(&[signal.value]));
-    let count = rest.integrals.len();
-    rest.integrals.retain_mut(|integral| {
-        let owner = integral.owner.map(|owner| owners[owner.index()]);
-        if let Some(moved) = owner {
-            integral.owner = moved;
-        }
-        owner != Some(None) && !depends(&[integral.rate])
-    });
-    let is_controlled = rest.elements.iter().any(|element| match &element.law {
-        Law::Source { values, .. } => depends(values),
-        Law::Coupler { matrix, .. } => depends(&matrix.entries),
-        Law::Nonlinear(law) => depends(&law.residuals),
-        _ => false,
-    });
-    if is_controlled || rest.integrals.len() < count && !gone.is_empty() {
-        return Err(refused(
-            "what is behind a coupler is controlled by variables of the domain",
-            "conversion takes networks that act on each other by couplers alone",
-        ));
-    }
-    Ok(rest)
 }
 
 /// The couplers on the ways out of a domain, the farthest first, with what each makes of the impedance behind it.
@@ -291,7 +299,7 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
             let id = ElementId(index);
             let ports: Vec<PortId> = model.ports_of(id).collect();
             let [a, b] = ports[..] else { continue };
-            let of = |port: PortId| model.ports[port.index()].domain;
+            let of = |port: PortId| domain_of(model, &model.ports[port.index()]);
             if !matches!(model.elements[id.index()].law, Law::Coupler { .. }) || found.iter().any(|step| step.1 == id) {
                 continue;
             }
@@ -322,11 +330,6 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
 /// What a coupler makes of the impedance behind it, across over through on both sides.
 fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     let first = PortId(model.elements[id.index()].ports.start);
-    let is_across = |model: &Model, port: PortId, variable: Variable| {
-        let domain = model.ports[port.index()].domain;
-        let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
-        (variable == Variable::Effort) == effort_is_across
-    };
     let Law::Coupler { input, output, matrix } = model.elements[id.index()].law.clone() else {
         return String::new();
     };

@@ -3,7 +3,9 @@
 mod conversion;
 mod equivalent;
 mod probe;
+mod without;
 
 pub use conversion::{Behind, Branch, Conversion, Step, conversion};
+pub(crate) use conversion::{Kind, domain_of, is_across};
 pub use equivalent::{Equivalent, EquivalentKind, Ratio, equivalent};
 pub use probe::{Place, Probe, Test, probe};

@@ -1,6 +1,6 @@
 //! A source at a port, to see the network from there.
 
-use lgm_algebra::expr::SymbolKind;
+use lgm_algebra::expr::{SymbolId, SymbolKind};
 use lgm_model::{
     Connection, Element, ElementId, Input, Law, Measure, Model, NodeId, Output, Path, PathId, Port, PortId,
 };
@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-fn refused(message: &str, help: &str) -> Box<Diagnostic> {
+pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
@@ -97,8 +97,8 @@ fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
     }))
 }
 
-/// The model with a source at a place.
-pub fn probe(model: &Model, place: &Place, test: Test) -> Result<Probe, Box<Diagnostic>> {
+/// The model with a source at a place, and outputs for what is measured elsewhere behind that of the port.
+pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) -> Result<Probe, Box<Diagnostic>> {
     let mut changed = model.clone();
     let symbol = changed.exprs.new_symbol("test", SymbolKind::Input);
     let value = changed.exprs.symbol(symbol);
@@ -179,9 +179,25 @@ pub fn probe(model: &Model, place: &Place, test: Test) -> Result<Probe, Box<Diag
         unit: None,
         span: model.span,
     }];
+    add_outputs(&mut changed, measures);
     changed.experiment = None;
     changed.start_conditions.clear();
     Ok(Probe { model: changed, test })
+}
+
+/// Outputs for what is measured.
+fn add_outputs(model: &mut Model, measures: &[SymbolId]) {
+    for (at, symbol) in measures.iter().enumerate() {
+        let name = format!("measure{at}");
+        let output = Output {
+            name: name.as_str().into(),
+            value: model.exprs.symbol(*symbol),
+            written: name.as_str().into(),
+            unit: None,
+            span: model.span,
+        };
+        model.outputs.push(output);
+    }
 }
 
 fn model_ports(model: &Model, element: ElementId) -> impl Iterator<Item = PortId> + use<> {

@@ -166,6 +166,11 @@ impl Functions {
         self.field.exhausted()
     }
 
+    /// The field, the arena, the variable s and the functions, inputs outermost.
+    pub(crate) fn into_parts(self) -> (RationalFunctions, Exprs, Variable, Vec<RationalFunction>) {
+        (self.field, self.exprs, self.s, self.list)
+    }
+
     /// Coefficients of descending powers of s.
     pub(crate) fn written(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
         let function = &self.list[at];

@@ -1,0 +1,133 @@
+//! A model without some of its elements.
+
+use super::probe::refused;
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_model::{BondEnd, BondId, Connection, DomainId, ElementId, Law, Measure, Model, PortId};
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+
+/// Where things of the model are in the one without the elements; none where they are gone.
+struct Places {
+    ports: Vec<Option<PortId>>,
+    elements: Vec<Option<ElementId>>,
+    bonds: Vec<Option<BondId>>,
+}
+
+/// The model without some of its elements of a domain, and without what is measured of them; an error where what is left is controlled by
+/// them.
+pub(super) fn without(
+    model: &Model,
+    domain: DomainId,
+    is_removed: &dyn Fn(ElementId) -> bool,
+) -> Result<Model, Box<Diagnostic>> {
+    let mut rest = model.clone();
+    let places = elements_and_bonds(model, &mut rest, is_removed);
+    let mut gone: FxHashSet<SymbolId> = FxHashSet::default();
+    rest.measures.clear();
+    for (symbol, measure) in &model.measures {
+        let moved = match *measure {
+            Measure::PortEffort(port) => places.ports[port.index()].map(Measure::PortEffort),
+            Measure::PortFlow(port) => places.ports[port.index()].map(Measure::PortFlow),
+            Measure::BondEffort(bond) => places.bonds[bond.index()].map(Measure::BondEffort),
+            Measure::BondFlow(bond) => places.bonds[bond.index()].map(Measure::BondFlow),
+            Measure::Common(node) if model.nodes[node.index()].domain == Some(domain) => None,
+            other => Some(other),
+        };
+        match moved {
+            Some(measure) => rest.measures.push((*symbol, measure)),
+            None => {
+                gone.insert(*symbol);
+            }
+        }
+    }
+    rest.outputs.clear();
+    rest.start_conditions.clear();
+    let depends = |roots: &[ExprId], gone: &FxHashSet<SymbolId>| {
+        let mut symbols = model.exprs.symbols_of(roots).into_iter();
+        symbols.any(|symbol| gone.contains(&symbol))
+    };
+    // What integrates something that is gone is gone too.
+    loop {
+        let is_lost = |integral: &lgm_model::Integral, gone: &FxHashSet<SymbolId>| {
+            let owner = integral.owner.map(|owner| places.elements[owner.index()]);
+            owner == Some(None) || depends(&[integral.rate], gone)
+        };
+        let lost: Vec<SymbolId> = rest
+            .integrals
+            .iter()
+            .filter(|integral| is_lost(integral, &gone))
+            .map(|integral| integral.symbol)
+            .collect();
+        if lost.is_empty() {
+            break;
+        }
+        rest.integrals.retain(|integral| !lost.contains(&integral.symbol));
+        gone.extend(lost);
+    }
+    for integral in &mut rest.integrals {
+        integral.owner = integral.owner.and_then(|owner| places.elements[owner.index()]);
+    }
+    rest.signals.retain(|signal| !depends(&[signal.value], &gone));
+    let is_controlled = rest.elements.iter().any(|element| match &element.law {
+        Law::Source { values, .. } => depends(values, &gone),
+        Law::Coupler { matrix, .. } => depends(&matrix.entries, &gone),
+        Law::Nonlinear(law) => depends(&law.residuals, &gone),
+        Law::Storage { .. } | Law::Dissipator(_) => false,
+    });
+    match is_controlled {
+        true => Err(refused(
+            "what is behind a coupler is controlled by variables of the domain",
+            "conversion takes networks that act on each other by couplers alone",
+        )),
+        false => Ok(rest),
+    }
+}
+
+fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &dyn Fn(ElementId) -> bool) -> Places {
+    let mut places = Places {
+        ports: vec![None; model.ports.len()],
+        elements: vec![None; model.elements.len()],
+        bonds: vec![None; model.bonds.len()],
+    };
+    (rest.elements, rest.ports, rest.bonds) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, element) in model.elements.iter().enumerate() {
+        let id = ElementId(index as u32);
+        if is_removed(id) {
+            continue;
+        }
+        let own = ElementId(rest.elements.len() as u32);
+        places.elements[index] = Some(own);
+        let first = rest.ports.len() as u32;
+        for port in model.ports_of(id) {
+            places.ports[port.index()] = Some(PortId(rest.ports.len() as u32));
+            let mut port = model.ports[port.index()].clone();
+            port.element = own;
+            rest.ports.push(port);
+        }
+        let mut element = element.clone();
+        element.ports = first..rest.ports.len() as u32;
+        rest.elements.push(element);
+    }
+    for (index, bond) in model.bonds.iter().enumerate() {
+        let moved = |end: BondEnd| match end {
+            BondEnd::Node(node) => Some(BondEnd::Node(node)),
+            BondEnd::Port(port) => places.ports[port.index()].map(BondEnd::Port),
+        };
+        if let (Some(tail), Some(head)) = (moved(bond.tail), moved(bond.head)) {
+            places.bonds[index] = Some(BondId(rest.bonds.len() as u32));
+            rest.bonds.push(lgm_model::Bond {
+                tail,
+                head,
+                ..bond.clone()
+            });
+        }
+    }
+    for port in &mut rest.ports {
+        if let Connection::Bond(bond) = &mut port.connection
+            && let Some(moved) = places.bonds[bond.index()]
+        {
+            *bond = moved;
+        }
+    }
+    places
+}

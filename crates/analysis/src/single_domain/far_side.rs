@@ -1,0 +1,123 @@
+//! Which coupler the parts of a model lie behind, as they are seen from one domain.
+
+use crate::one_port::domain_of;
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_model::{BondEnd, Connection, DomainId, ElementId, Law, Measure, Model, NodeId};
+use rustc_hash::FxHashMap;
+
+/// Sets of elements and nodes that hang together without the domain.
+pub(super) struct FarSide<'m> {
+    model: &'m Model,
+    own: DomainId,
+    parents: Vec<usize>,
+}
+
+impl<'m> FarSide<'m> {
+    /// The parts of a model beside one of its domains.
+    pub(super) fn of(model: &'m Model, own: DomainId) -> FarSide<'m> {
+        let count = model.elements.len() + model.nodes.len();
+        let mut side = FarSide {
+            model,
+            own,
+            parents: (0..count).collect(),
+        };
+        let first_node = model.elements.len();
+        for port in &model.ports {
+            if domain_of(model, port) == Some(own) {
+                continue;
+            }
+            if let Connection::Branch { from, to, .. } = port.connection {
+                for node in [from, to].into_iter().flatten() {
+                    side.join(port.element.index(), first_node + node.index());
+                }
+            }
+        }
+        for bond in &model.bonds {
+            let ends = [bond.tail, bond.head].map(|end| side.place(end));
+            if let [Some(a), Some(b)] = ends {
+                side.join(a, b);
+            }
+        }
+        // What an element is controlled by is joined with it.
+        let owners: FxHashMap<SymbolId, Measure> = model.measures.iter().copied().collect();
+        for index in 0..model.elements.len() {
+            let element = ElementId(index as u32);
+            if side.is_own(element) {
+                continue;
+            }
+            for symbol in model.exprs.symbols_of(&expressions(&model.elements[index].law)) {
+                if let Some(place) = owners.get(&symbol).and_then(|measure| side.place_of(*measure)) {
+                    side.join(index, place);
+                }
+            }
+        }
+        side
+    }
+
+    fn root(&self, mut at: usize) -> usize {
+        while self.parents[at] != at {
+            at = self.parents[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b)] = a.min(b);
+    }
+
+    fn is_own_node(&self, node: NodeId) -> bool {
+        self.model.nodes[node.index()].domain == Some(self.own)
+    }
+
+    /// Whether all ports of an element are in the domain.
+    fn is_own(&self, element: ElementId) -> bool {
+        let mut ports = self.model.ports_of(element);
+        ports.all(|port| domain_of(self.model, &self.model.ports[port.index()]) == Some(self.own))
+    }
+
+    /// The place of an end of a bond, unless it is in the domain.
+    fn place(&self, end: BondEnd) -> Option<usize> {
+        match end {
+            BondEnd::Node(node) if self.is_own_node(node) => None,
+            BondEnd::Node(node) => Some(self.model.elements.len() + node.index()),
+            BondEnd::Port(port) => {
+                let port = &self.model.ports[port.index()];
+                (domain_of(self.model, port) != Some(self.own)).then_some(port.element.index())
+            }
+        }
+    }
+
+    /// The place of what is measured, unless that is in the domain.
+    fn place_of(&self, measure: Measure) -> Option<usize> {
+        match measure {
+            Measure::PortEffort(port) | Measure::PortFlow(port) => self.place(BondEnd::Port(port)),
+            Measure::Common(node) => self.place(BondEnd::Node(node)),
+            Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
+                let bond = &self.model.bonds[bond.index()];
+                self.place(bond.tail).or(self.place(bond.head))
+            }
+        }
+    }
+
+    /// Whether two elements hang together without the domain.
+    pub(super) fn hang_together(&self, a: ElementId, b: ElementId) -> bool {
+        self.root(a.index()) == self.root(b.index())
+    }
+
+    /// Which of some elements hangs together with what is measured.
+    pub(super) fn owner(&self, measure: Measure, couplers: &[ElementId]) -> Option<usize> {
+        let place = self.root(self.place_of(measure)?);
+        couplers.iter().position(|coupler| self.root(coupler.index()) == place)
+    }
+}
+
+/// The expressions of a law that may hold measures.
+fn expressions(law: &Law) -> Vec<ExprId> {
+    match law {
+        Law::Source { values, .. } => values.clone(),
+        Law::Coupler { matrix, .. } => matrix.entries.clone(),
+        Law::Nonlinear(law) => law.residuals.clone(),
+        Law::Storage { .. } | Law::Dissipator(_) => Vec::new(),
+    }
+}

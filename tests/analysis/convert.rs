@@ -1,0 +1,125 @@
+//! Models in one domain: they have the transfer functions of the models that they were made from, and elements of that domain alone.
+
+use super::{json, number, written};
+use crate::support::command::{ends_with, err, lgm, out};
+use serde_json::Value;
+use std::path::Path;
+
+fn converted(file: &str, domain: &str, more: &[&str]) -> String {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = [&["convert", file, "--to", domain, "--format", "lgm"], more].concat();
+    let output = lgm(package, &words);
+    ends_with(&output, 0);
+    out(&output)
+}
+
+/// Magnitudes and phases at some frequencies.
+fn responses(file: &str) -> Value {
+    json(&["response", file, "--omega", "0.01:1e5:40"])["H"].clone()
+}
+
+fn same_responses(text: &str, file: &str) {
+    let scratch = tempfile::tempdir().unwrap();
+    let other = written(scratch.path(), "converted.lgm", text);
+    let (before, after) = (responses(file), responses(other.to_str().unwrap()));
+    for (pair, before) in before.as_object().unwrap() {
+        let after = after[pair].as_array().unwrap_or_else(|| panic!("no {pair} in\n{text}"));
+        let size = before
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|value| number(&value[0]).hypot(number(&value[1])))
+            .fold(0.0, f64::max);
+        for (a, b) in before.as_array().unwrap().iter().zip(after) {
+            let error = (number(&a[0]) - number(&b[0])).hypot(number(&a[1]) - number(&b[1]));
+            assert!(error <= 1e-9 * size, "{pair}: {a} and {b}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn models_in_one_domain_have_the_same_responses() {
+    for (file, domain, others) in [
+        ("examples/dc_motor.lgm", "rotational", "electrical"),
+        ("examples/dc_motor.lgm", "electrical", "rotational"),
+        ("examples/seeds/hydraulic_actuator.lgm", "fluid", "translational"),
+        ("examples/seeds/hydraulic_actuator.lgm", "translational", "fluid"),
+    ] {
+        for more in [&[][..], &["--numeric"]] {
+            let text = converted(file, domain, more);
+            same_responses(&text, file);
+            for gone in ["Transformer", "Gyrator", "GY", &format!(": {others}")] {
+                assert!(!text.contains(gone), "{gone} in\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_motor_seen_from_its_shaft_is_a_spring_and_a_damper() {
+    // L/k^2 is a compliance and R/k^2 the inverse of a friction, in series with the speed u/k.
+    let text = converted("examples/dc_motor.lgm", "rotational", &[]);
+    for part in [
+        "TorsionSpring(K_m^2/L_a)",
+        "RotaryDamper(K_m^2/R_a)",
+        "AngularVelocitySource(u/K_m)",
+        "Inertia(J)",
+    ] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "motor.lgm", &text);
+    let file = file.to_str().unwrap();
+    // The parameters are those of the model: so are the transfer functions over them.
+    let (before, after) = (json(&["transfer", "examples/dc_motor.lgm"]), json(&["transfer", file]));
+    assert_eq!(before, after, "{text}");
+}
+
+#[test]
+fn what_is_no_ladder_becomes_states() {
+    // A bridged network behind a gyrator, of which an output shows the inside.
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Bridged {
+  param k = 2;
+  input F [N] = 0;
+  node x : translational;  node a, b, c : electrical;
+  push : ForceSource(F) gnd -> x;  mass : Mass(3) x -> gnd;  damper : Damper(0.5) x -> gnd;
+  coil : Transformer(k) x -> gnd, a -> gnd;
+  r1 : Resistor(1) a -> b;  r2 : Resistor(2) b -> gnd;  r3 : Resistor(3) a -> c;  r4 : Resistor(5) c -> gnd;
+  bridge : Capacitor(0.7) b -> c;  load : Inductor(0.4) b -> gnd;
+  output v = across(mass);
+  output inside = through(load);
+}";
+    let file = written(scratch.path(), "bridged.lgm", text);
+    let file = file.to_str().unwrap();
+    let text = converted(file, "translational", &[]);
+    assert!(text.contains("state coil_x1"), "{text}");
+    same_responses(&text, file);
+}
+
+#[test]
+fn networks_with_two_ports_are_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Pair {
+  input F [N] = 0;
+  node x, y : translational;  node a : electrical;
+  push : ForceSource(F) gnd -> x;  m1 : Mass(3) x -> gnd;  m2 : Mass(2) y -> gnd;
+  first : Transformer(2) x -> gnd, a -> gnd;  second : Transformer(3) y -> gnd, a -> gnd;
+  r : Resistor(1) a -> gnd;
+  output v = across(m1);
+}";
+    let file = written(scratch.path(), "pair.lgm", text);
+    let output = lgm(
+        scratch.path(),
+        &[
+            "convert",
+            file.to_str().unwrap(),
+            "--to",
+            "translational",
+            "--format",
+            "lgm",
+        ],
+    );
+    ends_with(&output, 1);
+    assert!(err(&output).contains("LGM0718"), "{}", err(&output));
+}
