@@ -151,6 +151,13 @@ impl ModelArguments {
         model
     }
 
+    /// The same model with a parameter set to a number in the unit of its declaration.
+    pub(super) fn with_number(&self, name: &str, value: f64) -> ModelArguments {
+        let mut model = self.clone();
+        model.set.push(format!("{name}={value:?}"));
+        model
+    }
+
     /// The compilation that a command begins with: FILE and its options are read, and nothing has run yet. If FILE cannot be read,
     /// the texts there are and what is wrong.
     pub(super) fn compilation(

@@ -13,6 +13,7 @@ pub(super) mod trim;
 
 mod converge;
 mod one_port;
+mod pictures;
 mod polynomials;
 mod realisation;
 mod same;

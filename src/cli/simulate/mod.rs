@@ -17,6 +17,7 @@ mod watch;
 
 pub(super) use arguments::Arguments;
 pub(super) use plan::length_by_modes;
+pub(super) use vary::grid;
 
 use super::disk::write_result;
 use super::request::LinearizeArguments;

@@ -4,7 +4,7 @@ use lgm_model::SiUnit;
 
 /// The values of parameters in each run, in SI units.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
+pub(in crate::cli) struct Runs {
     /// The parameters that vary.
     pub parameters: Vec<Target>,
     /// For each run a value of each of them.
@@ -13,7 +13,7 @@ pub(super) struct Runs {
 
 /// A parameter, or an entry of one, that varies.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(in crate::cli) struct Target {
     /// `k` or `K[1, 2]`
     pub name: String,
     /// Its SI unit.
@@ -21,5 +21,5 @@ pub(super) struct Target {
     /// Its place among all entries of all parameters.
     pub position: usize,
     /// The SI value of 1 in the unit in which it is given.
-    pub(super) scale: f64,
+    pub(in crate::cli) scale: f64,
 }

@@ -103,7 +103,7 @@ fn target(name: &str, place: Option<Span>, system: &StateSystem) -> Answer<Targe
 }
 
 /// Every combination of the values of `--sweep name=from:to:n[:log]`; the last one changes fastest.
-pub(super) fn grid(options: &[String], system: &StateSystem, map: &mut SourceMap) -> Answer<Runs> {
+pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut SourceMap) -> Answer<Runs> {
     let mut runs = Runs {
         parameters: Vec::new(),
         values: vec![Vec::new()],

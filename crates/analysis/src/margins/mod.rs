@@ -106,7 +106,12 @@ pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
 /// the largest.
 pub fn shown_range(list: &[Factored]) -> (f64, f64) {
     let roots = list.iter().flat_map(|of| of.zeros.iter().chain(&of.poles));
-    let sizes: Vec<f64> = roots.map(|root| root.norm()).filter(|size| *size > 0.0).collect();
+    range_about(roots.map(|root| root.norm()))
+}
+
+/// From a decade below the smallest of sizes to one above the largest; zeros do not count.
+pub(crate) fn range_about(sizes: impl Iterator<Item = f64>) -> (f64, f64) {
+    let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
     let most = sizes.iter().copied().fold(0.0, f64::max);
     match least.is_finite() {

@@ -21,6 +21,27 @@ pub struct StateSpace {
 }
 
 impl StateSpace {
+    /// The transfer functions at an angular frequency in rad/s, p-by-m; none at a pole.
+    pub fn at(&self, omega: f64) -> Option<DMatrix<nalgebra::Complex<f64>>> {
+        let complex = |matrix: &DMatrix<f64>| matrix.map(|entry| nalgebra::Complex::new(entry, 0.0));
+        let direct = complex(&self.d);
+        if self.a.nrows() == 0 {
+            return Some(direct);
+        }
+        let mut shifted = complex(&-&self.a);
+        for at in 0..self.a.nrows() {
+            shifted[(at, at)].im += omega;
+        }
+        let states = shifted.lu().solve(&complex(&self.b))?;
+        Some(complex(&self.c) * states + direct)
+    }
+
+    /// A range of frequencies in rad/s that shows all of its poles.
+    pub fn shown_range(&self) -> (f64, f64) {
+        let poles = crate::modes::poles::eigenvalues(self.a.clone()).unwrap_or_default();
+        crate::margins::range_about(poles.into_iter().map(|pole| pole.norm()))
+    }
+
     /// The matrices of a linear form for its first inputs, without F.
     pub(crate) fn of(form: &LinearForm<f64>, inputs: usize) -> StateSpace {
         let (a, e, c) = (dense(&form.a), dense(&form.e), dense(&form.c));

@@ -1,6 +1,7 @@
 //! Frequency responses as pictures: Bode, Nyquist and Nichols plots in one SVG, or in a page that holds it.
 
-use super::ticks::{Axis, of_decades, of_values};
+use super::frame::{Frame, Points};
+use super::ticks::{of_decades, of_values};
 use super::{STYLES, drawn, escaped, short};
 use num_complex::Complex;
 use std::io::{self, Write};
@@ -45,150 +46,14 @@ const BELOW: f64 = 62.0;
 /// Decibels below the largest value that are shown: a zero of the response reaches further down than anyone reads.
 const DEPTH: f64 = 200.0;
 
-/// A rectangle with two axes.
-struct Frame {
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
-    x: Axis,
-    y: Axis,
-    /// Whether x is drawn by its logarithm.
-    is_log: bool,
-}
-
-/// Points of one curve in one frame; none where it has a gap.
-type Points = Vec<Option<(f64, f64)>>;
-
-impl Frame {
-    fn x(&self, value: f64) -> f64 {
-        let share = match self.is_log {
-            true => (value / self.x.from).ln() / (self.x.to / self.x.from).ln(),
-            false => (value - self.x.from) / (self.x.to - self.x.from),
-        };
-        self.left + share * self.width
+/// A sign at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
+fn mark(frame: &Frame, sign: Sign, number: usize, (x, y): (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
+    let (x, y) = (frame.x(x), frame.y(y));
+    let (right, bottom) = (frame.left + frame.width, frame.top + frame.height);
+    if !(frame.left..=right).contains(&x) || !(frame.top..=bottom).contains(&y) {
+        return Ok(());
     }
-
-    fn y(&self, value: f64) -> f64 {
-        self.top + (self.y.to - value) / (self.y.to - self.y.from) * self.height
-    }
-
-    fn axes(&self, x_name: &str, y_name: &str, out: &mut Vec<u8>) -> io::Result<()> {
-        let (right, bottom) = (self.left + self.width, self.top + self.height);
-        writeln!(out, "<g stroke=\"#dddddd\" stroke-width=\"1\">")?;
-        for tick in &self.x.ticks {
-            writeln!(
-                out,
-                "<path d=\"M{} {}V{}\"/>",
-                short(self.x(*tick), 1),
-                short(self.top, 1),
-                short(bottom, 1)
-            )?;
-        }
-        for tick in &self.y.ticks {
-            writeln!(
-                out,
-                "<path d=\"M{} {}H{}\"/>",
-                short(self.left, 1),
-                short(self.y(*tick), 1),
-                short(right, 1)
-            )?;
-        }
-        writeln!(out, "</g>")?;
-        writeln!(
-            out,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>",
-            short(self.left, 1),
-            short(self.top, 1),
-            short(self.width, 1),
-            short(self.height, 1)
-        )?;
-        writeln!(out, "<g fill=\"#333333\" text-anchor=\"end\">")?;
-        for (tick, text) in self.y.ticks.iter().zip(&self.y.texts) {
-            let y = short(self.y(*tick) + 4.0, 1);
-            writeln!(out, "<text x=\"{}\" y=\"{y}\">{text}</text>", short(self.left - 7.0, 1))?;
-        }
-        writeln!(out, "</g>")?;
-        writeln!(
-            out,
-            "<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" fill=\"#222222\">{}</text>",
-            short(self.left - 58.0, 1),
-            short(self.top + 0.5 * self.height, 1),
-            escaped(&labelled(y_name, &self.y.unit))
-        )?;
-        if x_name.is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "<g fill=\"#333333\" text-anchor=\"middle\">")?;
-        for (tick, text) in self.x.ticks.iter().zip(&self.x.texts) {
-            let x = short(self.x(*tick), 1);
-            writeln!(out, "<text x=\"{x}\" y=\"{}\">{text}</text>", short(bottom + 17.0, 1))?;
-        }
-        writeln!(
-            out,
-            "<text x=\"{}\" y=\"{}\" fill=\"#222222\">{}</text></g>",
-            short(self.left + 0.5 * self.width, 1),
-            short(bottom + 38.0, 1),
-            escaped(&labelled(x_name, &self.x.unit))
-        )
-    }
-
-    fn curve(&self, number: usize, points: &Points, id: &str, out: &mut Vec<u8>) -> io::Result<()> {
-        let (color, dashes) = STYLES[number % STYLES.len()];
-        let dashes = match dashes.is_empty() {
-            true => String::new(),
-            false => format!(" stroke-dasharray=\"{dashes}\""),
-        };
-        let mut path = String::new();
-        let mut last: Option<(String, String)> = None;
-        for point in points {
-            let Some((x, y)) = point else {
-                last = None;
-                continue;
-            };
-            // What lies far outside is cut off by the frame; its numbers need not be long.
-            let bounded = |value: f64| value.clamp(-1e5, 1e5);
-            let at = (short(bounded(self.x(*x)), 1), short(bounded(self.y(*y)), 1));
-            match &last {
-                Some(known) if *known == at => continue,
-                Some(_) => path.push_str(&format!("L{} {}", at.0, at.1)),
-                None => path.push_str(&format!("M{} {}", at.0, at.1)),
-            }
-            last = Some(at);
-        }
-        writeln!(
-            out,
-            "<path clip-path=\"url(#{id})\" fill=\"none\" stroke-width=\"1.7\" stroke-linejoin=\"round\" stroke=\"{color}\"{dashes} d=\"{path}\"/>"
-        )
-    }
-
-    fn clip(&self, id: &str, out: &mut Vec<u8>) -> io::Result<()> {
-        writeln!(
-            out,
-            "<clipPath id=\"{id}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>",
-            short(self.left, 1),
-            short(self.top, 1),
-            short(self.width, 1),
-            short(self.height, 1)
-        )
-    }
-
-    /// A sign at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
-    fn mark(&self, sign: Sign, number: usize, (x, y): (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
-        let (x, y) = (self.x(x), self.y(y));
-        let (right, bottom) = (self.left + self.width, self.top + self.height);
-        if !(self.left..=right).contains(&x) || !(self.top..=bottom).contains(&y) {
-            return Ok(());
-        }
-        sign.draw(STYLES[number % STYLES.len()].0, x, y, out)
-    }
-}
-
-fn labelled(name: &str, unit: &str) -> String {
-    match unit.is_empty() {
-        true => name.to_string(),
-        false => format!("{name} [{unit}]"),
-    }
+    sign.draw(STYLES[number % STYLES.len()].0, x, y, out)
 }
 
 #[derive(Clone, Copy)]
@@ -337,7 +202,9 @@ fn curves(figure: &FrequencyFigure) -> Curves {
 
 fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
     let all = curves(figure);
-    let squares = TOP + 2.0 * PANEL + GAP + BELOW;
+    let names = names(figure);
+    let top = TOP + names.last().map_or(0.0, |last| last.1);
+    let squares = top + 2.0 * PANEL + GAP + BELOW;
     let total = squares + SQUARE + BELOW + 10.0;
     writeln!(
         out,
@@ -358,7 +225,7 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
         short(LEFT, 1),
         escaped(&figure.title)
     )?;
-    legend(figure, out)?;
+    legend(figure, &names, out)?;
     let omega = (
         figure.omega.first().copied().unwrap_or(1.0),
         figure.omega.last().copied().unwrap_or(10.0),
@@ -376,8 +243,8 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
             is_log: true,
         }
     };
-    let magnitude = panel(TOP, &all.magnitude, "dB", DEPTH);
-    let phase = panel(TOP + PANEL + GAP, &all.phase, "deg", f64::INFINITY);
+    let magnitude = panel(top, &all.magnitude, "dB", DEPTH);
+    let phase = panel(top + PANEL + GAP, &all.phase, "deg", f64::INFINITY);
     let square = 0.5 * (WIDTH - 2.0 * LEFT - 2.0 * RIGHT);
     let (nyquist, nichols) = (
         nyquist_frame(&all.nyquist, squares, square),
@@ -407,10 +274,30 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// Names of the curves in a row, and what the signs mean.
-fn legend(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut x = LEFT;
-    for (at, curve) in figure.curves.iter().enumerate() {
+/// More rows of names than this are left out.
+const MOST_ROWS: usize = 12;
+
+/// Where the names of the curves begin, and how far their rows lie below the first.
+fn names(figure: &FrequencyFigure) -> Vec<(f64, f64)> {
+    let (mut x, mut row) = (LEFT, 0);
+    let mut places = Vec::with_capacity(figure.curves.len());
+    for curve in &figure.curves {
+        let width = 56.0 + 7.2 * curve.name.chars().count() as f64;
+        if x > LEFT && x + width > WIDTH {
+            (x, row) = (LEFT, row + 1);
+        }
+        if row == MOST_ROWS {
+            break;
+        }
+        places.push((x, 18.0 * row as f64));
+        x += width;
+    }
+    places
+}
+
+/// Names of the curves in rows, and what the signs mean.
+fn legend(figure: &FrequencyFigure, names: &[(f64, f64)], out: &mut Vec<u8>) -> io::Result<()> {
+    for (at, (curve, (x, below))) in figure.curves.iter().zip(names).enumerate() {
         let (color, dashes) = STYLES[at % STYLES.len()];
         let dashes = if dashes.is_empty() {
             String::new()
@@ -419,15 +306,13 @@ fn legend(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
         };
         writeln!(
             out,
-            "<path d=\"M{} 44h26\" fill=\"none\" stroke-width=\"1.7\" stroke=\"{color}\"{dashes}/><text x=\"{}\" y=\"48\" fill=\"#222222\">{}</text>",
-            short(x, 1),
+            "<path d=\"M{} {}h26\" fill=\"none\" stroke-width=\"1.7\" stroke=\"{color}\"{dashes}/><text x=\"{}\" y=\"{}\" fill=\"#222222\">{}</text>",
+            short(*x, 1),
+            short(44.0 + below, 1),
             short(x + 32.0, 1),
+            short(48.0 + below, 1),
             escaped(&curve.name)
         )?;
-        x += 56.0 + 7.2 * curve.name.chars().count() as f64;
-        if x > WIDTH - 150.0 {
-            break;
-        }
     }
     let signs = [
         (Sign::PhaseCrossover, "phase \u{2212}180\u{b0}"),
@@ -536,11 +421,11 @@ fn marks(
         let (Some(decibels), Some(degrees)) = found else {
             continue;
         };
-        magnitude.mark(sign, at, (omega, decibels), out)?;
-        phase.mark(sign, at, (omega, degrees), out)?;
+        mark(magnitude, sign, at, (omega, decibels), out)?;
+        mark(phase, sign, at, (omega, degrees), out)?;
         let value = Complex::from_polar(10f64.powf(decibels / 20.0), degrees.to_radians());
-        nyquist.mark(sign, at, (value.re, value.im), out)?;
-        nichols.mark(sign, at, (degrees, decibels), out)?;
+        mark(nyquist, sign, at, (value.re, value.im), out)?;
+        mark(nichols, sign, at, (degrees, decibels), out)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! A curve differs from its neighbours in colour, in its dashes, in a marker and in its name beside its end, so that it is
 //! found in print and by those who see no colours. Curves of one unit share a panel unless they differ too much in size.
 
+mod frame;
 mod frequency;
 mod html;
 mod svg;

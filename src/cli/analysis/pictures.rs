@@ -1,0 +1,93 @@
+//! Frequency responses as pictures.
+
+use lgm_analysis::{ResponseRequest, StateSpace, response};
+use lgm_emit::plot::{FrequencyCurve, FrequencyFigure, frequency_html, frequency_svg};
+use lgm_equations::StateSystem;
+use lgm_source::diagnostic::Diagnostic;
+use num_complex::Complex;
+use std::path::{Path, PathBuf};
+
+/// Points of a curve; of large systems fewer.
+const POINTS: usize = 300;
+const POINTS_OF_LARGE: usize = 80;
+
+/// States from which on a system is large.
+const LARGE: usize = 5_000;
+
+/// The name of a picture.
+pub(super) fn picture(name: &str) -> Result<PathBuf, String> {
+    match name.ends_with(".svg") || name.ends_with(".html") {
+        true => Ok(PathBuf::from(name)),
+        false => Err("end the name in `.svg` or `.html`".to_string()),
+    }
+}
+
+/// The text of a picture for a file of this name.
+pub(super) fn drawn(figure: &FrequencyFigure, file: &Path) -> String {
+    match file.extension().is_some_and(|ending| ending == "html") {
+        true => frequency_html(figure),
+        false => frequency_svg(figure),
+    }
+}
+
+/// The name of a curve.
+pub(super) fn pair(system: &StateSystem, input: usize, output: usize) -> String {
+    let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
+    format!("{input} \u{2192} {output}")
+}
+
+/// A curve without marks.
+pub(super) fn curve(name: String, values: Vec<Complex<f64>>) -> FrequencyCurve {
+    FrequencyCurve {
+        name,
+        values,
+        phase_crossover: None,
+        gain_crossover: None,
+        static_gain: None,
+    }
+}
+
+/// The responses of a system and of a reduced one over each other.
+pub(super) fn compared(
+    system: &StateSystem,
+    space: &StateSpace,
+    outputs: usize,
+    file: &Path,
+) -> Result<String, Box<Diagnostic>> {
+    let points = if system.states.len() > LARGE {
+        POINTS_OF_LARGE
+    } else {
+        POINTS
+    };
+    let (from, to) = space.shown_range();
+    let share = |at: usize| at as f64 / (points - 1) as f64;
+    let omega: Vec<f64> = (0..points).map(|at| from * (to / from).powf(share(at))).collect();
+    let request = ResponseRequest {
+        omega: omega.clone(),
+        inputs: (0..system.declared_inputs().count()).collect(),
+        outputs: (0..outputs).collect(),
+    };
+    let (found, mut diagnostics) = response(system, &request);
+    let Some(found) = found else {
+        return Err(Box::new(diagnostics.swap_remove(0)));
+    };
+    let infinite = Complex::new(f64::INFINITY, f64::INFINITY);
+    let reduced: Vec<_> = omega.iter().map(|omega| space.at(*omega)).collect();
+    let mut curves = Vec::new();
+    for original in found.curves {
+        let (input, output) = (original.input, original.output);
+        let values = reduced
+            .iter()
+            .map(|values| values.as_ref().map_or(infinite, |values| values[(output, input)]));
+        let values = values.collect();
+        let name = pair(system, input, output);
+        curves.push(curve(name.clone(), original.values));
+        curves.push(curve(format!("{name}, order {}", space.a.nrows()), values));
+    }
+    let figure = FrequencyFigure {
+        title: system.model.to_string(),
+        omega,
+        curves,
+    };
+    Ok(drawn(&figure, file))
+}

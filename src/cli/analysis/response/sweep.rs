@@ -1,0 +1,79 @@
+//! The models whose responses are asked for: one, or one for each value of parameters.
+
+use super::arguments::Arguments;
+use crate::cli::analysis::shared::LinearModel;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use crate::cli::simulate::grid;
+use lgm_emit::significant;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+
+/// More responses than this are too many for one answer.
+const MOST: usize = 1000;
+
+/// One of the models.
+pub(super) struct Case {
+    pub(super) model: LinearModel,
+    /// The parameters that vary, with their values in the units of their declarations.
+    pub(super) values: Vec<(String, f64)>,
+}
+
+impl Case {
+    /// `k = 20, b = 0.1`; empty for a model alone.
+    pub(super) fn label(&self) -> String {
+        let values = self.values.iter();
+        let texts: Vec<String> = values
+            .map(|(name, value)| format!("{name} = {}", significant(*value, 4)))
+            .collect();
+        texts.join(", ")
+    }
+}
+
+/// The models; what is wrong with the options is printed.
+pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
+    if arguments.sweep.is_empty() {
+        return Ok(vec![Case {
+            model: arguments.model.clone(),
+            values: Vec::new(),
+        }]);
+    }
+    let (mut map, system, mut diagnostics) = arguments.model.compile(false);
+    let runs = match &system {
+        Some(system) if report::outcome(&diagnostics) == Outcome::Success => {
+            let runs = grid(&arguments.sweep, system, &mut map);
+            runs.map_err(|fault| diagnostics.push(*fault)).ok()
+        }
+        _ => None,
+    };
+    if let Some(count) = runs
+        .as_ref()
+        .map(|runs| runs.values.len())
+        .filter(|count| *count > MOST)
+    {
+        let fault = Diagnostic::error(
+            Code::LGM0924,
+            format!("these are {count} responses, and at most {MOST} are computed"),
+        );
+        diagnostics.push(fault.help("vary with fewer values"));
+    }
+    let (Some(runs), Outcome::Success) = (runs, report::outcome(&diagnostics)) else {
+        report::print(&map, &diagnostics);
+        return Err(match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        });
+    };
+    let case = |run: &Vec<f64>| {
+        let pairs = runs.parameters.iter().zip(run);
+        let values: Vec<(String, f64)> = pairs
+            .map(|(parameter, value)| (parameter.name.clone(), value / parameter.scale))
+            .collect();
+        let mut model = arguments.model.clone();
+        for (name, value) in &values {
+            model.model = model.model.with_number(name, *value);
+        }
+        Case { model, values }
+    };
+    Ok(runs.values.iter().map(case).collect())
+}
