@@ -3,6 +3,7 @@
 mod convert;
 mod large;
 mod modes;
+mod reduced;
 mod responses;
 mod second_order;
 mod transfer;

@@ -30,7 +30,8 @@ pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, SecondOrder, second_order};
 pub use single_domain::{Probed, single_domain};
 pub use state_space::{
-    Discrete, Hold, Matrix, Reduced, ReductionMethod, StateSpace, Structure, discretize, reduce_order, structure,
+    Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, Structure, discretize,
+    match_moments, reduce_order, structure,
 };
 pub use transfer::{
     Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, TransferFunction, factored, numeric_transfer,

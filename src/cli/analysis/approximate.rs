@@ -1,13 +1,18 @@
 //! `lgm approximate`
 
+use super::pictures::{compared, picture};
 use super::realisation::model_text;
-use super::shared::{LinearModel, rows_json, write_json, write_matrix};
-use crate::cli::disk::write_result;
+use super::response::frequencies;
+use super::shared::{LinearModel, rows_json, with_storage, write_json, write_matrix};
+use crate::cli::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_analysis::{Reduced, ReductionMethod, reduce_order};
+use lgm_analysis::{MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, match_moments, reduce_order};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
+use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,13 +20,15 @@ use std::path::PathBuf;
 /// Prints a model of lower order with a bound of its error.
 ///
 /// `--method balanced` leaves out what is hardest to reach and shows least; the error at any frequency is at most twice the sum of
-/// the Hankel singular values that are left out. `--method modal` keeps the slowest poles. `--format lgm` writes a model with the same
-/// inputs and outputs, which compiles and runs as any other.
+/// the Hankel singular values that are left out. `--method modal` keeps the slowest poles. `--method moments --at W,W..` agrees with the
+/// model about the angular frequencies W, in systems of 100,000 states too; what stores energy and gives none stays stable.
+/// `--format lgm` writes a model with the same inputs and outputs, which compiles and runs as any other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lgm approximate examples/quarter_car.lgm --order 2
-  lgm approximate examples/line.lgm --set N=40 --order 6 --match-dc --format lgm -o short_line.lgm")]
+  lgm approximate examples/line.lgm --set N=40 --order 6 --match-dc --format lgm -o short_line.lgm
+  lgm approximate examples/line.lgm --set N=2000 --order 8 --method moments --at 0,3000 --plot line.svg")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
@@ -34,6 +41,12 @@ pub(in crate::cli) struct Arguments {
     /// Keep the static gain: what is left out follows at once
     #[arg(long)]
     match_dc: bool,
+    /// Keep across and through variables apart with --method moments, so that the reduced model is of second order as well
+    #[arg(long, value_enum, value_name = "FORM")]
+    keep: Option<Kept>,
+    /// Draw the response of the model and the reduced one over each other into this file, `.svg` or `.html`
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    plot: Option<PathBuf>,
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -42,12 +55,19 @@ pub(in crate::cli) struct Arguments {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Method {
     /// Balanced truncation
     Balanced,
     /// The slowest poles
     Modal,
+    /// Agreement about the frequencies of --at
+    Moments,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Kept {
+    SecondOrder,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -58,56 +78,205 @@ enum Format {
     Lgm,
 }
 
+/// What was found, by whichever method.
+struct Found {
+    space: StateSpace,
+    hankel: Vec<f64>,
+    bound: Option<f64>,
+    /// Errors at frequencies, where these were measured.
+    errors: Vec<(f64, f64)>,
+    states: Vec<String>,
+    /// How many outputs are those of the model.
+    outputs: usize,
+}
+
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    let method = match arguments.method {
-        Method::Balanced => ReductionMethod::Balanced,
-        Method::Modal => ReductionMethod::Modal,
+    let asked = match arguments.method {
+        Method::Moments => moments(arguments),
+        _ => truncated(arguments),
     };
-    let asked = arguments.model.ask(false, |system, diagnostics| {
-        let found = reduce_order(system, arguments.order, method, arguments.match_dc);
-        found.map_err(|fault| diagnostics.push(*fault)).ok()
-    });
     let (map, system, found) = match asked {
         Ok(asked) => asked,
         Err(outcome) => return outcome,
     };
+    if let Some(file) = &arguments.plot {
+        let written = compared(&system, &found.space, found.outputs, file).map(|text| write_file(file, &text));
+        let outcome = match written {
+            Ok(written) => report::after_writing(&map, written),
+            Err(fault) => {
+                report::print(&map, std::slice::from_ref(&*fault));
+                report::outcome(&[*fault])
+            }
+        };
+        if outcome != Outcome::Success {
+            return outcome;
+        }
+    }
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
         Format::Json => write_json(&as_json(&system, &found, arguments.method), out),
         Format::Text => write_text(&system, &found, out),
-        Format::Lgm => out.write_all(model_text(&system, &found.space, "Reduced").as_bytes()),
+        Format::Lgm => out.write_all(model_text(&system, found.outputs, &found.space, "Reduced").as_bytes()),
     });
     report::after_writing(&map, written)
 }
 
-fn as_json(system: &StateSystem, found: &Reduced, method: Method) -> Value {
-    let inputs: Vec<&str> = system.declared_inputs().map(|input| &*input.name).collect();
-    let outputs: Vec<&str> = system.outputs.iter().map(|output| &*output.name).collect();
+type Asked = Result<(SourceMap, StateSystem, Found), Outcome>;
+
+fn misused(option: &str, help: &str) -> Diagnostic {
+    Diagnostic::error(Code::LGM0716, format!("`{option}` does not go with this method")).help(help)
+}
+
+/// Balanced or modal truncation.
+fn truncated(arguments: &Arguments) -> Asked {
+    let method = match arguments.method {
+        Method::Modal => ReductionMethod::Modal,
+        _ => ReductionMethod::Balanced,
+    };
+    let asked = arguments.model.ask(false, |system, diagnostics| {
+        if arguments.keep.is_some() {
+            diagnostics.push(misused("--keep", "it is an option of `--method moments`"));
+            return None;
+        }
+        let found = reduce_order(system, arguments.order, method, arguments.match_dc);
+        found.map_err(|fault| diagnostics.push(*fault)).ok()
+    });
+    let (map, system, Reduced { space, hankel, bound }) = asked?;
+    let found = Found {
+        states: (1..=space.a.nrows()).map(|at| format!("x{at}")).collect(),
+        space,
+        hankel,
+        bound: Some(bound),
+        errors: Vec::new(),
+        outputs: system.outputs.len(),
+    };
+    Ok((map, system, found))
+}
+
+/// Agreement about frequencies.
+fn moments(arguments: &Arguments) -> Asked {
+    let mut model = arguments.model.clone();
+    let places = model.linearize.take_places();
+    let mut diagnostics = Vec::new();
+    let mut omega: Vec<f64> = Vec::new();
+    for word in places.iter().flat_map(|place| place.split(',')) {
+        match frequencies(word.trim()) {
+            Ok(found) => omega.extend(found.values()),
+            Err(reason) => {
+                let fault = Diagnostic::error(Code::LGM0716, format!("`--at {word}` is no frequency: {reason}"));
+                diagnostics.push(fault.help("write it in rad/s, as in `--at 0,1e3`"));
+            }
+        }
+    }
+    if omega.is_empty() && diagnostics.is_empty() {
+        let fault = Diagnostic::error(
+            Code::LGM0716,
+            "no frequency is given about which the models are to agree",
+        );
+        diagnostics.push(fault.help("name one or several in rad/s, as in `--at 0,1e3`"));
+    }
+    if arguments.match_dc {
+        diagnostics.push(misused("--match-dc", "the static gain is kept by `--at 0`"));
+    }
+    if let outcome @ (Outcome::Failure | Outcome::Misuse) = report::outcome(&diagnostics) {
+        report::print(&SourceMap::default(), &diagnostics);
+        return Err(outcome);
+    }
+    let (map, whole) = model.whole(false)?;
+    let outputs = whole.system.outputs.len();
+    let found = with_storage(&whole, &model.states, &model.linearize, false, &mut diagnostics);
+    let found = found.and_then(|(_, system, storage)| {
+        let request = MomentRequest {
+            order: arguments.order,
+            omega: &omega,
+            outputs,
+            storage: &storage,
+            keeps_second_order: arguments.keep.is_some(),
+        };
+        let found = match_moments(&system, &request);
+        let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+        Some((system, found))
+    });
+    report::print(&map, &diagnostics);
+    let Some((system, moments)) = found else {
+        return Err(match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        });
+    };
+    let states = state_names(&moments);
+    let Moments {
+        space, errors, bound, ..
+    } = moments;
+    let found = Found {
+        space,
+        hankel: Vec::new(),
+        bound,
+        errors,
+        states,
+        outputs,
+    };
+    Ok((map, system, found))
+}
+
+/// Where kinds stay apart, those that stand for across variables are a, the others t.
+fn state_names(found: &Moments) -> Vec<String> {
     let order = found.space.a.nrows();
-    let states: Vec<String> = (1..=order).map(|at| format!("x{at}")).collect();
-    json!({
+    let name = |at: usize| match found.first_kind {
+        None => format!("x{}", at + 1),
+        Some(first) if at < first => format!("a{}", at + 1),
+        Some(first) => format!("t{}", at + 1 - first),
+    };
+    (0..order).map(name).collect()
+}
+
+fn as_json(system: &StateSystem, found: &Found, method: Method) -> Value {
+    let inputs: Vec<&str> = system.declared_inputs().map(|input| &*input.name).collect();
+    let outputs = system.outputs.iter().take(found.outputs);
+    let outputs: Vec<&str> = outputs.map(|output| &*output.name).collect();
+    let mut value = json!({
         "schema": "lgm-approximate/1",
-        "order": order,
-        "method": match method { Method::Balanced => "balanced", Method::Modal => "modal" },
+        "order": found.space.a.nrows(),
+        "method": match method {
+            Method::Balanced => "balanced",
+            Method::Modal => "modal",
+            Method::Moments => "moments",
+        },
         "hankel": found.hankel,
         "bound": found.bound,
-        "states": states,
+        "states": found.states,
         "inputs": inputs,
         "outputs": outputs,
         "A": rows_json(&found.space.a),
         "B": rows_json(&found.space.b),
         "C": rows_json(&found.space.c),
         "D": rows_json(&found.space.d),
-    })
+    });
+    if method == Method::Moments {
+        let errors = found.errors.iter();
+        value["errors"] = errors
+            .map(|(omega, error)| json!({"omega": omega, "relative": error}))
+            .collect();
+    }
+    value
 }
 
-fn write_text(system: &StateSystem, found: &Reduced, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(system: &StateSystem, found: &Found, out: &mut dyn Write) -> io::Result<()> {
     let (order, whole) = (found.space.a.nrows(), system.states.len());
-    writeln!(
-        out,
-        "{order} of {whole} states; the error is at most {} at any frequency",
-        significant(found.bound, 6)
-    )?;
+    match found.bound {
+        Some(bound) => {
+            let bound = significant(bound, 6);
+            writeln!(
+                out,
+                "{order} of {whole} states; the error is at most {bound} at any frequency"
+            )?;
+        }
+        None => writeln!(out, "{order} of {whole} states")?,
+    }
+    for (omega, error) in &found.errors {
+        let (omega, error) = (significant(*omega, 4), significant(*error, 3));
+        writeln!(out, "error at {omega} rad/s: {error} of the largest response")?;
+    }
     if !found.hankel.is_empty() {
         let shown: Vec<String> = found
             .hankel

@@ -20,10 +20,11 @@ fn gathered(names: &[String]) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// A model whose states are integrals of sums of states and inputs.
-pub(super) fn model_text(system: &StateSystem, space: &StateSpace, suffix: &str) -> String {
+/// A model whose states are integrals of sums of states and inputs, with the first outputs of the system.
+pub(super) fn model_text(system: &StateSystem, outputs: usize, space: &StateSpace, suffix: &str) -> String {
     let inputs: Vec<String> = system.declared_inputs().map(|input| input.name.to_string()).collect();
-    let outputs: Vec<String> = system.outputs.iter().map(|output| output.name.to_string()).collect();
+    let outputs = system.outputs.iter().take(outputs);
+    let outputs: Vec<String> = outputs.map(|output| output.name.to_string()).collect();
     let is_taken = |name: &str| {
         let all = inputs.iter().chain(&outputs);
         all.into_iter().any(|known| known.split('[').next() == Some(name))

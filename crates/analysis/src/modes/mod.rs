@@ -10,5 +10,6 @@ mod vectors;
 mod zero;
 
 pub use find::{Mode, ModeRequest, modes};
+pub(crate) use storage::energy_matrix;
 pub use storage::{StorageOutputs, with_storage_outputs};
 pub(crate) use vectors::vectors_of;

@@ -1,7 +1,7 @@
 //! The energy of storage elements in a mode.
 
 use lgm_algebra::expr::{SymbolId, SymbolKind, to_f64};
-use lgm_model::system::StateSystem;
+use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{Law, Measure, Model, Output, PortId, StorageForm, Variable};
 use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
@@ -38,6 +38,11 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
         .flat_map(|parameter| &parameter.entries)
         .map(|entry| (entry.symbol, to_f64(&entry.value)))
         .collect();
+    let mut known: FxHashMap<Measure, SymbolId> = model
+        .measures
+        .iter()
+        .map(|(symbol, measure)| (*measure, *symbol))
+        .collect();
     let mut found = Vec::new();
     for (index, element) in model.elements.iter().enumerate() {
         let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
@@ -65,11 +70,11 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
             continue;
         }
         for (port, variable) in ports.iter().zip(&variables) {
-            add(&mut changed, *port, *variable, id);
+            add(&mut changed, &mut known, (*port, *variable), id);
         }
         if matches!(energy, Energy::FromRate) {
             for (port, variable) in ports.iter().zip(&variables) {
-                add(&mut changed, *port, variable.conjugate(), id);
+                add(&mut changed, &mut known, (*port, variable.conjugate()), id);
             }
         }
         found.push(StorageOutputs {
@@ -83,17 +88,17 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
 }
 
 /// Adds an output that measures a variable of a port.
-fn add(model: &mut Model, port: PortId, variable: Variable, element: lgm_model::ElementId) {
+fn add(
+    model: &mut Model,
+    known: &mut FxHashMap<Measure, SymbolId>,
+    (port, variable): (PortId, Variable),
+    element: lgm_model::ElementId,
+) {
     let measure = match variable {
         Variable::Effort => Measure::PortEffort(port),
         Variable::Flow => Measure::PortFlow(port),
     };
-    let known = model
-        .measures
-        .iter()
-        .find(|known| known.1 == measure)
-        .map(|known| known.0);
-    let symbol = known.unwrap_or_else(|| {
+    let symbol = *known.entry(measure).or_insert_with(|| {
         let symbol = model.exprs.new_symbol(format!("port {}", port.0), SymbolKind::Measure);
         model.measures.push((symbol, measure));
         symbol
@@ -107,6 +112,38 @@ fn add(model: &mut Model, port: PortId, variable: Variable, element: lgm_model::
         unit: None,
         span: model.element_span(element),
     });
+}
+
+/// P of the stored energy `x' P x/2` over the states; none where a law that is not linear stores.
+pub(crate) fn energy_matrix(form: &LinearForm<f64>, storage: &[StorageOutputs]) -> Option<SparseMatrix<f64>> {
+    let size = form.a.rows.len();
+    let mut rows: Vec<FxHashMap<u32, f64>> = vec![FxHashMap::default(); size];
+    for each in storage {
+        let values = match &each.energy {
+            Energy::Direct(matrix) => matrix.clone(),
+            Energy::Inverse(matrix) => matrix.clone().try_inverse()?,
+            Energy::FromRate => return None,
+        };
+        let outputs = &form.c.rows[each.first..each.first + each.ports];
+        for (a, left) in outputs.iter().enumerate() {
+            for (b, right) in outputs.iter().enumerate().filter(|(b, _)| values[(a, *b)] != 0.0) {
+                for (row, factor) in left {
+                    for (column, other) in right {
+                        *rows[*row as usize].entry(*column).or_insert(0.0) += factor * values[(a, b)] * other;
+                    }
+                }
+            }
+        }
+    }
+    let sorted = |row: FxHashMap<u32, f64>| {
+        let mut list: Vec<(u32, f64)> = row.into_iter().collect();
+        list.sort_unstable_by_key(|entry| entry.0);
+        list
+    };
+    Some(SparseMatrix {
+        columns: size,
+        rows: rows.into_iter().map(sorted).collect(),
+    })
 }
 
 /// The share that each storage element has of the stored energy, on average over a period; elements of one name are added up. Empty if

@@ -106,6 +106,11 @@ impl SparseLu {
         (steps.len() == size).then_some(SparseLu { steps })
     }
 
+    /// The number of rows.
+    pub(crate) fn size(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Solves for one right side.
     pub(crate) fn solve(&self, right_side: &[Complex<f64>]) -> Vec<Complex<f64>> {
         let mut rest = right_side.to_vec();
@@ -122,6 +127,27 @@ impl SparseLu {
                 value -= upper * solution[*column as usize];
             }
             solution[step.column as usize] = value / step.pivot;
+        }
+        solution
+    }
+
+    /// Solves with the transposed matrix.
+    pub(crate) fn solve_transposed(&self, right_side: &[Complex<f64>]) -> Vec<Complex<f64>> {
+        let mut rest = right_side.to_vec();
+        let mut solution = vec![Complex::default(); rest.len()];
+        for step in &self.steps {
+            let value = rest[step.column as usize] / step.pivot;
+            for (column, upper) in &step.right {
+                rest[*column as usize] -= upper * value;
+            }
+            solution[step.row as usize] = value;
+        }
+        for step in self.steps.iter().rev() {
+            let mut value = solution[step.row as usize];
+            for (row, factor) in &step.below {
+                value -= factor * solution[*row as usize];
+            }
+            solution[step.row as usize] = value;
         }
         solution
     }
@@ -180,6 +206,37 @@ mod tests {
             factors.solve(&[entry(4.0, 0.0), entry(2.0, 3.0)]),
             [entry(3.0, 0.0), entry(2.0, 0.0)]
         );
+    }
+
+    #[test]
+    fn solves_with_the_transposed_matrix() {
+        let size = 60;
+        let value = |row: u32, column: u32| entry(f64::from((7 * row + 3 * column) % 11) - 4.0, f64::from(row % 3));
+        let is_there = |row: u32, column: u32| row == column || (row * 5 + column * 3) % 13 == 0;
+        let matrix: Vec<Vec<(u32, Complex<f64>)>> = (0..size)
+            .map(|row| {
+                let columns = (0..size).filter(|column| is_there(row, *column));
+                columns
+                    .map(|column| {
+                        (
+                            column,
+                            value(row, column) + entry(if row == column { 40.0 } else { 0.0 }, 0.0),
+                        )
+                    })
+                    .collect()
+            })
+            .collect();
+        let expected: Vec<Complex<f64>> = (0..size).map(|k| entry(f64::from(k), 1.0)).collect();
+        let mut right_side = vec![entry(0.0, 0.0); size as usize];
+        for (row, entries) in matrix.iter().enumerate() {
+            for (column, value) in entries {
+                right_side[*column as usize] += value * expected[row];
+            }
+        }
+        let factors = SparseLu::factorise(&matrix).expect("the matrix is regular");
+        for (found, right) in factors.solve_transposed(&right_side).iter().zip(&expected) {
+            assert!((found - right).norm() < 1e-9, "{found} is not {right}");
+        }
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 mod discrete;
 mod matrices;
+mod moments;
 mod reduction;
 mod structure;
 
 pub use discrete::{Discrete, Hold, discretize};
 pub use matrices::{Matrix, StateSpace};
+pub use moments::{MomentRequest, Moments, match_moments};
 pub use reduction::{Reduced, ReductionMethod, reduce_order};
 pub use structure::{Structure, structure};

@@ -81,7 +81,7 @@ pub fn reduce_order(
     }
 }
 
-fn refused(message: &str, help: &str) -> Box<Diagnostic> {
+pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0716, message).help(help))
 }
 
@@ -103,7 +103,7 @@ fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// The Hankel singular values, descending, with the coordinates that go with them: `W' V = I`.
-fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
+pub(super) fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
     if space.a.nrows() == 0 {
         // The pair of a system with two states is kept whole, and nothing is left.
         return Some((Vec::new(), DMatrix::zeros(0, 0), DMatrix::zeros(0, 0)));

@@ -1,0 +1,421 @@
+//! Models of lower order whose transfer functions agree with those of large sparse systems at given frequencies.
+//!
+//! The right vectors `(jw I - A)^-k B`, and the left ones `(jw I - A)^-k' C'` taken over by the energy, span the states that are kept
+//! (rational Krylov subspaces). The equations are projected so that the energy of the reduced model is that of the states it stands for: with
+//! `V' P V = I`, A becomes `V' P A V`. Where P is the stored energy and nothing in the system gives energy, the reduced model has no pole in the
+//! right half plane, whatever the frequencies are.
+
+use super::matrices::{Matrix, StateSpace};
+use super::reduction::{balance, refused};
+use crate::modes::poles::eigenvalues;
+use crate::modes::{StorageOutputs, energy_matrix};
+use crate::response::SparseLu;
+use crate::values::numeric_form;
+use lgm_model::system::{LinearForm, SparseMatrix, StateSystem, StateVariable};
+use lgm_source::diagnostic::Diagnostic;
+use nalgebra::{DMatrix, DVector};
+use num_complex::Complex;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct MomentRequest<'a> {
+    /// How many states are kept.
+    pub order: usize,
+    /// Angular frequencies about which the functions agree, in rad/s.
+    pub omega: &'a [f64],
+    /// How many of the outputs count, from the first one on; behind them are those of storage.
+    pub outputs: usize,
+    /// The outputs that were added for storage.
+    pub storage: &'a [StorageOutputs],
+    /// Whether velocities and displacements, or voltages and charges, stay apart, so that the reduced model is of second order too.
+    pub keeps_second_order: bool,
+}
+
+/// A reduced model.
+#[derive(Clone, Debug)]
+pub struct Moments {
+    /// Its matrices.
+    pub space: StateSpace,
+    /// Of the states, how many stand for across variables, if second order is kept; the others follow.
+    pub first_kind: Option<usize>,
+    /// The largest difference of a transfer function, over the largest value of any, at frequencies beside those that were asked for.
+    pub errors: Vec<(f64, f64)>,
+    /// A bound of the largest singular value of the error at any frequency; none where the system is too large for one.
+    pub bound: Option<f64>,
+}
+
+/// Vectors that lose more than this to those before them are none of their own.
+const DEPENDENT: f64 = 1e-9;
+
+/// Up to so many states there is a bound of the error.
+const BOUNDED: usize = 300;
+
+/// Frequencies at which the error is measured.
+const MEASURED: usize = 7;
+
+type Vector = DVector<f64>;
+
+/// Sparse matrices of the system without E.
+struct Large<'a> {
+    form: &'a LinearForm<f64>,
+    /// Columns of `B + A E`.
+    b: Vec<Vector>,
+    /// Rows of C.
+    c: Vec<Vec<(u32, f64)>>,
+    d: Matrix,
+    /// The energy.
+    p: SparseMatrix<f64>,
+}
+
+fn times(matrix: &SparseMatrix<f64>, vector: &Vector) -> Vector {
+    let of = |row: &Vec<(u32, f64)>| row.iter().map(|(column, value)| value * vector[*column as usize]).sum();
+    Vector::from_iterator(matrix.rows.len(), matrix.rows.iter().map(of))
+}
+
+fn dot(row: &[(u32, f64)], vector: &Vector) -> f64 {
+    row.iter().map(|(column, value)| value * vector[*column as usize]).sum()
+}
+
+impl<'a> Large<'a> {
+    fn new(
+        system: &StateSystem,
+        form: &'a LinearForm<f64>,
+        request: &MomentRequest<'_>,
+    ) -> Result<Large<'a>, Box<Diagnostic>> {
+        let (size, inputs) = (form.a.rows.len(), system.declared_inputs().count());
+        let has_rates = |row: &Vec<(u32, f64)>| row.iter().any(|entry| entry.1 != 0.0 && (entry.0 as usize) < inputs);
+        if form.f.rows[..request.outputs].iter().any(has_rates) {
+            return Err(refused(
+                "outputs hold rates of inputs, which matrices A to D cannot give",
+                "leave these outputs out, or measure what they are the rates of",
+            ));
+        }
+        let column = |matrix: &SparseMatrix<f64>, input: usize| {
+            let entry = |row: usize| matrix.get(row, input).copied().unwrap_or(0.0);
+            Vector::from_fn(matrix.rows.len(), |row, _| entry(row))
+        };
+        let c: Vec<Vec<(u32, f64)>> = form.c.rows[..request.outputs].to_vec();
+        let mut b = Vec::with_capacity(inputs);
+        let mut d = Matrix::zeros(request.outputs, inputs);
+        for input in 0..inputs {
+            let rates = column(&form.e, input);
+            b.push(column(&form.b, input) + times(&form.a, &rates));
+            for (output, row) in c.iter().enumerate() {
+                d[(output, input)] = form.d.get(output, input).copied().unwrap_or(0.0) + dot(row, &rates);
+            }
+        }
+        let identity = || SparseMatrix {
+            columns: size,
+            rows: (0..size as u32).map(|at| vec![(at, 1.0)]).collect(),
+        };
+        let mut p = energy_matrix(form, request.storage).unwrap_or_else(identity);
+        for (at, row) in p.rows.iter_mut().enumerate() {
+            // What no storage holds, as the integral of an output, has no energy.
+            if row.iter().all(|entry| entry.1 == 0.0) {
+                *row = vec![(at as u32, 1.0)];
+            }
+        }
+        Ok(Large { form, b, c, d, p })
+    }
+
+    /// The factors of `jw I - A`.
+    fn shifted(&self, omega: f64) -> Result<SparseLu, Box<Diagnostic>> {
+        let rows = self.form.a.rows.iter().enumerate().map(|(at, entries)| {
+            let others = entries.iter().filter(|entry| entry.0 as usize != at);
+            let mut row: Vec<(u32, Complex<f64>)> = others
+                .map(|(column, value)| (*column, Complex::new(-value, 0.0)))
+                .collect();
+            let own = self.form.a.get(at, at).copied().unwrap_or(0.0);
+            row.push((at as u32, Complex::new(-own, omega)));
+            row
+        });
+        let rows: Vec<Vec<(u32, Complex<f64>)>> = rows.collect();
+        SparseLu::factorise(&rows).ok_or_else(|| {
+            refused(
+                &format!("a pole lies at {omega} rad/s, where the transfer functions have no values"),
+                "choose another frequency",
+            )
+        })
+    }
+
+    /// The transfer functions at the frequency of the factors.
+    fn values(&self, factors: &SparseLu) -> DMatrix<Complex<f64>> {
+        let mut found = self.d.map(|value| Complex::new(value, 0.0));
+        for (input, column) in self.b.iter().enumerate() {
+            let state = factors.solve(complex(column).as_slice());
+            for (output, row) in self.c.iter().enumerate() {
+                let sum: Complex<f64> = row.iter().map(|(at, value)| state[*at as usize] * *value).sum();
+                found[(output, input)] += sum;
+            }
+        }
+        found
+    }
+}
+
+fn complex(vector: &Vector) -> DVector<Complex<f64>> {
+    vector.map(|value| Complex::new(value, 0.0))
+}
+
+/// Vectors that are orthonormal in the energy.
+struct Basis<'a> {
+    p: &'a SparseMatrix<f64>,
+    /// Which states belong to the first kind, if the kinds stay apart.
+    kinds: Option<Vec<bool>>,
+    /// Each with its kind, and P times it.
+    vectors: Vec<(bool, Vector, Vector)>,
+    order: usize,
+}
+
+impl Basis<'_> {
+    fn is_full(&self) -> bool {
+        self.vectors.len() >= self.order
+    }
+
+    /// Adds the directions of a complex vector.
+    fn add(&mut self, vector: &[Complex<f64>]) {
+        let largest = vector.iter().map(|value| value.norm()).fold(0.0, f64::max);
+        for part in [0, 1] {
+            let values = vector.iter().map(|value| if part == 0 { value.re } else { value.im });
+            let real = Vector::from_iterator(vector.len(), values);
+            // The imaginary part of what is real is rounding.
+            if real.amax() <= DEPENDENT * largest {
+                continue;
+            }
+            match &self.kinds {
+                None => self.add_real(true, real),
+                Some(kinds) => {
+                    let of = |kind: bool| {
+                        Vector::from_fn(real.len(), |at, _| if kinds[at] == kind { real[at] } else { 0.0 })
+                    };
+                    let (first, second) = (of(true), of(false));
+                    for (kind, vector) in [(true, first), (false, second)] {
+                        if vector.amax() > DEPENDENT * real.amax() {
+                            self.add_real(kind, vector);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_real(&mut self, kind: bool, mut vector: Vector) {
+        if self.is_full() {
+            return;
+        }
+        let before = times(self.p, &vector).dot(&vector).max(0.0).sqrt();
+        for _ in 0..2 {
+            for (_, known, weighted) in &self.vectors {
+                vector.axpy(-weighted.dot(&vector), known, 1.0);
+            }
+        }
+        let mut weighted = times(self.p, &vector);
+        let norm = weighted.dot(&vector).max(0.0).sqrt();
+        if norm.is_finite() && norm > DEPENDENT * before {
+            vector /= norm;
+            weighted /= norm;
+            self.vectors.push((kind, vector, weighted));
+        }
+    }
+}
+
+/// A model of lower order that agrees with a large one about some frequencies: its value at each of them, and as many derivatives as the
+/// order allows.
+pub fn match_moments(system: &StateSystem, request: &MomentRequest<'_>) -> Result<Moments, Box<Diagnostic>> {
+    let form = numeric_form(system, "model of lower order")?;
+    let large = Large::new(system, form, request)?;
+    let size = form.a.rows.len();
+    if large.b.is_empty() || large.c.is_empty() {
+        return Err(refused(
+            "the system has no input or no output, and nothing to be kept",
+            "declare an input and an output",
+        ));
+    }
+    if request.order == 0 || request.order >= size.max(1) {
+        return Err(refused(
+            &format!("an order of {} is none for a system of {size} states", request.order),
+            "give an order of at least 1 and less than the number of states",
+        ));
+    }
+    let vectors = krylov(system, &large, request)?;
+    let order = vectors.len();
+    let a: Vec<Vector> = vectors.iter().map(|vector| times(&form.a, &vector.1)).collect();
+    let space = StateSpace {
+        a: Matrix::from_fn(order, order, |row, column| vectors[row].2.dot(&a[column])),
+        b: Matrix::from_fn(order, large.b.len(), |row, column| vectors[row].2.dot(&large.b[column])),
+        c: Matrix::from_fn(large.c.len(), order, |row, column| {
+            dot(&large.c[row], &vectors[column].1)
+        }),
+        d: large.d.clone(),
+    };
+    let poles = eigenvalues(space.a.clone()).unwrap_or_default();
+    let scale = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    if poles.len() < order || poles.iter().any(|pole| pole.re > 1e-9 * scale) {
+        return Err(refused(
+            "the reduced model would not be stable: the system gives energy, or is not stable itself",
+            "choose another order or other frequencies, or keep the slowest poles with `--method modal`",
+        ));
+    }
+    let errors = measured(&large, &space, request.omega, &poles)?;
+    let bound = if size <= BOUNDED {
+        bound(system, &large, &space)
+    } else {
+        None
+    };
+    Ok(Moments {
+        first_kind: request
+            .keeps_second_order
+            .then(|| vectors.iter().filter(|vector| vector.0).count()),
+        space,
+        errors,
+        bound,
+    })
+}
+
+/// The vectors that are kept; those of the first kind stand in front.
+fn krylov(
+    system: &StateSystem,
+    large: &Large<'_>,
+    request: &MomentRequest<'_>,
+) -> Result<Vec<(bool, Vector, Vector)>, Box<Diagnostic>> {
+    let is_first = |variable: StateVariable| {
+        use StateVariable::{Across, Effort, IntegralOfThrough, Q};
+        matches!(variable, Across | Effort | IntegralOfThrough | Q)
+    };
+    let kinds = request
+        .keeps_second_order
+        .then(|| system.states.iter().map(|state| is_first(state.variable)).collect());
+    let mut basis = Basis {
+        p: &large.p,
+        kinds,
+        vectors: Vec::new(),
+        order: request.order,
+    };
+    let weights: Vec<Vec<(u32, Complex<f64>)>> = large
+        .p
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(|(column, value)| (*column, Complex::new(*value, 0.0)))
+                .collect()
+        })
+        .collect();
+    let weights = SparseLu::factorise(&weights).ok_or_else(|| {
+        refused(
+            "some combination of states stores no energy",
+            "look at `lgm reduce` for states that depend on each other",
+        )
+    })?;
+    let mut shifts = Vec::new();
+    for omega in request.omega {
+        let rows: Vec<Vector> = large
+            .c
+            .iter()
+            .map(|row| dense_row(row, large.form.a.rows.len()))
+            .collect();
+        let right: Vec<Vec<Complex<f64>>> = large
+            .b
+            .iter()
+            .map(|column| complex(column).as_slice().to_vec())
+            .collect();
+        let left: Vec<Vec<Complex<f64>>> = rows.iter().map(|row| complex(row).as_slice().to_vec()).collect();
+        shifts.push((large.shifted(*omega)?, right, left));
+    }
+    while !basis.is_full() {
+        let before = basis.vectors.len();
+        for (factors, right, _) in &mut shifts {
+            for vector in right.iter_mut().filter(|vector| !vector.is_empty()) {
+                *vector = scaled(factors.solve(vector));
+                basis.add(vector);
+            }
+        }
+        for (factors, _, left) in &mut shifts {
+            for vector in left.iter_mut() {
+                *vector = scaled(factors.solve_transposed(vector));
+                basis.add(&weights.solve(vector));
+            }
+        }
+        if basis.vectors.len() == before {
+            break;
+        }
+    }
+    let mut vectors = basis.vectors;
+    vectors.sort_by_key(|vector| !vector.0);
+    Ok(vectors)
+}
+
+fn dense_row(row: &[(u32, f64)], size: usize) -> Vector {
+    let mut dense = Vector::zeros(size);
+    for (column, value) in row {
+        dense[*column as usize] = *value;
+    }
+    dense
+}
+
+/// With the largest entry 1, so that high powers stay in range.
+fn scaled(mut vector: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
+    let largest = vector.iter().map(|value| value.norm()).fold(0.0, f64::max);
+    if largest > 0.0 && largest.is_finite() {
+        vector.iter_mut().for_each(|value| *value /= largest);
+    }
+    vector
+}
+
+/// The error at frequencies from below the lowest one to above the highest.
+fn measured(
+    large: &Large<'_>,
+    space: &StateSpace,
+    omega: &[f64],
+    poles: &[Complex<f64>],
+) -> Result<Vec<(f64, f64)>, Box<Diagnostic>> {
+    let mut known: Vec<f64> = omega.iter().copied().filter(|omega| *omega > 0.0).collect();
+    if known.is_empty() {
+        let sizes = poles.iter().map(|pole| pole.norm()).filter(|size| *size > 0.0);
+        known.push(sizes.fold(f64::INFINITY, f64::min).min(1e300));
+    }
+    let lowest = known.iter().copied().fold(f64::INFINITY, f64::min) / 3.0;
+    let highest = known.iter().copied().fold(0.0, f64::max) * 3.0;
+    let mut found = Vec::with_capacity(MEASURED);
+    let mut largest: f64 = 0.0;
+    for at in 0..MEASURED {
+        let share = at as f64 / (MEASURED - 1) as f64;
+        let omega = lowest * (highest / lowest).powf(share);
+        let values = large.values(&large.shifted(omega)?);
+        largest = largest.max(values.iter().map(|value| value.norm()).fold(0.0, f64::max));
+        let Some(own) = space.at(omega) else { continue };
+        let differences = values.iter().zip(own.iter()).map(|(a, b)| (a - b).norm());
+        found.push((omega, differences.fold(0.0, f64::max)));
+    }
+    if largest > 0.0 {
+        found.iter_mut().for_each(|entry| entry.1 /= largest);
+    }
+    Ok(found)
+}
+
+/// Twice the sum of the Hankel singular values of the difference.
+fn bound(system: &StateSystem, large: &Large<'_>, space: &StateSpace) -> Option<f64> {
+    let whole = StateSpace::of(large.form, system.declared_inputs().count());
+    let (n, r) = (whole.a.nrows(), space.a.nrows());
+    let mut difference = StateSpace {
+        a: DMatrix::zeros(n + r, n + r),
+        b: DMatrix::zeros(n + r, space.b.ncols()),
+        c: DMatrix::zeros(space.c.nrows(), n + r),
+        d: DMatrix::zeros(space.d.nrows(), space.d.ncols()),
+    };
+    difference.a.view_mut((0, 0), (n, n)).copy_from(&whole.a);
+    difference.a.view_mut((n, n), (r, r)).copy_from(&space.a);
+    difference.b.rows_mut(0, n).copy_from(&whole.b);
+    difference.b.rows_mut(n, r).copy_from(&space.b);
+    difference
+        .c
+        .columns_mut(0, n)
+        .copy_from(&whole.c.rows(0, space.c.nrows()));
+    difference.c.columns_mut(n, r).copy_from(&(-&space.c));
+    let poles = eigenvalues(difference.a.clone())?;
+    if poles.iter().any(|pole| pole.re >= 0.0) {
+        return None;
+    }
+    let (values, ..) = balance(&difference)?;
+    let sum = 2.0 * values.iter().sum::<f64>();
+    sum.is_finite().then_some(sum)
+}
