@@ -122,6 +122,14 @@ impl StateArguments {
         }
     }
 
+    /// The same, with energy variables unless something else is asked for.
+    pub(super) fn or_energy(&self) -> StateArguments {
+        StateArguments {
+            states: self.states.or(Some(States::Energy)),
+            retain: self.retain.clone(),
+        }
+    }
+
     /// The storage elements that are to keep their states, the most wanted first.
     pub(super) fn retained(&self) -> Vec<String> {
         self.retain.clone()

@@ -1,6 +1,6 @@
 //! Models in one domain: they have the transfer functions of the models that they were made from, and elements of that domain alone.
 
-use super::{json, number, written};
+use super::{json, near, number, written};
 use crate::support::command::{ends_with, err, lgm, out};
 use serde_json::Value;
 use std::path::Path;
@@ -122,4 +122,18 @@ fn networks_with_two_ports_are_refused() {
     );
     ends_with(&output, 1);
     assert!(err(&output).contains("LGM0718"), "{}", err(&output));
+}
+
+#[test]
+fn equations_have_parts_of_their_own() {
+    // p' = -k/1 q - b/m p + F, q' = p/m.
+    let answer = json(&["equations", "examples/oscillator.lgm", "--partition"]);
+    assert_eq!(answer["p"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["A_pp"], serde_json::json!([["-b/m"]]));
+    assert_eq!(answer["A_pq"], serde_json::json!([["-k"]]));
+    assert_eq!(answer["A_qp"][0][0], "1/m");
+    assert_eq!(answer["e"], serde_json::json!(["F"]));
+    assert_eq!(answer["B_pe"], serde_json::json!([["1"]]));
+    let answer = json(&["equations", "examples/oscillator.lgm", "--partition", "--numeric"]);
+    near(number(&answer["A_pp"][0][0]), -0.2, 1e-14);
 }

@@ -27,7 +27,7 @@ pub use one_port::{
     probe,
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
-pub use second_order::{Eliminated, SecondOrder, second_order};
+pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};
 pub use single_domain::{Probed, single_domain};
 pub use state_space::{
     Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, Structure, discretize,

@@ -1,13 +1,15 @@
 //! `lgm second-order`
 
 use super::shared::{Format, LinearModel, with_storage, write_json};
+use crate::Whole;
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_algebra::expr::{ExprId, SymbolId, text, to_f64};
-use lgm_analysis::{Eliminated, SecondOrder, second_order};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
+use lgm_analysis::{Eliminated, Mechanism, SecondOrder, mechanism, second_order};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
+use lgm_source::SourceMap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -15,11 +17,14 @@ use std::io::{self, Write};
 ///
 /// X are displacements of inertias or of compliances, whichever are fewer, unless `--eliminate` says which are left out: displacements are
 /// integrals of velocities in mechanics, of currents and volume flows elsewhere. The skew part of B is gyroscopic, that of K circulatory.
+///
+/// A mechanism that is not linearised has Lagrange's equations: M(q)*v' + C(q, v)*v + D*v + g(q) = Q, with q' = v.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lgm second-order examples/seeds/five_mass_seven_spring.lgm
-  lgm second-order examples/oscillator.lgm --eliminate q --numeric --format json")]
+  lgm second-order examples/oscillator.lgm --eliminate q --numeric --format json
+  lgm second-order examples/two_link_arm.lgm")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
@@ -47,6 +52,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Err(outcome) => return outcome,
     };
     let LinearModel { states, linearize, .. } = &arguments.model;
+    if !whole.system.linear && !linearize.is_asked_for() {
+        return print_mechanism(arguments, &map, &whole);
+    }
     let mut diagnostics = Vec::new();
     let eliminated = arguments.eliminate.map(|left| match left {
         Left::P => Eliminated::Inertias,
@@ -72,17 +80,70 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// The entries of a matrix as values of JSON.
-fn entries(arguments: &Arguments, system: &StateSystem, found: &SecondOrder, rows: &[Vec<ExprId>]) -> Vec<Vec<Value>> {
+/// Lagrange's equations.
+fn print_mechanism(arguments: &Arguments, map: &SourceMap, whole: &Whole) -> Outcome {
+    let system = &whole.system;
+    let found = match mechanism(&whole.model, system) {
+        Ok(found) => found,
+        Err(fault) => {
+            report::print(map, std::slice::from_ref(&*fault));
+            return report::outcome(&[*fault]);
+        }
+    };
+    let column = |list: &[ExprId]| list.iter().map(|id| vec![*id]).collect::<Vec<_>>();
+    let (potential, forces) = (column(&found.potential), column(&found.forces));
+    let parts: [(&str, &[Vec<ExprId>]); 5] = [
+        ("M", &found.mass),
+        ("C", &found.coriolis),
+        ("D", &found.damping),
+        ("g", &potential),
+        ("Q", &forces),
+    ];
+    let parts = parts.map(|(name, rows)| (name, entries(arguments, system, &found.exprs, rows)));
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => {
+            let mut value = mechanism_json(&found);
+            for (name, rows) in &parts {
+                value[name] = match *name {
+                    "g" | "Q" => rows.iter().flatten().cloned().collect(),
+                    _ => json!(rows),
+                };
+            }
+            write_json(&value, out)
+        }
+        Format::Text => {
+            writeln!(out, "M(q)*v' + C(q, v)*v + D*v + g(q) = Q, q' = v")?;
+            let displacements = found.displacements.iter();
+            let displacements: Vec<&str> = displacements.map(|name| name.as_deref().unwrap_or("-")).collect();
+            writeln!(out, "v: {}", found.velocities.join(", "))?;
+            writeln!(out, "q: {}", displacements.join(", "))?;
+            for (name, rows) in &parts {
+                write_rows(name, rows, out)?;
+            }
+            Ok(())
+        }
+    });
+    report::after_writing(map, written)
+}
+
+fn mechanism_json(found: &Mechanism) -> Value {
+    let velocities: Vec<&str> = found.velocities.iter().map(|name| &**name).collect();
+    let displacements: Vec<Option<&str>> = found.displacements.iter().map(Option::as_deref).collect();
+    json!({"schema": "lgm-mechanism/1", "velocities": velocities, "displacements": displacements})
+}
+
+/// The entries of a matrix as values of JSON; over states, expressions stay what they are.
+fn entries(arguments: &Arguments, system: &StateSystem, exprs: &Exprs, rows: &[Vec<ExprId>]) -> Vec<Vec<Value>> {
     let list = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let list: Vec<_> = list.collect();
     let value = |symbol: SymbolId| {
         let entry = list.iter().find(|entry| entry.symbol == symbol);
         entry.map(|entry| to_f64(&entry.value))
     };
+    let number = |id: ExprId| exprs.evaluate_unchecked(&[id], &value)[0];
     let entry = |id: &ExprId| match arguments.numeric {
-        true => json!(found.exprs.evaluate_unchecked(&[*id], &value)[0]),
-        false => json!(text(&found.exprs, *id)),
+        true if number(*id).is_finite() => json!(number(*id)),
+        _ => json!(text(exprs, *id)),
     };
     rows.iter().map(|row| row.iter().map(entry).collect()).collect()
 }
@@ -106,7 +167,7 @@ fn as_json(arguments: &Arguments, system: &StateSystem, found: &SecondOrder) -> 
         if name == "input" {
             value["inputs"] = json!(inputs);
         }
-        value[name] = json!(entries(arguments, system, found, rows));
+        value[name] = json!(entries(arguments, system, &found.exprs, rows));
     }
     value
 }
@@ -120,20 +181,29 @@ fn write_text(arguments: &Arguments, system: &StateSystem, found: &SecondOrder, 
     writeln!(out, "X: displacements of {}", found.coordinates.join(", "))?;
     writeln!(out, "U: {}", inputs.join(", "))?;
     for (name, rows) in parts(found) {
-        let rows = entries(arguments, system, found, rows);
-        let shown = |value: &Value| match value {
-            Value::Number(number) => significant(number.as_f64().unwrap_or(f64::NAN), 6),
-            Value::String(text) => text.clone(),
-            _ => "?".to_string(),
-        };
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
-        if name.starts_with("input_") && rows.iter().flatten().all(|entry| entry == "0") {
+        let rows = entries(arguments, system, &found.exprs, rows);
+        if name.starts_with("input_")
+            && rows
+                .iter()
+                .flatten()
+                .all(|entry| *entry == json!("0") || entry.as_f64() == Some(0.0))
+        {
             continue;
         }
-        writeln!(out, "{name} =")?;
-        let mut table = super::shared::Table::new(&vec![4; rows.first().map_or(0, Vec::len)]);
-        rows.into_iter().for_each(|row| table.row(row));
-        table.write(out)?;
+        write_rows(name, &rows, out)?;
     }
     Ok(())
+}
+
+/// A matrix as text under its name.
+fn write_rows(name: &str, rows: &[Vec<Value>], out: &mut dyn Write) -> io::Result<()> {
+    let shown = |value: &Value| match value {
+        Value::Number(number) => significant(number.as_f64().unwrap_or(f64::NAN), 6),
+        Value::String(text) => text.clone(),
+        _ => "?".to_string(),
+    };
+    writeln!(out, "{name} =")?;
+    let mut table = super::shared::Table::new(&vec![4; rows.first().map_or(0, Vec::len)]);
+    rows.iter().for_each(|row| table.row(row.iter().map(shown)));
+    table.write(out)
 }

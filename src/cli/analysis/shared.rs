@@ -186,20 +186,20 @@ pub(in crate::cli) fn write_json(value: &Value, out: &mut dyn Write) -> io::Resu
 }
 
 /// Columns that are aligned at their right: as wide as given, and wider where a word would touch the one before it.
-pub(super) struct Table {
+pub(in crate::cli) struct Table {
     widths: Vec<usize>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn new(widths: &[usize]) -> Table {
+    pub(in crate::cli) fn new(widths: &[usize]) -> Table {
         Table {
             widths: widths.to_vec(),
             rows: Vec::new(),
         }
     }
 
-    pub(super) fn row(&mut self, words: impl IntoIterator<Item = String>) {
+    pub(in crate::cli) fn row(&mut self, words: impl IntoIterator<Item = String>) {
         let words: Vec<String> = words.into_iter().collect();
         for (width, word) in self.widths.iter_mut().zip(&words) {
             *width = (*width).max(word.chars().count() + 2);
@@ -207,7 +207,7 @@ impl Table {
         self.rows.push(words);
     }
 
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::cli) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.rows {
             for (word, width) in row.iter().zip(&self.widths) {
                 write!(out, "{word:>width$}")?;

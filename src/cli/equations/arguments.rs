@@ -14,6 +14,7 @@ Examples:
   lgm equations examples/oscillator.lgm --discretize 0.01 --hold first
   lgm equations examples/seeds/sound_system.lgm --derive
   lgm equations examples/lever.lgm --derive=full --format latex
+  lgm equations examples/quarter_car.lgm --partition
   lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
   lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
 pub(in crate::cli) struct Arguments {
@@ -33,6 +34,10 @@ pub(in crate::cli) struct Arguments {
     /// are power variables
     #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
     pub(super) blocks: bool,
+    /// The matrices in blocks: momenta p of inertias and displacements q of compliances, inputs that are efforts e or flows f; the states
+    /// are energy variables unless --states says otherwise
+    #[arg(long, conflicts_with_all = ["blocks", "sparse", "discretize"])]
+    pub(super) partition: bool,
     /// Discrete equations in numbers, with this period in seconds
     #[arg(long, value_name = "PERIOD", value_parser = period, conflicts_with_all = ["blocks", "sparse"])]
     pub(super) discretize: Option<f64>,

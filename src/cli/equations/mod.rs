@@ -3,6 +3,7 @@
 mod arguments;
 mod derive;
 mod discrete;
+mod partitioned;
 
 pub(super) use arguments::Arguments;
 use arguments::Format;
@@ -24,6 +25,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if let Some(period) = arguments.discretize {
         return discrete::run(arguments, period);
+    }
+    if arguments.partition {
+        return partitioned::run(arguments);
     }
     let wanted = Options {
         symbolic: !arguments.numeric,

@@ -6,6 +6,11 @@
 //! (Wang and Ren, equations 6 to 9).
 
 mod matrix;
+mod mechanism;
+mod partition;
+
+pub use mechanism::{Mechanism, mechanism};
+pub use partition::{Partition, block, partition};
 
 use crate::values::try_map;
 use lgm_algebra::expr::{ExprId, Exprs};

@@ -1,0 +1,193 @@
+//! `lgm equations --partition`
+
+use super::arguments::{Arguments, Format};
+use crate::Whole;
+use crate::cli::analysis::shared::{Table, write_json};
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use lgm_algebra::expr::text;
+use lgm_analysis::{Partition, block, numeric_form, partition};
+use lgm_emit::significant;
+use lgm_equations::Options;
+use lgm_model::system::{LinearForm, SparseMatrix};
+use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// A block of a matrix: its name, and its entries as they are printed.
+struct Block {
+    name: String,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Block {
+    fn is_zero(&self) -> bool {
+        let is_zero = |value: &Value| *value == json!("0") || value.as_f64() == Some(0.0);
+        self.rows.iter().flatten().all(is_zero)
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let wanted = Options {
+        symbolic: !arguments.numeric,
+        ..Options::default()
+    };
+    let states = arguments.states.or_energy();
+    let (map, whole, mut diagnostics) =
+        arguments
+            .model
+            .compile_whole(SourceMap::default(), &states, &arguments.linearize, wanted, Vec::new());
+    if matches!(arguments.format, Format::Latex | Format::Html) {
+        let fault = Diagnostic::error(Code::LGM0715, "equations in parts are printed as text or JSON");
+        diagnostics.push(fault.help("use `--format text` or `--format json`"));
+    }
+    let found = whole
+        .filter(|_| report::outcome(&diagnostics) == Outcome::Success)
+        .and_then(|whole| {
+            let kinds = partition(&whole.model, &whole.system);
+            let found = blocks(arguments, &whole, &kinds);
+            let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+            Some((whole, kinds, found))
+        });
+    report::print(&map, &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    let (Some((whole, kinds, found)), Outcome::Success) = (found, outcome) else {
+        return outcome;
+    };
+    let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(&whole, &kinds, &found), out),
+        _ => write_text(&whole, &kinds, &found, out),
+    });
+    report::after_writing(&map, written)
+}
+
+/// All blocks: of the rates of each kind of states, and of the outputs.
+fn blocks(arguments: &Arguments, whole: &Whole, kinds: &Partition) -> Result<Vec<Block>, Box<Diagnostic>> {
+    let system = &whole.system;
+    let numeric = numeric_form(system, "form in parts")?;
+    let symbol = |value: &lgm_algebra::expr::ExprId| json!(text(&system.exprs, *value));
+    Ok(match system.symbolic.as_ref().filter(|_| !arguments.numeric) {
+        Some(form) => of_form(form, kinds, system.outputs.len(), &symbol, &json!("0")),
+        None => of_form(numeric, kinds, system.outputs.len(), &|value| json!(value), &json!(0.0)),
+    })
+}
+
+fn of_form<T: Clone>(
+    form: &LinearForm<T>,
+    kinds: &Partition,
+    outputs: usize,
+    shown: &dyn Fn(&T) -> Value,
+    zero: &Value,
+) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut add = |name: String, matrix: &SparseMatrix<T>, rows: &[usize], columns: &[usize]| {
+        let entries = block(matrix, rows, columns).into_iter().map(|row| {
+            let entry = |entry: Option<T>| entry.as_ref().map_or(zero.clone(), shown);
+            row.into_iter().map(entry).collect()
+        });
+        let rows = entries.collect();
+        found.push(Block { name, rows });
+    };
+    for (row, rows) in kinds.states() {
+        for (column, columns) in kinds.states() {
+            add(format!("A_{row}{column}"), &form.a, rows, columns);
+        }
+        for (letter, matrix) in [("B", &form.b), ("E", &form.e)] {
+            for (column, columns) in kinds.inputs() {
+                add(format!("{letter}_{row}{column}"), matrix, rows, columns);
+            }
+        }
+    }
+    let all: Vec<usize> = (0..outputs).collect();
+    for (column, columns) in kinds.states() {
+        add(format!("C_{column}"), &form.c, &all, columns);
+    }
+    for (letter, matrix) in [("D", &form.d), ("F", &form.f)] {
+        for (column, columns) in kinds.inputs() {
+            add(format!("{letter}_{column}"), matrix, &all, columns);
+        }
+    }
+    found
+}
+
+/// The letters of the kinds with the names of what belongs to them.
+fn names(whole: &Whole, kinds: &Partition) -> Vec<(&'static str, Vec<String>)> {
+    let system = &whole.system;
+    let states = kinds.states().into_iter().map(|(letter, list)| {
+        let names = list.iter().map(|at| system.states[*at].name.to_string());
+        (letter, names.collect())
+    });
+    let inputs = kinds.inputs().into_iter().map(|(letter, list)| {
+        let names = list.iter().map(|at| system.inputs[*at].name.to_string());
+        (letter, names.collect())
+    });
+    states.chain(inputs).collect()
+}
+
+fn as_json(whole: &Whole, kinds: &Partition, found: &[Block]) -> Value {
+    let mut value = json!({"schema": "lgm-partition/1", "model": &*whole.system.model});
+    for (letter, list) in names(whole, kinds) {
+        value[letter] = json!(list);
+    }
+    let outputs = whole.system.outputs.iter().map(|output| &*output.name);
+    value["outputs"] = outputs.collect();
+    for block in found {
+        value[&block.name] = json!(block.rows);
+    }
+    value
+}
+
+fn write_text(whole: &Whole, kinds: &Partition, found: &[Block], out: &mut dyn Write) -> io::Result<()> {
+    let shown: Vec<&Block> = found.iter().filter(|block| !block.is_zero()).collect();
+    let is_shown = |name: &str| shown.iter().any(|block| block.name == *name);
+    let side = |parts: Vec<(String, String)>| {
+        let terms = parts.into_iter().filter(|part| is_shown(&part.0));
+        let terms: Vec<String> = terms.map(|(matrix, vector)| format!("{matrix}*{vector}")).collect();
+        if terms.is_empty() {
+            "0".to_string()
+        } else {
+            terms.join(" + ")
+        }
+    };
+    for (row, _) in kinds.states() {
+        let mut parts: Vec<(String, String)> = Vec::new();
+        for (column, _) in kinds.states() {
+            parts.push((format!("A_{row}{column}"), column.to_string()));
+        }
+        for (column, _) in kinds.inputs() {
+            parts.push((format!("B_{row}{column}"), column.to_string()));
+            parts.push((format!("E_{row}{column}"), format!("{column}'")));
+        }
+        writeln!(out, "{row}' = {}", side(parts))?;
+    }
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for (column, _) in kinds.states() {
+        parts.push((format!("C_{column}"), column.to_string()));
+    }
+    for (column, _) in kinds.inputs() {
+        parts.push((format!("D_{column}"), column.to_string()));
+        parts.push((format!("F_{column}"), format!("{column}'")));
+    }
+    writeln!(out, "y = {}", side(parts))?;
+    for (letter, list) in names(whole, kinds) {
+        writeln!(out, "{letter}: {}", list.join(", "))?;
+    }
+    let outputs: Vec<&str> = whole.system.outputs.iter().map(|output| &*output.name).collect();
+    writeln!(out, "y: {}", outputs.join(", "))?;
+    for block in shown {
+        writeln!(out, "{} =", block.name)?;
+        let mut table = Table::new(&vec![4; block.rows.first().map_or(0, Vec::len)]);
+        for row in &block.rows {
+            table.row(row.iter().map(|value| match value {
+                Value::String(text) => text.clone(),
+                value => significant(value.as_f64().unwrap_or(f64::NAN), 6),
+            }));
+        }
+        table.write(out)?;
+    }
+    Ok(())
+}
