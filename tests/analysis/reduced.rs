@@ -177,5 +177,18 @@ fn a_family_has_a_response_for_each_value() {
             "z=1:2:3",
         ],
     );
-    ends_with(&output, 1);
+    ends_with(&output, 2);
+}
+
+#[test]
+fn one_output_is_drawn_against_another() {
+    let scratch = tempfile::tempdir().unwrap();
+    let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = scratch.path().join("orbit.svg");
+    let file = file.to_str().unwrap();
+    let words = ["simulate", "examples/oscillator.lgm", "--plot", file, "--plot-xy"];
+    ends_with(&lgm(package, &[&words[..], &["y,v"]].concat()), 0);
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.contains("v against y") && !text.contains("NaN"));
+    assert_ne!(lgm(package, &[&words[..], &["y"]].concat()).status.code(), Some(0));
 }

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 Examples:
   lgm simulate examples/oscillator.lgm --stop 5 --points 501 -o run.csv
   lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
+  lgm simulate examples/van_der_pol.lgm --plot-xy voltage,current --plot orbit.svg
   lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
   lgm simulate examples/oscillator.lgm --input F=1 --verify -o run.csv
   lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log -o runs.csv
@@ -56,6 +57,10 @@ pub(in crate::cli) struct Arguments {
     /// What to draw: outputs, states or inputs; else what the experiment says, else all outputs
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(super) show: Vec<String>,
+    /// Draw the second of two outputs, states or inputs against the first, in place of curves over time
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', requires = "plot",
+          conflicts_with_all = ["show", "html", "sweep", "sample", "monte_carlo"])]
+    pub(super) plot_xy: Vec<String>,
     /// Keep the rows so far of a run that fails
     #[arg(long)]
     pub(super) keep: bool,

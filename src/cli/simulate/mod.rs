@@ -87,7 +87,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let plan = arguments.plan.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
-    let shown = plots::chosen(&arguments.show, &system, &mut diagnostics);
+    let shown = match arguments.plot_xy.is_empty() {
+        true => plots::chosen(&arguments.show, &system, &mut diagnostics),
+        false => plots::of_path(&arguments.plot_xy, &system, &mut diagnostics),
+    };
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
     let written = Written::new(&arguments.columns, runs.is_none(), &system, &mut diagnostics);
     let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {
@@ -115,7 +118,7 @@ fn single(
     let (system, plan) = (&ready.system, &ready.plan);
     let watch = Watch::new(plan.start, plan.stop, 1);
     let wanted = if arguments.draws() { shown } else { &[] };
-    let mut plotter = Plotter::new(system, plan, wanted);
+    let mut plotter = Plotter::asked_for(arguments, system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
@@ -197,7 +200,7 @@ fn single(
             Outcome::Success => {}
             fault => return fault,
         }
-        for fault in plots::write(arguments, &plotter.figure()) {
+        for fault in plots::write_pictures(arguments, &plotter) {
             match report::after_writing(&ready.map, Err(fault)) {
                 Outcome::Success => {}
                 fault => return fault,

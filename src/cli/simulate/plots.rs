@@ -4,10 +4,11 @@ use super::columns::{Curve, Source, asked_for, named};
 use crate::cli::disk::{WriteFault, write_text};
 use crate::cli::simulate::arguments::Arguments;
 use lgm_compilation::unknown_curves;
-use lgm_emit::plot::{Figure, Series, Trace, html, svg};
+use lgm_emit::plot::{Figure, PathFigure, Series, Trace, html, path_svg, svg};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Inputs, Plan, Side, Signals};
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 
 /// Without a choice, no more outputs than these are drawn.
 const MOST: usize = 12;
@@ -33,6 +34,56 @@ pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut 
     curves
 }
 
+/// The two curves of a path.
+pub(super) fn of_path(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
+    let curves = asked_for(option, "draw", system, diagnostics);
+    if curves.len() != 2 && !has_errors(diagnostics) {
+        let message = format!(
+            "`--plot-xy` draws one quantity against another, and these are {}",
+            curves.len()
+        );
+        diagnostics.push(Diagnostic::error(Code::LGM0905, message).help("name two: `--plot-xy x,v`"));
+    }
+    curves
+}
+
+/// More points of a path than this are thinned out.
+const MOST_POINTS: usize = 40_000;
+
+/// Points of one variable against another, all of them as long as they are few.
+#[derive(Default)]
+struct Pairs {
+    points: Vec<(f64, f64)>,
+    stride: usize,
+    seen: usize,
+    last: Option<(f64, f64)>,
+}
+
+impl Pairs {
+    fn push(&mut self, point: (f64, f64)) {
+        let stride = self.stride.max(1);
+        if self.seen.is_multiple_of(stride) {
+            self.points.push(point);
+        }
+        (self.seen, self.last) = (self.seen + 1, Some(point));
+        if self.points.len() > MOST_POINTS {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.stride = 2 * stride;
+        }
+    }
+
+    /// The points, with the last one.
+    fn all(&self) -> Vec<(f64, f64)> {
+        let mut points = self.points.clone();
+        points.extend(self.last);
+        points
+    }
+}
+
 /// Collects the curves of one run.
 pub(super) struct Plotter {
     title: String,
@@ -42,6 +93,8 @@ pub(super) struct Plotter {
     values: Vec<f64>,
     rates: Vec<f64>,
     reads_inputs: bool,
+    /// The first two curves against each other, where these are wanted so.
+    pairs: Option<Pairs>,
 }
 
 impl Plotter {
@@ -58,6 +111,15 @@ impl Plotter {
             values: vec![0.0; system.inputs.len()],
             rates: vec![0.0; system.inputs.len()],
             reads_inputs: curves.iter().any(|curve| matches!(curve.source, Source::Input(_))),
+            pairs: None,
+        }
+    }
+
+    /// Prepares the picture that is asked for: of curves over time, or of two against each other.
+    pub fn asked_for(arguments: &Arguments, system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
+        Plotter {
+            pairs: (!arguments.plot_xy.is_empty()).then(Pairs::default),
+            ..Plotter::new(system, plan, curves)
         }
     }
 
@@ -66,14 +128,32 @@ impl Plotter {
         if self.reads_inputs {
             inputs.values(time, Side::After, &mut self.values, &mut self.rates);
         }
-        for (curve, trace) in &mut self.curves {
-            let value = match curve.source {
-                Source::Output(at) => outputs[at],
-                Source::State(at) => states[at],
-                Source::Input(at) => self.values[at],
-            };
-            trace.push(time, value);
+        let of = |source: Source| match source {
+            Source::Output(at) => outputs[at],
+            Source::State(at) => states[at],
+            Source::Input(at) => self.values[at],
+        };
+        if let (Some(pairs), [x, y]) = (&mut self.pairs, &self.curves[..]) {
+            pairs.push((of(x.0.source), of(y.0.source)));
+            return;
         }
+        for (curve, trace) in &mut self.curves {
+            trace.push(time, of(curve.source));
+        }
+    }
+
+    /// The picture of two curves against each other, where it is wanted.
+    pub fn path(&self) -> Option<PathFigure> {
+        let (Some(pairs), [x, y]) = (&self.pairs, &self.curves[..]) else {
+            return None;
+        };
+        let named = |curve: &Curve| (curve.name.clone(), curve.unit.as_deref().map(str::to_string));
+        Some(PathFigure {
+            title: self.title.clone(),
+            x: named(&x.0),
+            y: named(&y.0),
+            points: pairs.all(),
+        })
     }
 
     /// The curves so far.
@@ -108,4 +188,14 @@ pub(super) fn write(arguments: &Arguments, figure: &Figure) -> Vec<WriteFault> {
         write_text(path, &draw(figure)).err()
     });
     written.collect()
+}
+
+/// Writes what a run was drawn to; what could not be written is returned.
+pub(super) fn write_pictures(arguments: &Arguments, plotter: &Plotter) -> Vec<WriteFault> {
+    let Some(figure) = plotter.path() else {
+        return write(arguments, &plotter.figure());
+    };
+    let path = arguments.plot.iter();
+    path.filter_map(|path| write_text(path, &path_svg(&figure)).err())
+        .collect()
 }

@@ -6,12 +6,14 @@
 mod frame;
 mod frequency;
 mod html;
+mod path;
 mod svg;
 mod ticks;
 mod trace;
 
 pub use frequency::{FrequencyCurve, FrequencyFigure, frequency_html, frequency_svg};
 pub use html::html;
+pub use path::{PathFigure, path_svg};
 pub use svg::svg;
 pub use trace::Trace;
 
