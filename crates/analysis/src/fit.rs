@@ -37,20 +37,27 @@ const SETTLED: f64 = 1e-6;
 /// The steps of differences, beside the size of a parameter.
 const DIFFERENCE: f64 = 1e-4;
 
-/// The parameters at which the residuals have the least sum of squares, from a first guess: the method of Levenberg and Marquardt with central
-/// differences. `residuals` has none where the model has no values.
-pub fn least_squares(
-    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
-    first: &[f64],
-) -> Result<Estimate, NoEstimate> {
+/// A model and its data.
+pub trait Residuals {
+    /// Values of the model less those measured, at parameters; none where the model has no values.
+    fn residuals(&mut self, parameters: &[f64]) -> Option<Vec<f64>>;
+
+    /// Their derivatives, one list for each parameter; none where these are not known, and central differences take their place.
+    fn slopes(&mut self, _parameters: &[f64]) -> Option<Vec<Vec<f64>>> {
+        None
+    }
+}
+
+/// The parameters at which the residuals have the least sum of squares, from a first guess: the method of Levenberg and Marquardt.
+pub fn least_squares(model: &mut dyn Residuals, first: &[f64]) -> Result<Estimate, NoEstimate> {
     let mut values = first.to_vec();
-    let mut errors = DVector::from_vec(residuals(&values).ok_or(NoEstimate::NoModel)?);
+    let mut errors = DVector::from_vec(model.residuals(&values).ok_or(NoEstimate::NoModel)?);
     let freedom = errors.len().checked_sub(values.len()).filter(|freedom| *freedom > 0);
     let freedom = freedom.ok_or(NoEstimate::TooFewValues)?;
     let mut damping = 1e-3;
     let mut is_settled = false;
     for _ in 0..STEPS {
-        let slopes = jacobian(residuals, &values, errors.len()).ok_or(NoEstimate::NoModel)?;
+        let slopes = jacobian(model, &values, errors.len()).ok_or(NoEstimate::NoModel)?;
         let normal = slopes.transpose() * &slopes;
         if let Some(at) = (0..values.len()).find(|at| normal[(*at, *at)] == 0.0) {
             return Err(NoEstimate::NoInfluence(at));
@@ -74,7 +81,7 @@ pub fn least_squares(
                 .zip(step.iter())
                 .map(|(value, step)| value - step)
                 .collect();
-            let found = residuals(&tried).map(DVector::from_vec);
+            let found = model.residuals(&tried).map(DVector::from_vec);
             let deviation = (errors.norm_squared() / freedom as f64).sqrt();
             let is_small = (0..values.len()).all(|at| {
                 let scale = deviation / normal[(at, at)].sqrt();
@@ -100,18 +107,20 @@ pub fn least_squares(
     Err(NoEstimate::NoConvergence)
 }
 
-fn jacobian(
-    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
-    values: &[f64],
-    rows: usize,
-) -> Option<DMatrix<f64>> {
+fn jacobian(model: &mut dyn Residuals, values: &[f64], rows: usize) -> Option<DMatrix<f64>> {
     let mut slopes = DMatrix::zeros(rows, values.len());
+    if let Some(columns) = model.slopes(values) {
+        for (at, column) in columns.into_iter().enumerate() {
+            slopes.set_column(at, &DVector::from_vec(column));
+        }
+        return Some(slopes);
+    }
     for at in 0..values.len() {
         let step = DIFFERENCE * if values[at] == 0.0 { 1.0 } else { values[at].abs() };
         let mut side = |sign: f64| {
             let mut moved = values.to_vec();
             moved[at] += sign * step;
-            residuals(&moved)
+            model.residuals(&moved)
         };
         let (above, below) = (side(1.0)?, side(-1.0)?);
         for (row, (above, below)) in above.iter().zip(&below).enumerate() {
@@ -227,14 +236,25 @@ mod tests {
     #[test]
     fn a_line_through_points_has_its_textbook_errors() {
         // y = a + b x at 0..3 with y = 1, 3, 4, 8: b = 2.2, a = 0.7, sums of squares 1.8 over 2, variances s^2 (1/4 + 9/20) and s^2/5.
-        let y = [1.0, 3.0, 4.0, 8.0];
-        let mut residuals = |at: &[f64]| Some((0..4).map(|k| at[0] + at[1] * k as f64 - y[k]).collect::<Vec<f64>>());
-        let found = least_squares(&mut residuals, &[0.0, 1.0]);
-        let Ok(found) = found else { panic!("{found:?}") };
-        let expected = [0.7, 2.2, (0.9_f64 * 0.7).sqrt(), (0.9_f64 / 5.0).sqrt()];
-        let all = found.values.iter().chain(&found.standard_errors);
-        for (found, expected) in all.zip(expected) {
-            assert!((found - expected).abs() < 1e-7, "{found} is not {expected}");
+        const Y: [f64; 4] = [1.0, 3.0, 4.0, 8.0];
+        struct Line(bool);
+        impl Residuals for Line {
+            fn residuals(&mut self, at: &[f64]) -> Option<Vec<f64>> {
+                Some((0..4).map(|k| at[0] + at[1] * k as f64 - Y[k]).collect())
+            }
+
+            fn slopes(&mut self, _: &[f64]) -> Option<Vec<Vec<f64>>> {
+                self.0.then(|| vec![vec![1.0; 4], vec![0.0, 1.0, 2.0, 3.0]])
+            }
+        }
+        for has_slopes in [false, true] {
+            let found = least_squares(&mut Line(has_slopes), &[0.0, 1.0]);
+            let Ok(found) = found else { panic!("{found:?}") };
+            let expected = [0.7, 2.2, (0.9_f64 * 0.7).sqrt(), (0.9_f64 / 5.0).sqrt()];
+            let all = found.values.iter().chain(&found.standard_errors);
+            for (found, expected) in all.zip(expected) {
+                assert!((found - expected).abs() < 1e-7, "{found} is not {expected}");
+            }
         }
     }
 }

@@ -10,13 +10,14 @@ mod modes;
 mod one_port;
 mod response;
 mod second_order;
+mod sensitivity;
 mod single_domain;
 mod state_space;
 mod transfer;
 mod trim;
 mod values;
 
-pub use fit::{Estimate, NoEstimate, least_squares};
+pub use fit::{Estimate, NoEstimate, Residuals, least_squares};
 pub use linearize::{LinearizeRequest, linearize};
 pub use margins::{Margins, Peak, margins, peaks, shown_range};
 pub use modes::duration::{Duration, MOST_STATES, duration};
@@ -28,6 +29,7 @@ pub use one_port::{
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};
+pub use sensitivity::with_sensitivities;
 pub use single_domain::{Probed, single_domain};
 pub use state_space::{
     Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, Structure, discretize,

@@ -7,7 +7,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use lgm_algebra::expr::{SymbolId, to_f64};
-use lgm_analysis::{Estimate, NoEstimate, least_squares};
+use lgm_analysis::{Estimate, NoEstimate, Residuals, least_squares, with_sensitivities};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
 use lgm_kernels::{KernelOptions, Kernels};
@@ -118,36 +118,24 @@ fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) ->
             }
         }
     }
+    let symbols: Vec<SymbolId> = places.iter().map(|place| entries[*place].symbol).collect();
+    let sensitive = with_sensitivities(system, &symbols);
     let kernels = Kernels::new(system, &KernelOptions::default());
-    let simulator = Simulator::new(system, &kernels);
-    let base = kernels.parameters(&[]);
-    let plan = Plan {
-        start: data.times[0],
-        stop: data.times[data.times.len() - 1],
-        points: data.points,
-        rtol: TOLERANCE,
-        ..Plan::default()
-    };
-    let inputs = Inputs::new(system, &kernels, &base, data.signals.clone(), plan.start);
-    let mut residuals = |values: &[f64]| -> Option<Vec<f64>> {
-        let set: Vec<(usize, f64)> = places.iter().copied().zip(values.iter().copied()).collect();
-        let parameters = kernels.parameters(&set);
-        let inputs = inputs.with_parameters(&parameters, plan.start);
-        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(data.points);
-        let mut sink = |_: f64, outputs: &[f64], _: &[f64]| {
-            rows.push(data.outputs.iter().map(|output| outputs[output.0]).collect());
-        };
-        simulator.run(&parameters, &inputs, &plan, &mut sink, &Silent).ok()?;
-        let mut all = Vec::with_capacity(data.times.len() * data.outputs.len());
-        for (at, (_, measured)) in data.outputs.iter().enumerate() {
-            for (row, measured) in data.rows.iter().zip(measured) {
-                all.push(rows.get(*row)?[at] - measured);
-            }
-        }
-        all.iter().all(|value| value.is_finite()).then_some(all)
+    let sensitive_kernels = sensitive
+        .as_ref()
+        .map(|system| Kernels::new(system, &KernelOptions::default()));
+    let mut runs = MeasuredRuns {
+        data: &data,
+        places: &places,
+        plain: Runs::new(system, &kernels, &data),
+        sensitive: sensitive
+            .as_ref()
+            .zip(sensitive_kernels.as_ref())
+            .map(|(system, kernels)| Runs::new(system, kernels, &data)),
+        outputs: system.outputs.len(),
     };
     let first: Vec<f64> = places.iter().map(|place| to_f64(&entries[*place].value)).collect();
-    least_squares(&mut residuals, &first).map_err(|reason| match reason {
+    least_squares(&mut runs, &first).map_err(|reason| match reason {
         NoEstimate::TooFewValues => refused(
             "the table has no more values than there are parameters to be estimated".to_string(),
             "measure more, or vary fewer parameters",
@@ -168,6 +156,90 @@ fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) ->
             "begin nearer to the data with `--set`",
         ),
     })
+}
+
+/// Runs of one system over the times of the table.
+struct Runs<'a> {
+    simulator: Simulator<'a>,
+    kernels: &'a Kernels,
+    inputs: Inputs,
+    plan: Plan,
+}
+
+impl<'a> Runs<'a> {
+    fn new(system: &'a StateSystem, kernels: &'a Kernels, data: &Data) -> Runs<'a> {
+        let plan = Plan {
+            start: data.times[0],
+            stop: data.times[data.times.len() - 1],
+            points: data.points,
+            rtol: TOLERANCE,
+            ..Plan::default()
+        };
+        let base = kernels.parameters(&[]);
+        Runs {
+            simulator: Simulator::new(system, kernels),
+            inputs: Inputs::new(system, kernels, &base, data.signals.clone(), plan.start),
+            kernels,
+            plan,
+        }
+    }
+
+    /// The outputs at all times of the grid; none where a run fails.
+    fn rows(&self, set: &[(usize, f64)]) -> Option<Vec<Vec<f64>>> {
+        let parameters = self.kernels.parameters(set);
+        let inputs = self.inputs.with_parameters(&parameters, self.plan.start);
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(self.plan.points);
+        let mut sink = |_: f64, outputs: &[f64], _: &[f64]| rows.push(outputs.to_vec());
+        self.simulator
+            .run(&parameters, &inputs, &self.plan, &mut sink, &Silent)
+            .ok()?;
+        Some(rows)
+    }
+}
+
+/// Runs beside what was measured.
+struct MeasuredRuns<'a> {
+    data: &'a Data,
+    /// Places of the parameters that are varied.
+    places: &'a [usize],
+    plain: Runs<'a>,
+    /// The same with derivatives as further outputs, where these are known.
+    sensitive: Option<Runs<'a>>,
+    /// How many outputs the system has.
+    outputs: usize,
+}
+
+impl MeasuredRuns<'_> {
+    fn set(&self, values: &[f64]) -> Vec<(usize, f64)> {
+        self.places.iter().copied().zip(values.iter().copied()).collect()
+    }
+
+    /// What was measured of one kind of outputs, less `measured` if it is wanted so.
+    fn picked(&self, rows: &[Vec<f64>], first: usize, is_difference: bool) -> Option<Vec<f64>> {
+        let mut all = Vec::with_capacity(self.data.times.len() * self.data.outputs.len());
+        for (output, measured) in &self.data.outputs {
+            for (row, measured) in self.data.rows.iter().zip(measured) {
+                let value = rows.get(*row)?.get(first + output)?;
+                all.push(if is_difference { value - measured } else { *value });
+            }
+        }
+        all.iter().all(|value| value.is_finite()).then_some(all)
+    }
+}
+
+impl Residuals for MeasuredRuns<'_> {
+    fn residuals(&mut self, parameters: &[f64]) -> Option<Vec<f64>> {
+        let rows = self.plain.rows(&self.set(parameters))?;
+        self.picked(&rows, 0, true)
+    }
+
+    fn slopes(&mut self, parameters: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let rows = self.sensitive.as_ref()?.rows(&self.set(parameters))?;
+        let kinds = 1..=self.places.len();
+        kinds
+            .map(|kind| self.picked(&rows, kind * self.outputs, false))
+            .collect()
+    }
 }
 
 /// The columns of the table.
