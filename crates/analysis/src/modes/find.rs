@@ -1,11 +1,10 @@
 //! What is asked of the poles, and what is found.
 
 use super::near::poles_near;
-use super::poles::poles;
 use super::sensitivity::{derivative_of_a, derivatives};
 use super::storage::{StorageOutputs, shares};
 use super::vectors::{Vectors, vectors};
-use super::zero::set_exact_zeros;
+use super::zero::poles_with_zeros;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::{SparseMatrix, StateSystem};
 use lgm_source::codes::Code;
@@ -120,8 +119,7 @@ fn poles_asked_for(
         }
         return Some(found);
     }
-    let mut all = poles(a)?;
-    set_exact_zeros(system, a, &mut all);
+    let mut all = poles_with_zeros(system, a)?;
     all.sort_by(|a, b| a.norm().total_cmp(&b.norm()).then(b.im.total_cmp(&a.im)));
     let Some((omega, count)) = near else {
         return Some(all);

@@ -1,7 +1,8 @@
 //! Poles near a circle about the origin, for large sparse systems: Arnoldi's method on `(A - shift)^-1`.
 //!
-//! About each shift the method finds the nearest poles, and so knows that a disc holds no others. Shifts are added until discs cover all
-//! places on the circle where a pole could be nearer than those that were found.
+//! About each shift the method finds the nearest poles, and so knows that a disc holds no others. A Krylov subspace has each multiple pole
+//! once: the method is run again on the complement of what was found until it finds nothing more in the disc. Shifts are added until discs
+//! cover all places on the circle where a pole could be nearer than those that were found.
 
 use crate::response::SparseLu;
 use lgm_model::system::SparseMatrix;
@@ -15,6 +16,10 @@ const SHIFTS: usize = 40;
 
 /// The largest subspace about one shift.
 const SUBSPACE: usize = 160;
+
+/// A pole within this share of a radius shows itself in so many steps, since it is alone there.
+const INSIDE: f64 = 0.9;
+const SEEN: usize = 40;
 
 /// Poles of two shifts that are nearer to each other than this, beside their size, are one.
 const SAME: f64 = 1e-7;
@@ -38,10 +43,13 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
         let shift = Complex::from_polar(omega, angle);
         let (poles, radius) = around(a, shift, unit, wanted)?;
         discs.push(Disc { centre: shift, radius });
-        for pole in poles {
+        // Conjugates have the same place; of a multiple pole there are as many as one shift has found.
+        let mut own: Vec<Complex<f64>> = Vec::new();
+        for pole in poles.into_iter().filter(|pole| pole.im >= -1e-9 * pole.norm()) {
             let upper = Complex::new(pole.re, pole.im.abs());
-            let is_new = |known: &Complex<f64>| (known - upper).norm() > SAME * upper.norm().max(1e-6 * unit);
-            if found.iter().all(is_new) {
+            let same = |known: &&Complex<f64>| (*known - upper).norm() <= SAME * upper.norm().max(1e-6 * unit);
+            own.push(upper);
+            if found.iter().filter(same).count() < own.iter().filter(same).count() {
                 found.push(upper);
             }
         }
@@ -101,7 +109,7 @@ fn uncovered(discs: &[Disc], found: &[Complex<f64>], omega: f64, count: usize) -
     Some(0.5 * (longest[0] + longest[longest.len() - 1]))
 }
 
-/// The poles nearest to a shift, and how far around it no other one is.
+/// The poles nearest to a shift, multiple ones as often as they are, and how far around it no other one is.
 fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) -> Option<(Vec<Complex<f64>>, f64)> {
     // A shift on a pole has no inverse; one that is a little beside it converges all the faster.
     let shift = shift + Complex::new(0.6, 0.8) * (1e-9 * unit);
@@ -119,61 +127,167 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
     }
     let factors = SparseLu::factorise(&rows)?;
     let size = a.rows.len();
-    let limit = SUBSPACE.max(2 * wanted + 20).min(size);
-    let start = Vector::from_fn(size, |row, _| {
-        let turn = ((row + 1) as f64 * 0.618_033_988_749_894_9).fract();
-        Complex::new(0.5 + turn, 1.0 - turn)
-    });
-    let norm = start.norm();
-    let mut basis: Vec<Vector> = vec![start / Complex::new(norm, 0.0)];
-    let mut projected: DMatrix<Complex<f64>> = DMatrix::zeros(limit + 1, limit);
-    for step in 0..limit {
-        let mut next = Vector::from_vec(factors.solve(basis[step].as_slice()));
-        let before = next.norm();
-        // Twice, so that the basis is orthogonal to rounding.
-        for _ in 0..2 {
-            for (at, known) in basis.iter().enumerate() {
-                let part = known.dotc(&next);
-                projected[(at, step)] += part;
-                next.axpy(-part, known, Complex::new(1.0, 0.0));
-            }
+    let mut search = Search {
+        factors: &factors,
+        shift,
+        known: Vec::new(),
+        limit: SUBSPACE.max(2 * wanted + 20).min(size),
+    };
+    let mut poles: Vec<Complex<f64>> = Vec::new();
+    let mut radius = f64::INFINITY;
+    for run in 0..wanted + 2 {
+        // Later runs look only whether anything is left inside.
+        let found = match run {
+            0 => search.run(wanted, run, None)?,
+            _ => search.run(0, run, Some(radius))?,
+        };
+        let nearest = found.nearest;
+        radius = radius.min(found.radius);
+        poles.extend(found.poles);
+        if nearest.is_none_or(|nearest| nearest > radius * (1.0 + SAME)) || search.known.len() >= size {
+            break;
         }
-        let norm = next.norm();
-        if !norm.is_finite() {
-            return None;
+        // What was found last may not be the last of its kind.
+        if run + 1 == wanted + 2 {
+            radius = radius.min(nearest.unwrap_or(radius)) * (1.0 - SAME);
         }
-        projected[(step + 1, step)] = Complex::new(norm, 0.0);
-        let used = step + 1;
-        let is_whole = norm <= 1e-14 * before || used == size;
-        let is_last = is_whole || used == limit;
-        if is_last || used >= wanted + 10 && used.is_multiple_of(10) {
-            let (poles, radius, converged) = ritz(&projected, used, shift, if is_whole { 0.0 } else { norm })?;
-            if is_last || converged > wanted {
-                let radius = if is_whole { f64::INFINITY } else { radius };
-                return Some((poles, radius));
-            }
-        }
-        basis.push(next / Complex::new(norm, 0.0));
     }
-    Some((Vec::new(), 0.0))
+    Some((poles, radius))
 }
 
-/// The poles that have converged, the nearest first, up to the first that has not; how far that one is from the shift, and how many there
-/// are.
-fn ritz(
-    projected: &DMatrix<Complex<f64>>,
-    used: usize,
+/// Arnoldi's method about one shift.
+struct Search<'a> {
+    factors: &'a SparseLu,
     shift: Complex<f64>,
-    residual: f64,
-) -> Option<(Vec<Complex<f64>>, f64, usize)> {
+    /// An orthonormal basis of the subspace of all poles that were found.
+    known: Vec<Vector>,
+    limit: usize,
+}
+
+/// What one run found.
+struct Run {
+    poles: Vec<Complex<f64>>,
+    /// No further pole of this run is nearer to the shift.
+    radius: f64,
+    /// The distance of the nearest pole; none where there is nothing.
+    nearest: Option<f64>,
+}
+
+impl Search<'_> {
+    /// Takes off what lies in the subspace of known poles and in a basis; twice, so that the rest is orthogonal to rounding.
+    fn orthogonal(&self, vector: &mut Vector, basis: &[Vector], mut part: impl FnMut(usize, Complex<f64>)) {
+        let one = Complex::new(1.0, 0.0);
+        for _ in 0..2 {
+            for known in &self.known {
+                let share = known.dotc(vector);
+                vector.axpy(-share, known, one);
+            }
+            for (at, known) in basis.iter().enumerate() {
+                let share = known.dotc(vector);
+                part(at, share);
+                vector.axpy(-share, known, one);
+            }
+        }
+    }
+
+    /// A run on the complement of what is known, until so many poles have converged; or until it is seen that nothing is left within most of
+    /// a radius.
+    fn run(&mut self, wanted: usize, run: usize, inside: Option<f64>) -> Option<Run> {
+        let size = self.factors.size();
+        let limit = self.limit.min(size - self.known.len().min(size));
+        let nothing = || Run {
+            poles: Vec::new(),
+            radius: f64::INFINITY,
+            nearest: None,
+        };
+        let mut start = Vector::from_fn(size, |row, _| {
+            let turn = ((row + 1) as f64 * (0.618_033_988_749_894_9 + 0.137 * run as f64)).fract();
+            Complex::new(0.5 + turn, 1.0 - turn)
+        });
+        self.orthogonal(&mut start, &[], |_, _| {});
+        let norm = start.norm();
+        if limit == 0 || norm < 1e-10 * (size as f64).sqrt() {
+            return Some(nothing());
+        }
+        let mut basis: Vec<Vector> = vec![start / Complex::new(norm, 0.0)];
+        let mut projected: DMatrix<Complex<f64>> = DMatrix::zeros(limit + 1, limit);
+        let mut look = wanted + 10;
+        for step in 0..limit {
+            let mut next = Vector::from_vec(self.factors.solve(basis[step].as_slice()));
+            let before = next.norm();
+            self.orthogonal(&mut next, &basis, |at, share| projected[(at, step)] += share);
+            let norm = next.norm();
+            if !norm.is_finite() {
+                return None;
+            }
+            projected[(step + 1, step)] = Complex::new(norm, 0.0);
+            let used = step + 1;
+            let is_whole = norm <= 1e-13 * before || used + self.known.len() == size;
+            let is_last = is_whole || used == limit;
+            if is_last || used >= look {
+                // To look takes the cube of the steps: as they grow, it is done more rarely.
+                look = used + (used / 2).max(10);
+                let found = ritz(&projected, used, self.shift, if is_whole { 0.0 } else { norm })?;
+                if let Some(radius) = inside.map(|radius| INSIDE * radius)
+                    && used >= SEEN
+                    && found.next * radius < 1.0
+                {
+                    return Some(Run {
+                        radius,
+                        ..self.finished(found, &basis, is_whole)
+                    });
+                }
+                if is_last || inside.is_none() && found.poles.len() > wanted {
+                    return Some(self.finished(found, &basis, is_whole));
+                }
+            }
+            basis.push(next / Complex::new(norm, 0.0));
+        }
+        Some(nothing())
+    }
+
+    /// Keeps the vectors of what was found.
+    fn finished(&mut self, found: Ritz, basis: &[Vector], is_whole: bool) -> Run {
+        for vector in &found.vectors {
+            let mut whole = Vector::zeros(basis[0].len());
+            for (share, direction) in vector.iter().zip(basis) {
+                whole.axpy(*share, direction, Complex::new(1.0, 0.0));
+            }
+            let before = whole.norm();
+            self.orthogonal(&mut whole, &[], |_, _| {});
+            let norm = whole.norm();
+            if norm > 1e-8 * before {
+                self.known.push(whole / Complex::new(norm, 0.0));
+            }
+        }
+        Run {
+            nearest: found.poles.first().map(|pole| (pole - self.shift).norm()),
+            radius: if is_whole { f64::INFINITY } else { found.radius },
+            poles: found.poles,
+        }
+    }
+}
+
+/// Poles of the projected matrix.
+struct Ritz {
+    /// Those that have converged, the nearest first, up to the first that has not.
+    poles: Vec<Complex<f64>>,
+    /// Their vectors in the basis.
+    vectors: Vec<Vector>,
+    /// How far from the shift there is no other one.
+    radius: f64,
+    /// The largest value that has not converged, 1 over a distance; 0 if all have.
+    next: f64,
+}
+
+fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, residual: f64) -> Option<Ritz> {
     let small = projected.view((0, 0), (used, used)).into_owned();
     let (turn, triangle) = nalgebra::Schur::try_new(small, f64::EPSILON, 100 * used)?.unpack();
     let mut order: Vec<usize> = (0..used).collect();
     order.sort_by(|a, b| triangle[(*b, *b)].norm().total_cmp(&triangle[(*a, *a)].norm()));
-    let mut poles = Vec::new();
+    let (mut poles, mut vectors) = (Vec::new(), Vec::new());
     for at in order {
         let value = triangle[(at, at)];
-        // The last entry of the eigenvector says how far the Ritz value is from an eigenvalue.
         let mut vector = Vector::zeros(used);
         vector[at] = Complex::new(1.0, 0.0);
         for row in (0..at).rev() {
@@ -184,18 +298,65 @@ fn ritz(
             }
             vector[row] = sum / gap;
         }
-        let turned: Complex<f64> = (0..used).map(|k| turn[(used - 1, k)] * vector[k]).sum();
-        let error = residual * turned.norm() / vector.norm();
-        if error > 1e-10 * value.norm() {
-            let distance = 1.0 / value.norm();
-            let count = poles.len();
+        let turned = &turn * &vector / Complex::new(vector.norm(), 0.0);
+        // The last entry of the eigenvector says how far the Ritz value is from an eigenvalue.
+        if residual * turned[used - 1].norm() > 1e-10 * value.norm() {
             // The next one is only as far as is known of those that converged.
             let last = poles.last().map_or(0.0, |pole: &Complex<f64>| (pole - shift).norm());
-            return Some((poles, distance.min(last), count));
+            return Some(Ritz {
+                radius: last.min(1.0 / value.norm()),
+                poles,
+                vectors,
+                next: value.norm(),
+            });
         }
         poles.push(shift + value.inv());
+        vectors.push(turned);
     }
-    let count = poles.len();
     let radius = poles.last().map_or(0.0, |pole| (pole - shift).norm());
-    Some((poles, radius, count))
+    Some(Ritz {
+        poles,
+        vectors,
+        radius,
+        next: 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of states that swing with the frequencies given.
+    fn oscillators(list: &[f64]) -> SparseMatrix<f64> {
+        let rows = list.iter().enumerate().flat_map(|(at, omega)| {
+            let (x, v) = (2 * at as u32, 2 * at as u32 + 1);
+            [vec![(v, *omega)], vec![(x, -omega), (v, -0.02 * omega)]]
+        });
+        SparseMatrix {
+            columns: 2 * list.len(),
+            rows: rows.collect(),
+        }
+    }
+
+    #[test]
+    fn multiple_poles_are_found_as_often_as_they_are() {
+        let mut list: Vec<f64> = (1..300).map(f64::from).collect();
+        list.extend([50.0, 50.0, 51.0]);
+        let found = poles_near(&oscillators(&list), 50.0, 10);
+        let Some((poles, _)) = found else { panic!("none") };
+        let count = |omega: f64| poles.iter().filter(|pole| (pole.norm() - omega).abs() < 1e-6).count();
+        assert_eq!(
+            (count(50.0), count(51.0) + count(49.0)),
+            (6, poles.len() - 6),
+            "{poles:?}"
+        );
+        assert!(poles.len() >= 10);
+    }
+
+    #[test]
+    fn many_equal_oscillators_do_not_keep_the_search_going() {
+        let found = poles_near(&oscillators(&[3.0; 250]), 3.0, 6);
+        let Some((poles, _)) = found else { panic!("none") };
+        assert_eq!(poles.len(), 6, "{poles:?}");
+    }
 }

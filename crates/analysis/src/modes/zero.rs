@@ -1,53 +1,114 @@
-//! Poles that are 0 exactly: rigid motions and conserved quantities, which rounding moves away from 0.
+//! Poles that are 0 exactly: rigid motions and conserved quantities, which rounding would move away from 0.
+//!
+//! Where rows of A are combinations of others, over a prime field and so for the exact values, the states of these rows follow from the others
+//! and from what is conserved: they are eliminated, each with a pole that is 0. What is left has all other poles.
 
-use crate::values::exact_form;
+use super::poles::{balance, eigenvalues, poles};
+use crate::values::{dense, exact_form};
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::system::{SparseMatrix, StateSystem};
+use nalgebra::DMatrix;
 use num_complex::Complex;
 use num_rational::BigRational;
 
 /// More states than this take too long.
 const MOST: usize = 400;
 
-/// A pole this much smaller than the largest one may be one that is 0: a block of three of them moves by the cube root of rounding.
-const SUSPECT: f64 = 1e-4;
-
-/// Sets poles to 0 that are 0 for the values of the parameters, as exact arithmetic says.
-pub(super) fn set_exact_zeros(system: &StateSystem, a: &SparseMatrix<f64>, poles: &mut [Complex<f64>]) {
-    let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-    let mut order: Vec<usize> = (0..poles.len()).collect();
-    order.sort_by(|a, b| poles[*a].norm().total_cmp(&poles[*b].norm()));
-    let suspects = order
-        .iter()
-        .take_while(|at| poles[**at].norm() <= SUSPECT * largest)
-        .count();
-    if suspects == 0 || a.rows.len() > MOST {
-        return;
+/// All poles; those that are 0 for the values of the parameters are 0 exactly. None where an iteration does not converge.
+pub(super) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+    if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
+        return poles(a);
     }
-    for at in order.into_iter().take(count(system, a)) {
-        poles[at] = Complex::default();
-    }
-}
-
-/// How often 0 is an eigenvalue: the size of A less the rank of its powers, over a prime field.
-fn count(system: &StateSystem, a: &SparseMatrix<f64>) -> usize {
-    let size = a.rows.len();
-    let mut power = match exact_form(system) {
+    let mut exact = match exact_form(system) {
         Some(form) => modulo_prime(&form.a, &|value: &BigRational| Some(value.clone())),
         None => modulo_prime(a, &|value: &f64| BigRational::from_float(*value)),
     };
-    let mut known = rank(power.clone());
-    let mut exponent = 1;
-    while exponent < size && known > 0 {
-        power = squared(&power);
-        exponent *= 2;
-        let next = rank(power.clone());
-        if next == known {
-            break;
-        }
-        known = next;
+    // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
+    let mut numbers = dense(a);
+    balance(&mut numbers);
+    let mut zeros = 0;
+    while let Some((fewer, rest)) = eliminated(&numbers, &exact) {
+        zeros += exact.len() - rest.len();
+        (numbers, exact) = (fewer, rest);
     }
-    size - known
+    if zeros == 0 {
+        return poles(a);
+    }
+    let mut all = eigenvalues(numbers)?;
+    all.extend(vec![Complex::default(); zeros]);
+    Some(all)
+}
+
+/// The matrix without the states of rows that are combinations of others; none if there are no such rows.
+fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> Option<(DMatrix<f64>, Vec<Vec<u64>>)> {
+    let size = exact.len();
+    let (pivots, combinations, multiples) = echelon(numbers, exact);
+    let free: Vec<usize> = (0..size).filter(|row| !pivots.contains(row)).collect();
+    if free.is_empty() {
+        return None;
+    }
+    let mut kept = pivots;
+    kept.sort_unstable();
+    // Row i is -sum of c_j times the pivot rows, and so is its state but for a constant.
+    let mut field = PrimeField;
+    let mut fewer = DMatrix::zeros(kept.len(), kept.len());
+    let mut rest = vec![vec![0; kept.len()]; kept.len()];
+    for (row, own) in kept.iter().enumerate() {
+        for (column, other) in kept.iter().enumerate() {
+            fewer[(row, column)] = numbers[(*own, *other)];
+            rest[row][column] = exact[*own][*other];
+            for state in &free {
+                fewer[(row, column)] -= numbers[(*own, *state)] * combinations[(*state, *other)];
+                let product = field.mul(&exact[*own][*state], &multiples[*state][*other]);
+                let negative = field.neg(&product);
+                rest[row][column] = field.add(&rest[row][column], &negative);
+            }
+        }
+    }
+    Some((fewer, rest))
+}
+
+/// Rows that are pivots, and for each other row the multiples of pivot rows that make it vanish when they are added: in numbers and over the
+/// prime field.
+fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f64>, Vec<Vec<u64>>) {
+    let size = exact.len();
+    let mut field = PrimeField;
+    let (mut work, mut entries) = (numbers.clone(), exact.to_vec());
+    let mut own = DMatrix::identity(size, size);
+    let unit = |row: usize| (0..size).map(|k| u64::from(k == row)).collect();
+    let mut multiples: Vec<Vec<u64>> = (0..size).map(unit).collect();
+    let mut pivots: Vec<usize> = Vec::new();
+    for column in 0..size {
+        let open = (0..size).filter(|row| !pivots.contains(row) && entries[*row][column] != 0);
+        let Some(pivot) = open.max_by(|a, b| work[(*a, column)].abs().total_cmp(&work[(*b, column)].abs())) else {
+            continue;
+        };
+        pivots.push(pivot);
+        let inverse = field.invert(&entries[pivot][column]);
+        let (source, source_multiples) = (entries[pivot].clone(), multiples[pivot].clone());
+        for row in 0..size {
+            if pivots.contains(&row) || entries[row][column] == 0 {
+                continue;
+            }
+            let factor = work[(row, column)] / work[(pivot, column)];
+            let share = field.mul(&entries[row][column], &inverse);
+            let share = field.neg(&share);
+            add_multiple(&mut entries[row], share, &source);
+            add_multiple(&mut multiples[row], share, &source_multiples);
+            for at in 0..size {
+                work[(row, at)] -= factor * work[(pivot, at)];
+                own[(row, at)] -= factor * own[(pivot, at)];
+                // What vanishes exactly does so in numbers too.
+                if entries[row][at] == 0 {
+                    work[(row, at)] = 0.0;
+                }
+                if multiples[row][at] == 0 {
+                    own[(row, at)] = 0.0;
+                }
+            }
+        }
+    }
+    (pivots, own, multiples)
 }
 
 fn modulo_prime<T>(matrix: &SparseMatrix<T>, value: &dyn Fn(&T) -> Option<BigRational>) -> Vec<Vec<u64>> {
@@ -60,7 +121,7 @@ fn modulo_prime<T>(matrix: &SparseMatrix<T>, value: &dyn Fn(&T) -> Option<BigRat
     rows
 }
 
-/// `target + factor*source` from a column on.
+/// `target + factor*source`
 fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
     let mut field = PrimeField;
     for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
@@ -69,46 +130,49 @@ fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
     }
 }
 
-fn squared(rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    let of_row = |row: &Vec<u64>| {
-        let mut sum = vec![0; row.len()];
-        for (factor, through) in row.iter().zip(rows).filter(|pair| *pair.0 != 0) {
-            add_multiple(&mut sum, *factor, through);
-        }
-        sum
-    };
-    rows.iter().map(of_row).collect()
-}
-
-fn rank(mut rows: Vec<Vec<u64>>) -> usize {
-    let mut field = PrimeField;
-    let mut found = 0;
-    for column in 0..rows.len() {
-        let Some(pivot) = (found..rows.len()).find(|row| rows[*row][column] != 0) else {
-            continue;
-        };
-        rows.swap(found, pivot);
-        let (done, rest) = rows.split_at_mut(found + 1);
-        let source = &done[found];
-        let inverse = field.invert(&source[column]);
-        for row in rest.iter_mut().filter(|row| row[column] != 0) {
-            let factor = field.mul(&row[column], &inverse);
-            add_multiple(&mut row[column..], field.neg(&factor), &source[column..]);
-        }
-        found += 1;
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn exact(numbers: &DMatrix<f64>) -> Vec<Vec<u64>> {
+        let entry = |value: f64| PrimeField.reduce(&BigRational::from_float(value).unwrap_or_default());
+        let row = |row: usize| numbers.row(row).iter().map(|value| entry(*value)).collect();
+        (0..numbers.nrows()).map(row).collect()
+    }
+
+    fn zeros_and_poles(numbers: DMatrix<f64>) -> (usize, Vec<Complex<f64>>) {
+        let (mut rest, mut left, mut zeros) = (exact(&numbers), numbers, 0);
+        while let Some((fewer, smaller)) = eliminated(&left, &rest) {
+            zeros += rest.len() - smaller.len();
+            (left, rest) = (fewer, smaller);
+        }
+        (zeros, eigenvalues(left).unwrap_or_default())
+    }
+
     #[test]
-    fn ranks_over_the_prime_field() {
-        assert_eq!(rank(vec![vec![1, 2], vec![2, 4]]), 1);
-        assert_eq!(rank(vec![vec![0, 1], vec![0, 0]]), 1);
-        assert_eq!(rank(squared(&[vec![0, 1], vec![0, 0]])), 0);
-        assert_eq!(rank(vec![vec![0, 3, 1], vec![5, 0, 2], vec![7, 7, 0]]), 3);
+    fn rigid_motions_and_their_displacements_are_counted() {
+        // Two masses 1 and 2 on a spring of 6, the displacement of the first, and a slow lag of its own: v1, v2, f, x1, y.
+        let numbers = DMatrix::from_row_slice(
+            5,
+            5,
+            &[
+                0.0, 0.0, -1.0, 0.0, 0.0, //
+                0.0, 0.0, 0.5, 0.0, 0.0, //
+                6.0, -6.0, 0.0, 0.0, 0.0, //
+                1.0, 0.0, 0.0, 0.0, 0.0, //
+                0.0, 0.0, 0.0, 0.0, -1e-12,
+            ],
+        );
+        let (zeros, poles) = zeros_and_poles(numbers);
+        assert_eq!(zeros, 2);
+        assert_eq!(poles.len(), 3);
+        assert!(poles.iter().any(|pole| (pole.re + 1e-12).abs() < 1e-22), "{poles:?}");
+        assert!(poles.iter().any(|pole| (pole.im - 3.0).abs() < 1e-12), "{poles:?}");
+    }
+
+    #[test]
+    fn a_chain_of_integrators_is_all_zeros() {
+        let numbers = DMatrix::from_row_slice(3, 3, &[0.0, 1.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
+        assert_eq!(zeros_and_poles(numbers), (3, Vec::new()));
     }
 }
