@@ -1,6 +1,7 @@
 //! Linear analysis from the command line, against closed forms, the records of known answers, and python-control and SciPy.
 
 mod convert;
+mod documents;
 mod large;
 mod modes;
 mod reduced;
