@@ -24,6 +24,18 @@ impl Run<'_> {
             return Failure { time, ..found };
         }
         if let Some(fault) = fault {
+            if matches!(fault.kind, FaultKind::Loop(_))
+                && let Some(blame) = self.undetermined(time, states)
+            {
+                let blame = Some(Box::new(blame));
+                let kind = FailureKind::StepNotSolved;
+                return Failure {
+                    time,
+                    kind,
+                    blame,
+                    steps,
+                };
+            }
             let found = self.motion.failure(&fault, steps);
             // The fault was met at trial values, which are no states of the run.
             let stands = |blame: Box<Blame>| {
