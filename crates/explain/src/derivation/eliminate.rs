@@ -190,7 +190,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
     }
 
     /// An expression over states and inputs, and the drafts that it takes.
-    fn substituted(&mut self, root: ExprId) -> Result<(ExprId, Vec<usize>), Reason> {
+    pub(super) fn substituted(&mut self, root: ExprId) -> Result<(ExprId, Vec<usize>), Reason> {
         let ([_, value], cites) = self.of_states([root, root], None)?;
         Ok((value, cites))
     }
@@ -433,11 +433,6 @@ impl<'t, 'a> Elimination<'t, 'a> {
             }
         }
         Ok(found)
-    }
-
-    /// The drafts that an expression takes.
-    pub(super) fn cited(&mut self, root: ExprId) -> Result<Vec<usize>, Reason> {
-        Ok(self.substituted(root)?.1)
     }
 
     /// Equations that are no lines of their own.

@@ -4,12 +4,13 @@ use super::check::{Checked, Points};
 use super::eliminate::{Draft, Elimination};
 use super::laws::laws;
 use super::report::{Derivation, Given, Rule, Step};
-use super::results::results;
+use super::results::{Measured, results};
 use super::topology::graph_equations;
 use super::variables::{Reason, Table};
 use crate::names::Names;
-use lgm_algebra::expr::brief;
+use lgm_algebra::expr::{ExprId, Function, Node, brief};
 use lgm_equations::assigned;
+use lgm_model::Model;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
@@ -46,9 +47,9 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
     let mut equations = laws(&mut table, given.causality, independent.len())?;
     equations.extend(of_graph);
     let outputs: Vec<_> = (names.model.outputs.iter())
-        .map(|output| table.carried(output.value).ok())
+        .map(|output| measured(&mut table, names.model, output.value))
         .collect();
-    let targets: Vec<_> = outputs.iter().flatten().copied().collect();
+    let targets: Vec<_> = outputs.iter().flatten().map(|measured| measured.value).collect();
     let mut work = Elimination::new(&mut table, equations, &targets, is_full)?;
     results(&mut work, &outputs)?;
     let hidden: Vec<bool> = (0..work.drafts.len()).map(|at| work.is_hidden(at)).collect();
@@ -61,6 +62,16 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
         steps: numbered(&drafts, &kept),
         exprs: table.exprs,
     })
+}
+
+/// What an output is over variables; for the rate of something, what that is.
+fn measured(table: &mut Table<'_>, model: &Model, value: ExprId) -> Option<Measured> {
+    let (value, is_rate) = match model.exprs.node(value) {
+        Node::Call(Function::Der, list) => (list[0], true),
+        _ => (value, false),
+    };
+    let value = table.carried(value).ok()?;
+    Some(Measured { value, is_rate })
 }
 
 /// Which drafts become steps: all that results need, each of them checked; in full also those that only hold.

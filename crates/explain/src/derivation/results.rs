@@ -6,8 +6,17 @@ use super::variables::{Reading, Reason};
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use rustc_hash::FxHashMap;
 
+/// What an output measures.
+#[derive(Clone, Copy)]
+pub(super) struct Measured {
+    /// Over variables of ports and states.
+    pub(super) value: ExprId,
+    /// Whether the output is the rate of it.
+    pub(super) is_rate: bool,
+}
+
 /// Adds the results: named parts, loops, states and outputs. `outputs` are their values over variables, where they have any.
-pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<ExprId>]) -> Result<(), Reason> {
+pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<Measured>]) -> Result<(), Reason> {
     let ends = work.state_equations()?;
     let system = work.table.system;
     for assignment in system.read_assignments() {
@@ -31,14 +40,27 @@ pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<ExprId>]
         let symbol = work.table.exprs.new_symbol(output.name.clone(), SymbolKind::Measure);
         work.table.readings.insert(symbol, Reading::Output(at));
         let left = work.table.exprs.symbol(symbol);
-        let mut because = match outputs.get(at).copied().flatten() {
-            Some(value) => work.cited(value)?,
-            None => Vec::new(),
+        let measured = outputs.get(at).copied().flatten();
+        let (value, mut because) = match measured {
+            Some(measured) => work.substituted(measured.value)?,
+            None => (work.table.exprs.zero(), Vec::new()),
         };
         let right = system.read_output(at);
-        for symbol in work.table.exprs.symbols_of(&[right]) {
+        // Rates of states that are solved for, also where nothing of them is left in the end.
+        let mut read = vec![right];
+        read.extend(measured.map(|measured| measured.value));
+        read.extend(because.iter().map(|draft| work.drafts[*draft].right));
+        for symbol in work.table.exprs.symbols_of(&read) {
             if let Some(Reading::StateRate(state)) = work.table.readings.get(&symbol) {
-                because.extend(ends.get(state));
+                because.extend(ends.get(state).filter(|end| !because.contains(end)));
+            }
+        }
+        for symbol in work.table.exprs.symbols_of(&[value]) {
+            if let (Some(Reading::State(state)), true) = (
+                work.table.readings.get(&symbol),
+                measured.is_some_and(|measured| measured.is_rate),
+            ) {
+                because.extend(ends.get(state).filter(|end| !because.contains(end)));
             }
         }
         add(work, output.name.to_string(), left, right, because);
