@@ -28,7 +28,7 @@ use std::path::PathBuf;
 Examples:
   lgm approximate examples/quarter_car.lgm --order 2
   lgm approximate examples/line.lgm --set N=40 --order 6 --match-dc --format lgm -o short_line.lgm
-  lgm approximate examples/line.lgm --set N=2000 --order 8 --method moments --at 0,3000 --plot line.svg")]
+  lgm approximate examples/line.lgm --order 4 --method moments --at 0,3000 --plot line.svg")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
