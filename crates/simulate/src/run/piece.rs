@@ -235,12 +235,12 @@ impl Run<'_> {
     }
 
     /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
-    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test after others
-    /// did not, perhaps by luck.
+    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test perhaps by luck,
+    /// after others did not or beside loops, whose laws may bend as sharply as those of diodes.
     fn is_wrong_between(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
         let is_explicit = self.summary.method.is_explicit();
         let allowed = match is_explicit {
-            true if was_rejected && !self.motion.system.linear => LIMIT_AFTER_REJECTION,
+            true if (was_rejected || self.motion.unknowns > 0) && !self.motion.system.linear => LIMIT_AFTER_REJECTION,
             false if self.events.is_some() => LIMIT,
             _ => return Ok(false),
         };
