@@ -1,8 +1,10 @@
 //! Margins of a loop and peaks of a response, exactly: not from values on a grid.
 
+mod ends;
 mod roots;
 
 use crate::transfer::Factored;
+use ends::all_crossings;
 use num_complex::Complex;
 use roots::{Curve, whole_range};
 use std::f64::consts::{PI, TAU};
@@ -50,7 +52,7 @@ pub fn margins(of: &Factored) -> Option<Margins> {
     let turns = ((least - PI) / TAU).ceil() as i64..=((most - PI) / TAU).floor() as i64;
     for turn in turns {
         let level = PI + TAU * turn as f64;
-        let frequencies = Curve::Phase.crossings(of, level, from, to)?;
+        let frequencies = all_crossings(Curve::Phase, of, level)?;
         crossovers.extend(frequencies.into_iter().map(|omega| (omega, value(of, omega).norm())));
     }
     let ratios = crossovers
@@ -60,7 +62,7 @@ pub fn margins(of: &Factored) -> Option<Margins> {
     if let Some((omega, ratio)) = ratios.min_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs())) {
         (found.phase_crossover, found.gain) = (Some(omega), Some(ratio));
     }
-    let frequencies = Curve::LogMagnitude.crossings(of, 0.0, from, to)?;
+    let frequencies = all_crossings(Curve::LogMagnitude, of, 0.0)?;
     let phases = frequencies.into_iter().map(|omega| {
         let degrees = Curve::Phase.value(of, 0.0, omega).to_degrees();
         (omega, degrees.rem_euclid(360.0) - 180.0)
@@ -120,5 +122,89 @@ pub(crate) fn range_about(sizes: impl Iterator<Item = f64>) -> (f64, f64) {
             10f64.powf(most.log10().ceil() + 1.0),
         ),
         false => (0.01, 100.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(zeros: &[(f64, f64)], poles: &[(f64, f64)], gain: f64) -> Factored {
+        let list = |roots: &[(f64, f64)]| {
+            roots
+                .iter()
+                .map(|root| Complex::new(root.0, root.1))
+                .collect::<Vec<_>>()
+        };
+        let (zeros, poles) = (list(zeros), list(poles));
+        let product = |roots: &[Complex<f64>]| roots.iter().map(|root| -root).product::<Complex<f64>>().re;
+        let below = product(&poles);
+        Factored {
+            input: 0,
+            output: 0,
+            static_gain: (below != 0.0).then(|| gain * product(&zeros) / below),
+            zeros,
+            poles,
+            gain,
+        }
+    }
+
+    #[test]
+    fn a_magnitude_that_comes_to_1_at_an_end_does_not_cross_it() {
+        let side = 0.75_f64.sqrt();
+        let none: [Factored; 6] = [
+            // s/(s + 15), 1/(s + 1), an all-pass, and (s^2 + 1)/(s^2 + 4 s + 1).
+            with(&[(0.0, 0.0)], &[(-15.0, 0.0)], 1.0),
+            with(&[], &[(-1.0, 0.0)], 1.0),
+            with(&[(1.0, 0.0)], &[(-1.0, 0.0)], -1.0),
+            with(
+                &[(0.0, 1.0), (0.0, -1.0)],
+                &[(-2.0 + 3f64.sqrt(), 0.0), (-2.0 - 3f64.sqrt(), 0.0)],
+                1.0,
+            ),
+            // Butterworth's filter of order 3, high pass and low pass.
+            with(&[(0.0, 0.0); 3], &[(-1.0, 0.0), (-0.5, side), (-0.5, -side)], 1.0),
+            with(&[], &[(-1.0, 0.0), (-0.5, side), (-0.5, -side)], 1.0),
+        ];
+        for of in &none {
+            let found = margins(of);
+            assert!(found.is_some_and(|margins| margins.phase.is_none()), "{of:?} {found:?}");
+        }
+        // 0.5 s^2/(0.5 s^2 + 2 s + 10), by hand: 4.0824829 rad/s and -78.46304 degrees.
+        let of = with(&[(0.0, 0.0), (0.0, 0.0)], &[(-2.0, 4.0), (-2.0, -4.0)], 1.0);
+        let found = margins(&of).unwrap_or_default();
+        assert!(
+            (found.gain_crossover.unwrap_or(0.0) - (50.0_f64 / 3.0).sqrt()).abs() < 1e-12,
+            "{found:?}"
+        );
+        assert!((found.phase.unwrap_or(0.0) + 78.463040967).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn a_crossing_far_above_all_poles_is_found() {
+        // abs(H)^2 = 1 where (1 - 2e-6)(w^2 + 4) = w^2 + 1.
+        let gain = (1.0 - 2e-6_f64).sqrt();
+        let found = margins(&with(&[(-2.0, 0.0)], &[(-1.0, 0.0)], gain)).unwrap_or_default();
+        let exact = ((3.0 - 8e-6) / 2e-6_f64).sqrt();
+        assert!(
+            (found.gain_crossover.unwrap_or(0.0) / exact - 1.0).abs() < 1e-8,
+            "{found:?} {exact}"
+        );
+    }
+
+    #[test]
+    fn a_zero_on_the_axis_has_no_gain_margin() {
+        for rest in [0.0, 1e-15, -1e-15] {
+            let of = with(
+                &[(rest, 2.0), (rest, -2.0)],
+                &[(-1.0, 1.0), (-1.0, -1.0), (-3.0, 0.0)],
+                -1.0,
+            );
+            let found = margins(&of).unwrap_or_default();
+            assert!(
+                found.phase_crossover.is_none_or(|omega| (omega - 2.0).abs() > 0.1),
+                "{found:?}"
+            );
+        }
     }
 }

@@ -25,9 +25,9 @@ const NARROW: f64 = 1e-14;
 
 /// Lower and upper bound.
 #[derive(Clone, Copy, Debug)]
-struct Range {
-    low: f64,
-    high: f64,
+pub(super) struct Range {
+    pub(super) low: f64,
+    pub(super) high: f64,
 }
 
 impl Range {
@@ -43,7 +43,7 @@ impl Range {
         range
     }
 
-    fn holds_zero(self) -> bool {
+    pub(super) fn holds_zero(self) -> bool {
         // Rounding of long sums, beside their terms, is not known here: bounds that touch zero hold it.
         !(self.low > 0.0 || self.high < 0.0)
     }
@@ -51,7 +51,7 @@ impl Range {
 
 impl Curve {
     /// The term of one root at a frequency.
-    fn term(self, root: Complex<f64>, omega: f64) -> f64 {
+    pub(super) fn term(self, root: Complex<f64>, omega: f64) -> f64 {
         let distance = omega - root.im;
         match self {
             Curve::LogMagnitude => root.re.hypot(distance).ln(),
@@ -175,13 +175,19 @@ impl Curve {
                 continue;
             }
             let (first, last) = (self.value(of, level, low), self.value(of, level, high));
-            if !self.sum_of_ranges(of, low, high, true).holds_zero() {
+            let slopes = self.sum_of_ranges(of, low, high, true);
+            let middle = (low * high).sqrt();
+            // From the middle the curve goes no further than its slopes take it. One that stays on the level does not cross it.
+            let reach = slopes.high.abs().max(slopes.low.abs()) * (high - low);
+            if reach == 0.0 || self.value(of, level, middle).abs() > 1.001 * reach {
+                continue;
+            }
+            if !slopes.holds_zero() {
                 if first == 0.0 || first * last < 0.0 {
                     found.push(self.bisected(of, level, low, high));
                 }
                 continue;
             }
-            let middle = (low * high).sqrt();
             if high - low <= NARROW * high || middle <= low || middle >= high {
                 // Where roots lie on the imaginary axis, the curve jumps past the level, and does not cross it.
                 let is_jump = first.is_finite() && last.is_finite() && (last - first).abs() > 0.1;

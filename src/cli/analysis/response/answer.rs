@@ -2,8 +2,8 @@
 
 use super::arguments::Arguments;
 use lgm_analysis::{
-    Factored, Margins, Peak, Response, ResponseRequest, factored, group_delay, margins, numeric_form, peaks, response,
-    shown_range,
+    Curve, Factored, Margins, Peak, Response, ResponseRequest, factored, group_delay, margins, numeric_form, peaks,
+    response, shown_range,
 };
 use lgm_equations::StateSystem;
 use lgm_source::codes::Code;
@@ -22,6 +22,10 @@ pub(super) struct Further {
     pub(super) factored: Option<Factored>,
     pub(super) margins: Option<Margins>,
     pub(super) peaks: Option<Vec<Peak>>,
+    /// Whether the margins were asked for and not found.
+    pub(super) has_no_margins: bool,
+    /// The same of the peaks.
+    pub(super) has_no_peaks: bool,
 }
 
 /// Values of all pairs, and what is known beside them.
@@ -65,13 +69,20 @@ pub(super) fn find(
             ..Further::default()
         };
         if let Some(factors) = factors {
-            let crowded = || without_factors("there are more crossings than can be told apart");
             if arguments.margins || arguments.plot.is_some() {
-                each.margins = Some(margins(&factors).ok_or_else(crowded)?);
+                each.margins = margins(&factors);
+                each.has_no_margins = each.margins.is_none();
+                if each.has_no_margins && arguments.margins {
+                    diagnostics.push(crowded(system, curve, "margins"));
+                }
             }
             if arguments.peaks {
                 let from = range.0.max(1e-9 * range.1);
-                each.peaks = Some(peaks(&factors, from, range.1).ok_or_else(crowded)?);
+                each.peaks = peaks(&factors, from, range.1);
+                each.has_no_peaks = each.peaks.is_none();
+                if each.has_no_peaks {
+                    diagnostics.push(crowded(system, curve, "peaks"));
+                }
             }
             each.factored = Some(factors);
         }
@@ -94,6 +105,14 @@ pub(super) fn shown(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -
         more.extend(turns.map(|turn| root.im + root.re.abs() * turn));
     }
     Some((shown_range(&factors), more))
+}
+
+/// What is not known of one pair takes nothing from the others.
+fn crowded(system: &StateSystem, curve: &Curve, what: &str) -> Diagnostic {
+    let (input, output) = (&system.inputs[curve.input].name, &system.outputs[curve.output].name);
+    let message =
+        format!("`{input}` -> `{output}`: the {what} are not known: there are more crossings than can be told apart");
+    Diagnostic::warning(Code::LGM0709, message).help("read them off the values at many frequencies")
 }
 
 fn without_factors(message: &str) -> Box<Diagnostic> {

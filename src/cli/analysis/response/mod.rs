@@ -74,7 +74,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     if !arguments.margins {
         // The plot marks them; they are printed only if they are asked for.
         let each = all.iter_mut().flat_map(|found| &mut found.further);
-        each.for_each(|each| each.margins = None);
+        for each in each {
+            (each.margins, each.has_no_margins) = (None, false);
+        }
     }
     let written = write_result(None, &mut |out| match arguments.format {
         Format::Json if arguments.plot.is_some() && arguments.omega.is_empty() => Ok(()),

@@ -26,16 +26,20 @@ pub(super) fn response_json(system: &StateSystem, found: &Found) -> Value {
     }
     value["H"] = Value::Object(curves);
     let margins = |further: &Further| {
-        further.margins.map(|margins| {
+        let found = further.margins.map(|margins| {
             json!({
                 "gain_margin": margins.gain,
                 "phase_margin": margins.phase,
                 "phase_crossover": margins.phase_crossover,
                 "gain_crossover": margins.gain_crossover,
             })
-        })
+        });
+        found.or(further.has_no_margins.then_some(Value::Null))
     };
     let peaks = |further: &Further| {
+        if further.has_no_peaks {
+            return Some(Value::Null);
+        }
         let list = further.peaks.as_ref()?.iter();
         Some(
             list.map(|peak| json!({"omega": peak.omega, "magnitude": peak.magnitude}))
@@ -72,7 +76,8 @@ pub(super) fn write_text(
 ) -> io::Result<()> {
     let response = &found.response;
     for (at, (curve, further)) in response.curves.iter().zip(&found.further).enumerate() {
-        let is_empty = further.margins.is_none() && further.peaks.is_none();
+        let is_known = further.margins.is_some() || further.peaks.is_some();
+        let is_empty = !is_known && !further.has_no_margins && !further.has_no_peaks;
         if !shows_values && is_empty {
             continue;
         }
@@ -86,6 +91,12 @@ pub(super) fn write_text(
         }
         if let Some(margins) = &further.margins {
             write_margins(margins, out)?;
+        }
+        if further.has_no_margins {
+            writeln!(out, "  margins: not known")?;
+        }
+        if further.has_no_peaks {
+            writeln!(out, "  peaks: not known")?;
         }
         for peak in further.peaks.iter().flatten() {
             let (omega, magnitude) = (significant(peak.omega, 9), significant(peak.magnitude, 9));
