@@ -31,6 +31,9 @@ pub struct Peak {
     pub magnitude: f64,
 }
 
+/// Roots that are nearer to the imaginary axis than this, beside their size, are on it to rounding.
+const ON_AXIS: f64 = 1e-12;
+
 /// H(jw)
 fn value(of: &Factored, omega: f64) -> Complex<f64> {
     let log = Curve::LogMagnitude.value(of, 0.0, omega);
@@ -55,9 +58,14 @@ pub fn margins(of: &Factored) -> Option<Margins> {
         let frequencies = all_crossings(Curve::Phase, of, level)?;
         crossovers.extend(frequencies.into_iter().map(|omega| (omega, value(of, omega).norm())));
     }
+    // At a root on the imaginary axis H is zero, or without bound, to rounding, and its phase jumps.
+    let is_on_axis = |omega: f64| {
+        let mut roots = of.zeros.iter().chain(&of.poles);
+        roots.any(|root| root.re.abs() <= ON_AXIS * omega && (root.im - omega).abs() <= ON_AXIS * omega)
+    };
     let ratios = crossovers
         .iter()
-        .filter(|crossover| crossover.1 > 0.0)
+        .filter(|crossover| crossover.1 > 0.0 && !is_on_axis(crossover.0))
         .map(|(omega, size)| (*omega, 1.0 / size));
     if let Some((omega, ratio)) = ratios.min_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs())) {
         (found.phase_crossover, found.gain) = (Some(omega), Some(ratio));
