@@ -1,7 +1,7 @@
 //! Models of lower order with a bound of their error.
 
 use super::matrices::{StateSpace, lyapunov, rate_matrix};
-use crate::modes::poles::eigenvalues;
+use crate::modes::poles::{balance as balance_entries, eigenvalues};
 use crate::modes::vectors_of;
 use crate::values::numeric_form;
 use lgm_model::system::StateSystem;
@@ -32,6 +32,9 @@ pub struct Reduced {
 
 /// Hankel singular values below this, beside the largest one, are rounding: such states are in no minimal realisation.
 const ROUNDING: f64 = 1e-13;
+
+/// How often the units of the states are chosen anew.
+const SCALINGS: usize = 4;
 
 /// More states than this take too long.
 const MOST: usize = 600;
@@ -102,27 +105,68 @@ fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
     eigenvectors * DMatrix::from_diagonal(&roots)
 }
 
+/// Powers of two as units of the states, in which these are reached about as far as they show, with the Gramians in these units. In units
+/// that spread the entries over many decades, rounding of the largest covers the smallest.
+fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
+    let size = space.a.nrows();
+    let mut scales = balance_entries(&mut space.a.clone());
+    let mut found = None;
+    for _ in 0..SCALINGS {
+        let mut a = space.a.clone();
+        let (mut b, mut c) = (space.b.clone(), space.c.clone());
+        for (at, scale) in scales.iter().enumerate() {
+            a.row_mut(at).scale_mut(1.0 / scale);
+            a.column_mut(at).scale_mut(*scale);
+            b.row_mut(at).scale_mut(1.0 / scale);
+            c.column_mut(at).scale_mut(*scale);
+        }
+        let reach = lyapunov(&a, &(&b * b.transpose()))?;
+        let show = lyapunov(&a.transpose(), &(c.transpose() * &c))?;
+        // Beside rounding of the largest entries, small ones say nothing of a state.
+        let least = |matrix: &DMatrix<f64>| f64::EPSILON * matrix.diagonal().amax();
+        let of = |matrix: &DMatrix<f64>, at: usize| matrix[(at, at)].max(least(matrix));
+        let steps: Vec<f64> = (0..size)
+            .map(|at| (0.25 * (of(&reach, at) / of(&show, at)).log2()).round())
+            .map(|exponent| if exponent.is_finite() { exponent } else { 0.0 })
+            .collect();
+        let is_done = steps.iter().all(|step| *step == 0.0);
+        found = Some((scales.clone(), reach, show));
+        if is_done {
+            break;
+        }
+        for (scale, step) in scales.iter_mut().zip(&steps) {
+            *scale *= step.exp2();
+        }
+    }
+    found
+}
+
 /// The Hankel singular values, descending, with the coordinates that go with them: `W' V = I`.
 pub(super) fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
     if space.a.nrows() == 0 {
         // The pair of a system with two states is kept whole, and nothing is left.
         return Some((Vec::new(), DMatrix::zeros(0, 0), DMatrix::zeros(0, 0)));
     }
-    let reach = factor(lyapunov(&space.a, &(&space.b * space.b.transpose()))?);
-    let show = factor(lyapunov(&space.a.transpose(), &(space.c.transpose() * &space.c))?);
+    let (scales, reach, show) = scaled_gramians(space)?;
+    let (reach, show) = (factor(reach), factor(show));
     let svd = (show.transpose() * &reach).svd(true, true);
     let (left, right) = (svd.u?, svd.v_t?);
     let mut places: Vec<usize> = (0..svd.singular_values.len()).collect();
     places.sort_by(|a, b| svd.singular_values[*b].total_cmp(&svd.singular_values[*a]));
-    let values: Vec<f64> = places.iter().map(|at| svd.singular_values[*at]).collect();
+    let mut values: Vec<f64> = places.iter().map(|at| svd.singular_values[*at]).collect();
     let largest = values.first().copied().unwrap_or(0.0);
     let kept = values.iter().take_while(|value| **value > ROUNDING * largest).count();
+    values[kept..].fill(0.0);
     let size = space.a.nrows();
     let (mut v, mut w) = (DMatrix::zeros(size, kept), DMatrix::zeros(size, kept));
     for (column, at) in places.iter().take(kept).enumerate() {
         let scale = 1.0 / svd.singular_values[*at].sqrt();
         v.set_column(column, &(&reach * right.row(*at).transpose() * scale));
         w.set_column(column, &(&show * left.column(*at) * scale));
+    }
+    for (state, scale) in scales.iter().enumerate() {
+        v.row_mut(state).scale_mut(*scale);
+        w.row_mut(state).scale_mut(1.0 / scale);
     }
     Some((values, v, w))
 }
@@ -263,4 +307,46 @@ fn joined_basis(columns: &DMatrix<f64>) -> DMatrix<f64> {
         basis.set_column(at, &(next / norm));
     }
     basis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hydraulic servo: pressures of 1e5 Pa beside flows of 1e-5 m^3/s.
+    #[test]
+    fn hankel_values_do_not_depend_on_the_units_of_states() {
+        let rows: [[f64; 4]; 4] = [
+            [-2000.0, 0.0, -5e11, 0.0],
+            [0.0, -8.0, 5e8, -1e4],
+            [1e-6, -2e-5, -0.5, 0.0],
+            [0.0, 0.02, 0.0, 0.0],
+        ];
+        let mut b = DMatrix::zeros(4, 2);
+        (b[(0, 0)], b[(1, 1)]) = (1.0, -1.0);
+        let mut c = DMatrix::zeros(4, 4);
+        (c[(0, 3)], c[(1, 1)], c[(2, 2)], c[(3, 0)]) = (1.0, 0.02, 5e11, 1e-6);
+        let space = StateSpace {
+            a: DMatrix::from_row_slice(4, 4, rows.as_flattened()),
+            b,
+            c,
+            d: DMatrix::zeros(4, 2),
+        };
+        let exact = [475.0625, 416.8788, 58.36057, 0.188546];
+        let units = DMatrix::from_diagonal(&nalgebra::DVector::from_vec(vec![1e6, 1e-4, 1.0, 3e-3]));
+        let inverse = units.clone().try_inverse().unwrap_or_default();
+        let other = StateSpace {
+            a: &inverse * &space.a * &units,
+            b: &inverse * &space.b,
+            c: &space.c * &units,
+            d: space.d.clone(),
+        };
+        for space in [space, other] {
+            let (values, v, w) = balance(&space).unwrap_or_default();
+            for (value, exact) in values.iter().zip(exact) {
+                assert!((value / exact - 1.0).abs() < 5e-6, "{values:?}");
+            }
+            assert!((w.transpose() * v - DMatrix::identity(4, 4)).norm() < 1e-6);
+        }
+    }
 }
