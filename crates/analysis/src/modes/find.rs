@@ -1,6 +1,7 @@
 //! What is asked of the poles, and what is found.
 
 use super::near::poles_near;
+use super::rounding::parts_without_rounding;
 use super::sensitivity::{derivative_of_a, derivatives};
 use super::storage::{StorageOutputs, shares};
 use super::vectors::{Vectors, vectors};
@@ -68,7 +69,7 @@ pub fn modes(
     for ((at, Vectors { right, .. }), sensitivity) in upper.iter().zip(&vectors).zip(sensitivities) {
         let pole = found[*at];
         let largest = right.iter().copied().max_by(|a, b| a.norm().total_cmp(&b.norm()));
-        let scaled = right / largest.unwrap_or(Complex::new(1.0, 0.0));
+        let scaled = parts_without_rounding(&(right / largest.unwrap_or(Complex::new(1.0, 0.0))));
         let energy = match request.shapes {
             true => shares(system, &request.storage, pole, &scaled),
             false => Vec::new(),

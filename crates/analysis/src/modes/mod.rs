@@ -4,6 +4,7 @@ pub mod duration;
 mod find;
 mod near;
 pub mod poles;
+mod rounding;
 mod sensitivity;
 mod storage;
 mod vectors;

@@ -1,5 +1,6 @@
 //! The energy of storage elements in a mode.
 
+use super::rounding::ROUNDING;
 use lgm_algebra::expr::{SymbolId, SymbolKind, to_f64};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{Law, Measure, Model, Output, PortId, StorageForm, Variable};
@@ -147,7 +148,7 @@ pub(crate) fn energy_matrix(form: &LinearForm<f64>, storage: &[StorageOutputs]) 
 }
 
 /// The share that each storage element has of the stored energy, on average over a period; elements of one name are added up. Empty if
-/// nothing is stored, or if a law that is not linear stores in a motion without a rate.
+/// nothing is stored in the mode, or if a law that is not linear stores in a motion without a rate.
 pub(super) fn shares(
     system: &StateSystem,
     storage: &[StorageOutputs],
@@ -159,7 +160,16 @@ pub(super) fn shares(
     };
     let value = |output: usize| -> Complex<f64> {
         let row = form.c.rows[output].iter();
-        row.map(|(state, factor)| shape[*state as usize] * *factor).sum()
+        let terms = row.map(|(state, factor)| shape[*state as usize] * *factor);
+        let (mut sum, mut size) = (Complex::default(), 0.0);
+        for term in terms {
+            sum += term;
+            size += term.norm();
+        }
+        match sum.norm() <= ROUNDING * size {
+            true => Complex::default(),
+            false => sum,
+        }
     };
     let mut shares: Vec<(Arc<str>, f64)> = Vec::new();
     for each in storage {

@@ -1,5 +1,6 @@
 //! Right and left eigenvectors, by inverse iteration with the subspaces of poles that are close together.
 
+use super::rounding::{clean, units};
 use crate::response::SparseLu;
 use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
@@ -36,6 +37,7 @@ pub(super) struct Vectors {
 pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<Vec<Vectors>> {
     let scale = a.rows.iter().flatten().map(|entry| entry.1.abs()).fold(0.0, f64::max);
     let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    let units = units(a);
     let mut found: Vec<Option<Vectors>> = vec![None; poles.len()];
     for first in 0..poles.len() {
         if found[first].is_some() {
@@ -51,7 +53,10 @@ pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<V
         // The right vectors inside of the subspace.
         let small = right.adjoint() * times(a, &right);
         let inside = eigenvectors(small, &members.iter().map(|at| poles[*at]).collect::<Vec<_>>())?;
-        let right = right * inside;
+        let mut right = right * inside;
+        let mut left = left;
+        clean(&mut right, &|at| units[at]);
+        clean(&mut left, &|at| 1.0 / units[at]);
         for (column, at) in members.iter().enumerate() {
             found[*at] = Some(Vectors {
                 right: right.column(column).into_owned(),

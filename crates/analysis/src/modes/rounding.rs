@@ -1,0 +1,97 @@
+//! What of a vector is rounding, in units in which the entries of A are about alike.
+
+use super::vectors::Vector;
+use lgm_model::system::SparseMatrix;
+use nalgebra::DMatrix;
+use num_complex::Complex;
+
+/// What is smaller than this beside the largest is rounding.
+pub(super) const ROUNDING: f64 = 1e-13;
+
+/// Sweeps of the units.
+const SWEEPS: usize = 40;
+
+/// Units of the states in which rows and columns of A are about as large as each other.
+pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
+    let size = a.rows.len();
+    let mut units = vec![1.0_f64; size];
+    let (mut rows, mut columns) = (vec![0.0; size], vec![0.0; size]);
+    for _ in 0..SWEEPS {
+        rows.fill(0.0);
+        columns.fill(0.0);
+        for (row, entries) in a.rows.iter().enumerate() {
+            for (column, value) in entries.iter().filter(|entry| entry.0 as usize != row) {
+                let scaled = value.abs() * units[*column as usize] / units[row];
+                rows[row] += scaled;
+                columns[*column as usize] += scaled;
+            }
+        }
+        for (at, unit) in units.iter_mut().enumerate() {
+            // Half of the way, since all of them move at once.
+            let factor = (rows[at] / columns[at]).sqrt().sqrt();
+            if factor.is_finite() && factor > 0.0 {
+                *unit *= factor;
+            }
+        }
+    }
+    // What nothing depends on, as an integral, is as large as its rate in the time of the system.
+    let largest = (0..size).filter(|at| columns[*at] > 0.0).map(|at| rows[at]);
+    let largest = largest.fold(0.0, f64::max);
+    for at in 0..size {
+        if columns[at] == 0.0 && rows[at] > 0.0 && largest > 0.0 {
+            units[at] *= rows[at] / largest;
+        }
+    }
+    units
+}
+
+/// Sets entries to zero that are rounding beside the largest one of their column, in the units given.
+pub(super) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) -> f64) {
+    for mut column in columns.column_iter_mut() {
+        let sizes: Vec<f64> = column
+            .iter()
+            .enumerate()
+            .map(|(at, value)| value.norm() / unit(at))
+            .collect();
+        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        for (value, size) in column.iter_mut().zip(sizes) {
+            if size <= ROUNDING * largest {
+                *value = Complex::default();
+            }
+        }
+    }
+}
+
+/// The number without the part that is rounding beside the other one.
+pub(super) fn without_rounding(value: Complex<f64>, share: f64) -> Complex<f64> {
+    let least = share * value.norm();
+    let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
+    Complex::new(part(value.re), part(value.im))
+}
+
+/// The same of all entries.
+pub(super) fn parts_without_rounding(vector: &Vector) -> Vector {
+    vector.map(|value| without_rounding(value, ROUNDING))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vectors::vectors;
+    use super::*;
+
+    #[test]
+    fn the_vector_of_an_integral_has_no_rounding_in_it() {
+        // Two inertias, a spring and a damper, and the angle of the second one: 1, 3, 50, 2.
+        let rows = vec![
+            vec![(2, -1.0)],
+            vec![(1, -2.0 / 3.0), (2, 1.0 / 3.0)],
+            vec![(0, 50.0), (1, -50.0)],
+            vec![(1, 1.0)],
+        ];
+        let a = SparseMatrix { columns: 4, rows };
+        let found = vectors(&a, &[Complex::default()]).unwrap_or_default();
+        let right = &found[0].right;
+        assert!(right.iter().take(3).all(|value| value.norm() == 0.0), "{right}");
+        assert!(right[3].norm() > 0.0);
+    }
+}
