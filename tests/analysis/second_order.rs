@@ -19,6 +19,33 @@ fn an_oscillator_is_of_second_order() {
 }
 
 #[test]
+fn displacements_of_the_kind_that_has_equations_are_kept() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model TwoMass {
+  param J1 = 0.02;  param J2 = 0.1;  param k = 150;  param b1 = 0.01;  param b2 = 0.05;
+  input T = 1;
+  node m, l : rotational;
+  motor : TorqueSource(T) gnd -> m;
+  j1 : Inertia(J1) m -> gnd;
+  j2 : Inertia(J2) l -> gnd;
+  shaft : TorsionSpring(k) m -> l;
+  f1 : RotaryDamper(b1) m -> gnd;
+  f2 : RotaryDamper(b2) l -> gnd;
+  output w = across(j2);
+}";
+    let file = written(scratch.path(), "two_mass.lgm", text);
+    let file = file.to_str().unwrap();
+    let answer = json(&["second-order", file]);
+    assert_eq!(answer["coordinates"], value!(["j1", "j2"]));
+    assert_eq!(answer["B"], value!([["b1", "0"], ["0", "b2"]]));
+    let fault = err(&["second-order", file, "--eliminate", "p"]);
+    assert!(
+        fault.contains("`--eliminate q`") && !fault.contains("`--eliminate p`"),
+        "{fault}"
+    );
+}
+
+#[test]
 fn a_network_seen_from_a_port_is_an_impedance_and_a_source() {
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Divider {

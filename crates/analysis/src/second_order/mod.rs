@@ -96,23 +96,38 @@ pub fn second_order(
     let read = try_map(form, |id| field.from_expression(&exprs, *id).ok());
     let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
     let (inertias, compliances) = classes(model, system, &form)?;
-    let eliminated = wanted.unwrap_or(match inertias.len() <= compliances.len() && !inertias.is_empty() {
+    let fewer = match inertias.len() <= compliances.len() && !inertias.is_empty() {
         true => Eliminated::Compliances,
         false => Eliminated::Inertias,
-    });
-    let (kept, others) = match eliminated {
-        Eliminated::Compliances => (&inertias, &compliances),
-        Eliminated::Inertias => (&compliances, &inertias),
     };
-    if kept.is_empty() {
-        return Err(refused(
-            "there is no storage of the kind whose displacements are asked for",
-            "ask for the other ones: `--eliminate p` keeps those of compliances, `--eliminate q` those of inertias",
-        ));
-    }
-    let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
-    let energy = energies(model, &mut field, &exprs, &form, first_output, kept)?;
-    let found = parts.eliminated(&mut field, &energy, eliminated)?;
+    let first = wanted.unwrap_or(fewer);
+    let mut of = |eliminated: Eliminated| {
+        let (kept, others) = match eliminated {
+            Eliminated::Compliances => (&inertias, &compliances),
+            Eliminated::Inertias => (&compliances, &inertias),
+        };
+        if kept.is_empty() {
+            return Err("there is no storage of the kind whose displacements are asked for".into());
+        }
+        let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
+        let energy = energies(model, &mut field, &exprs, &form, first_output, kept).map_err(Fault::Whole)?;
+        Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
+    };
+    let found = of(first);
+    let found = match found {
+        Err(Fault::OfKind(reason)) => match (of(first.other()), wanted) {
+            (Ok(found), None) => Ok(found),
+            (Ok(_), Some(_)) => Err(refused(reason, first.other().help())),
+            (Err(Fault::OfKind(_)), _) => Err(refused(
+                reason,
+                "the displacements of the other kind have none either; `lgm equations` has those of first order",
+            )),
+            (Err(Fault::Whole(fault)), _) => Err(fault),
+        },
+        Err(Fault::Whole(fault)) => Err(fault),
+        Ok(found) => Ok(found),
+    };
+    let (kept, found) = found?;
     if field.exhausted() {
         return Err(refused(
             "the entries are too long",
@@ -134,6 +149,35 @@ pub fn second_order(
         input_integral,
         input_derivative,
     })
+}
+
+impl Eliminated {
+    fn other(self) -> Eliminated {
+        match self {
+            Eliminated::Compliances => Eliminated::Inertias,
+            Eliminated::Inertias => Eliminated::Compliances,
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Eliminated::Compliances => "keep the displacements of the inertias: `--eliminate q`",
+            Eliminated::Inertias => "keep the displacements of the compliances: `--eliminate p`",
+        }
+    }
+}
+
+/// Why there are no equations.
+enum Fault {
+    /// For the displacements of one kind; those of the other kind may have them.
+    OfKind(&'static str),
+    Whole(Box<Diagnostic>),
+}
+
+impl From<&'static str> for Fault {
+    fn from(reason: &'static str) -> Fault {
+        Fault::OfKind(reason)
+    }
 }
 
 fn refused(message: &str, help: &str) -> Box<Diagnostic> {
@@ -275,7 +319,7 @@ impl Parts {
         field: &mut RationalFunctions,
         energy: &Rows<Entry>,
         eliminated: Eliminated,
-    ) -> Result<[Rows<Entry>; 6], Box<Diagnostic>> {
+    ) -> Result<[Rows<Entry>; 6], Fault> {
         let (kept, others) = (self.kk.len(), self.oo.len());
         let zero = vec![vec![Entry::zero(); kept]; kept];
         let nothing = vec![vec![Entry::zero(); self.inputs]; kept];
@@ -285,12 +329,9 @@ impl Parts {
             zero.clone()
         } else {
             let found = solution(field, &transposed(&self.ko, others), &transposed(&right, others), kept);
-            let found = found.ok_or_else(|| {
-                refused(
-                    "these displacements alone have no equations of second order: what is left out has losses of its own",
-                    "keep the other displacements: `--eliminate q` or `--eliminate p`",
-                )
-            })?;
+            let found = found.ok_or(
+                "these displacements alone have no equations of second order: what is left out has losses of its own",
+            )?;
             transposed(&found, kept)
         };
         let sum = combined(field, &self.kk, &s, false);
@@ -324,19 +365,16 @@ impl Parts {
             // Displacements are compliances times efforts.
             Eliminated::Inertias => {
                 if !is_zero(field, &self.e_k) {
-                    return Err(refused(
-                        "second derivatives of inputs act on these displacements",
-                        "keep those of the inertias: `--eliminate q`",
-                    ));
+                    return Err("second derivatives of inputs act on these displacements".into());
                 }
                 let inverse = |field: &mut RationalFunctions, rows: &Rows<Entry>| {
                     // rows W^-1, from W X' = rows' with W symmetric.
                     let found = solution(field, energy, &transposed(rows, kept), kept);
                     found.map(|found| transposed(&found, kept))
                 };
-                let singular = || refused("the compliances are singular", "look at the parameters");
-                let damping = inverse(field, &damping).ok_or_else(singular)?;
-                let stiffness = inverse(field, &stiffness).ok_or_else(singular)?;
+                let singular = "the compliances are singular";
+                let damping = inverse(field, &damping).ok_or(singular)?;
+                let stiffness = inverse(field, &stiffness).ok_or(singular)?;
                 let mut mass = zero;
                 for (at, row) in mass.iter_mut().enumerate() {
                     row[at] = Entry::one();
