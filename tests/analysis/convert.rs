@@ -125,6 +125,32 @@ fn networks_with_two_ports_are_refused() {
 }
 
 #[test]
+fn a_gear_within_the_domain_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Geared {
+  input u [V] = 1;
+  node a, p : electrical;  node shaft, load : rotational;
+  src : VoltageSource(u) a -> gnd;  r : Resistor(2) a -> p;
+  motor : Transformer(20) p -> gnd, shaft -> gnd;
+  j1 : Inertia(1) shaft -> gnd;
+  gear : Transformer(0.2) shaft -> gnd, load -> gnd;
+  j2 : Inertia(3) load -> gnd;
+  output w = across(j2);
+}";
+    let file = written(scratch.path(), "geared.lgm", text);
+    let file = file.to_str().unwrap();
+    let output = lgm(scratch.path(), &["convert", file, "--to", "rotational"]);
+    ends_with(&output, 1);
+    let fault = err(&output);
+    assert!(
+        fault.contains("`gear` joins two places of the domain `rotational`"),
+        "{fault}"
+    );
+    assert!(fault.contains("`--to electrical`"), "{fault}");
+    ends_with(&lgm(scratch.path(), &["convert", file, "--to", "electrical"]), 0);
+}
+
+#[test]
 fn equations_have_parts_of_their_own() {
     // p' = -k/1 q - b/m p + F, q' = p/m.
     let answer = json(&["equations", "examples/oscillator.lgm", "--partition"]);

@@ -164,8 +164,9 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
                     .expect("invariant: one of the ports is inside");
                 found.behind.push(behind(model, own, id, port)?);
             }
+            ([_, _], _) => return Err(within_domain(model, &known, own, id)),
             _ => {
-                let message = format!("`{}` joins more than two scalar ports", model.element_name(id));
+                let message = format!("`{}` has more than two scalar ports", model.element_name(id));
                 return Err(refused(
                     &message,
                     "couplers with two scalar ports are converted, which join two domains",
@@ -181,6 +182,35 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
     }
     found.steps = steps(&mut found.model, own);
     Ok(found)
+}
+
+/// An element with two ports, both of them in the domain. Domains that have no such element can be converted to.
+fn within_domain(model: &Model, known: &[DomainId], own: DomainId, id: ElementId) -> Box<Diagnostic> {
+    let (name, domain) = (model.element_name(id), &model.domains[own.index()].name);
+    let message =
+        format!("`{name}` joins two places of the domain `{domain}`, and what lies within the domain is not converted");
+    let has_none = |domain: &DomainId| {
+        (0..model.elements.len() as u32).all(|index| {
+            let ports = model.ports_of(ElementId(index));
+            ports
+                .filter(|port| domain_of(model, &model.ports[port.index()]) == Some(*domain))
+                .count()
+                < 2
+        })
+    };
+    let others = known.iter().filter(|domain| **domain != own && has_none(domain));
+    let others: Vec<String> = others
+        .map(|domain| format!("`--to {}`", model.domains[domain.index()].name))
+        .collect();
+    let help = "write what is behind it over the variables of its other side: across variables over, and through variables times, \
+                its ratio";
+    refused(
+        &message,
+        &match others.is_empty() {
+            true => help.to_string(),
+            false => format!("convert to another domain, {}; or {help}", others.join(" or ")),
+        },
+    )
 }
 
 fn end_name(model: &Model, node: Option<NodeId>) -> Option<String> {
