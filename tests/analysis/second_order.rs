@@ -163,6 +163,16 @@ fn held_inputs_step_the_outputs_at_once() {
     near(d, 0.4, 1e-14);
     near(d + c * b, 0.4 * (-0.1f64).exp(), 1e-13);
     assert_eq!((&answer["E"], &answer["hold"]), (&Value::Null, &value!("zero")));
+    // A step of u falls on both capacitors as 3 to 2, and u holds the whole.
+    near(
+        number(&answer["state_offset"][0][0]).abs(),
+        if answer["states"][0]["element"] == "c1" {
+            0.6
+        } else {
+            0.4
+        },
+        1e-14,
+    );
 }
 
 #[test]

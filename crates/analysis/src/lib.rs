@@ -32,8 +32,8 @@ pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mec
 pub use sensitivity::with_sensitivities;
 pub use single_domain::{Probed, single_domain};
 pub use state_space::{
-    Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, Structure, discretize,
-    match_moments, reduce_order, structure,
+    Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, StatesBehind, Structure,
+    discretize, match_moments, reduce_order, structure,
 };
 pub use transfer::{
     Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, TransferFunction, factored, numeric_transfer,

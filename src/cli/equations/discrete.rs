@@ -85,6 +85,17 @@ fn as_json(system: &StateSystem, found: &Discrete, (period, hold): (f64, &str)) 
             value[name] = json!(values);
         }
     }
+    for (name, matrix) in [
+        ("state_factor", &found.states.factor),
+        ("state_offset", &found.states.offset),
+    ] {
+        if let Some(matrix) = matrix {
+            value[name] = rows_json(matrix);
+        }
+    }
+    if let Some(values) = &found.states.constant {
+        value["state_constant"] = json!(values);
+    }
     Ok(value)
 }
 
@@ -115,6 +126,9 @@ fn write_text(
     ] {
         writeln!(out, "{name} = {}", list.join(", "))?;
     }
+    if let Some(text) = states_text(found) {
+        writeln!(out, "{text}")?;
+    }
     let space = &found.space;
     for (name, matrix) in [("A", &space.a), ("B", &space.b), ("C", &space.c), ("D", &space.d)] {
         write_matrix(name, matrix, out)?;
@@ -128,5 +142,31 @@ fn write_text(
             )?;
         }
     }
+    for (name, matrix) in [
+        ("state_factor", &found.states.factor),
+        ("state_offset", &found.states.offset),
+    ] {
+        if let Some(matrix) = matrix {
+            write_matrix(name, matrix, out)?;
+        }
+    }
+    if let Some(values) = &found.states.constant {
+        let matrix = lgm_analysis::Matrix::from_column_slice(values.len(), 1, values);
+        write_matrix("state_constant", &matrix, out)?;
+    }
     Ok(())
+}
+
+/// What the states of the model are over x; none if they are x.
+fn states_text(found: &Discrete) -> Option<String> {
+    let states = &found.states;
+    let factor = if states.factor.is_some() {
+        "state_factor*x[k]"
+    } else {
+        "x[k]"
+    };
+    let offset = states.offset.as_ref().map_or("", |_| " + state_offset*u[k]");
+    let constant = states.constant.as_ref().map_or("", |_| " + state_constant");
+    let text = format!("{factor}{offset}{constant}");
+    (text != "x[k]").then(|| format!("the states of the model: {text}"))
 }

@@ -1,7 +1,7 @@
 //! Discrete equations that give the values at multiples of a period.
 
 use super::matrices::{StateSpace, rate_matrix};
-use crate::values::numeric_form;
+use crate::values::{dense, numeric_form};
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -29,6 +29,19 @@ pub struct Discrete {
     pub x_offset: Option<Vec<f64>>,
     /// One an output; none if all are zero.
     pub y_offset: Option<Vec<f64>>,
+    /// What the states of the system are.
+    pub states: StatesBehind,
+}
+
+/// The states of the system over those of the discrete equations: `factor x[k] + offset u[k] + constant`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StatesBehind {
+    /// None if it is the identity.
+    pub factor: Option<DMatrix<f64>>,
+    /// None if it is zero.
+    pub offset: Option<DMatrix<f64>>,
+    /// None if it is zero.
+    pub constant: Option<Vec<f64>>,
 }
 
 /// The discrete equations with a period in seconds.
@@ -68,6 +81,7 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
     };
     space.b = joined(&space.b, &column(&form.x_offset, n));
     space.d = joined(&space.d, &column(&form.y_offset, p));
+    let states = states_behind(&space, &dense(&form.e).columns(0, inputs).into_owned(), period, hold);
     let mut found = match hold {
         Hold::Zero => zero_order(&space, period),
         Hold::First => first_order(&space, period),
@@ -105,7 +119,33 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
         added,
         x_offset,
         y_offset,
+        states,
     })
+}
+
+/// What the states of a hold leave out: `E u`, and what each hold takes of the inputs; the last input is 1.
+fn states_behind(space: &StateSpace, e: &DMatrix<f64>, period: f64, hold: Hold) -> StatesBehind {
+    let (n, m) = (space.a.nrows(), e.ncols());
+    let (factor, part) = match hold {
+        Hold::Zero => (None, DMatrix::zeros(n, m + 1)),
+        Hold::First => (None, exponential_blocks(space, period, 2).swap_remove(2)),
+        Hold::Tustin => {
+            let inverse = (DMatrix::identity(n, n) - &space.a * (0.5 * period)).try_inverse();
+            let part = inverse.as_ref().map(|inverse| inverse * &space.b * (0.5 * period));
+            (
+                inverse.filter(|_| n > 0),
+                part.unwrap_or_else(|| DMatrix::zeros(n, m + 1)),
+            )
+        }
+    };
+    let offset = part.columns(0, m) + e;
+    let constant: Vec<f64> = part.column(m).iter().copied().collect();
+    let is_zero = |values: &[f64]| values.iter().all(|value| *value == 0.0);
+    StatesBehind {
+        factor,
+        constant: (!is_zero(&constant)).then_some(constant),
+        offset: (!is_zero(offset.as_slice())).then_some(offset),
+    }
 }
 
 /// Two matrices side by side.
@@ -206,5 +246,37 @@ fn add_rates(space: &mut StateSpace, rates: &DMatrix<f64>, period: f64, mut adde
         space.c.column_mut(at).copy_from(&(column * (-4.0 / period)));
         let mut direct = space.d.column_mut(input);
         direct += column * (2.0 / period);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_states_of_a_system_at_rest_are_found_again() {
+        // x' = -2 x + 6 u with z = x - 0.5 u, and so z' = -2 z + 5 u: at rest x = 3 u, for u = 4 and a constant of 1.
+        let space = StateSpace {
+            a: DMatrix::from_element(1, 1, -2.0),
+            b: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]),
+            c: DMatrix::from_element(1, 1, 1.0),
+            d: DMatrix::from_row_slice(1, 2, &[0.5, 0.0]),
+        };
+        let e = DMatrix::from_element(1, 1, 0.5);
+        for hold in [Hold::Zero, Hold::First, Hold::Tustin] {
+            let found = match hold {
+                Hold::Zero => zero_order(&space, 0.3),
+                Hold::First => first_order(&space, 0.3),
+                Hold::Tustin => tustin(&space, 0.3).unwrap_or_else(|| space.clone()),
+            };
+            let inputs = DMatrix::from_column_slice(2, 1, &[4.0, 1.0]);
+            let rest = (&found.b * inputs)[0] / (1.0 - found.a[(0, 0)]);
+            let behind = states_behind(&space, &e, 0.3, hold);
+            let factor = behind.factor.map_or(1.0, |factor| factor[0]);
+            let offset = behind.offset.map_or(0.0, |offset| offset[0]);
+            let constant = behind.constant.map_or(0.0, |constant| constant[0]);
+            let state = factor * rest + offset * 4.0 + constant;
+            assert!((state - 12.5).abs() < 1e-12, "{hold:?}: {state}");
+        }
     }
 }

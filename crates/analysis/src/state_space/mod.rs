@@ -6,7 +6,7 @@ mod moments;
 mod reduction;
 mod structure;
 
-pub use discrete::{Discrete, Hold, discretize};
+pub use discrete::{Discrete, Hold, StatesBehind, discretize};
 pub use matrices::{Matrix, StateSpace};
 pub use moments::{MomentRequest, Moments, match_moments};
 pub use reduction::{Reduced, ReductionMethod, reduce_order};
