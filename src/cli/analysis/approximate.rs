@@ -20,8 +20,9 @@ use std::path::PathBuf;
 /// Prints a model of lower order with a bound of its error.
 ///
 /// `--method balanced` leaves out what is hardest to reach and shows least; the error at any frequency is at most twice the sum of
-/// the Hankel singular values that are left out. `--method modal` keeps the slowest poles. `--method moments --at W,W..` agrees with the
-/// model about the angular frequencies W, in systems of 100,000 states too; what stores energy and gives none stays stable.
+/// the Hankel singular values that are left out. `--method modal` keeps the poles whose distance from 0 is least, damped or
+/// not. `--method moments --at W,W..` agrees with the model about the angular frequencies W, in systems of 100,000 states too; what stores
+/// energy and gives none stays stable.
 /// `--format lgm` writes a model with the same inputs and outputs, which compiles and runs as any other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -59,7 +60,7 @@ pub(in crate::cli) struct Arguments {
 enum Method {
     /// Balanced truncation
     Balanced,
-    /// The slowest poles
+    /// The poles nearest to 0, pairs whole
     Modal,
     /// Agreement about the frequencies of --at
     Moments,

@@ -1,9 +1,11 @@
 //! Derivatives of poles with respect to parameters.
 
+use super::rounding::ROUNDING;
 use super::vectors::{Vectors, times};
 use crate::values::parameter_values;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::system::{SparseMatrix, StateSystem};
+use nalgebra::DMatrix;
 use num_complex::Complex;
 use rustc_hash::FxHashMap;
 
@@ -61,16 +63,54 @@ pub(super) fn derivatives(
         if !(inverse.norm() * inner.norm()).is_finite() || inverse.norm() * inner.norm() > 1e10 {
             return None;
         }
-        let projected = inverse * change;
+        let projected = &inverse * change;
         let is_multiple = (0..poles.len()).any(|other| {
             let is_together = vectors[other].together.as_ref().is_some_and(|pair| pair.0 == *right);
             other != at && is_together && (poles[other] - poles[at]).norm() <= 1e-9 * poles[at].norm()
         });
+        // Terms that cancel leave rounding.
+        let size = |matrix: &DMatrix<Complex<f64>>| matrix.map(|value| Complex::new(value.norm(), 0.0));
+        let absolute = SparseMatrix {
+            columns: derivative.columns,
+            rows: derivative
+                .rows
+                .iter()
+                .map(|row| row.iter().map(|entry| (entry.0, entry.1.abs())).collect())
+                .collect(),
+        };
+        let terms = size(&inverse) * size(left).transpose() * times(&absolute, &size(right));
+        let least = ROUNDING * terms[(*column, *column)].re;
+        let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
+        let cleaned = |value: Complex<f64>| Complex::new(part(value.re), part(value.im));
         if !is_multiple {
-            return Some(projected[(*column, *column)]);
+            return Some(cleaned(projected[(*column, *column)]));
         }
         let eigenvalues = projected.schur().eigenvalues()?;
-        eigenvalues.get(*column).copied()
+        eigenvalues.get(*column).copied().map(cleaned)
     };
     (0..poles.len()).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vectors::vectors;
+    use super::*;
+
+    #[test]
+    fn parts_that_are_zero_are_exactly_zero() {
+        // An oscillator with mass m = 2, b = 0 and k = 8: pole 2j. Its rate with k has no real part, that with b no imaginary one.
+        let rows = |list: [[f64; 2]; 2]| SparseMatrix {
+            columns: 2,
+            rows: list.map(|row| vec![(0, row[0]), (1, row[1])]).to_vec(),
+        };
+        let pole = [Complex::new(0.0, 2.0)];
+        let found = vectors(&rows([[0.0, -0.5], [8.0, 0.0]]), &pole).unwrap_or_default();
+        let of_k = derivatives(&found, &pole, &rows([[0.0, 0.0], [1.0, 0.0]]))[0].unwrap_or_default();
+        let of_b = derivatives(&found, &pole, &rows([[-0.5, 0.0], [0.0, 0.0]]))[0].unwrap_or_default();
+        assert_eq!((of_k.re, of_b.im), (0.0, 0.0));
+        assert!(
+            (of_k.im - 0.125).abs() < 1e-12 && (of_b.re + 0.25).abs() < 1e-12,
+            "{of_k} {of_b}"
+        );
+    }
 }

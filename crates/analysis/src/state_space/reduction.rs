@@ -15,7 +15,7 @@ use num_complex::Complex;
 pub enum ReductionMethod {
     /// What is hardest to reach and shows least in balanced coordinates.
     Balanced,
-    /// The fastest poles.
+    /// The poles that are farthest from 0.
     Modal,
 }
 
@@ -39,7 +39,7 @@ const SCALINGS: usize = 4;
 /// More states than this take too long.
 const MOST: usize = 600;
 
-/// A model with fewer states: balanced truncation, or the slowest poles; with the static gain kept, if `match_dc` is set.
+/// A model with fewer states: balanced truncation, or the poles nearest to 0; with the static gain kept, if `match_dc` is set.
 pub fn reduce_order(
     system: &StateSystem,
     order: usize,
@@ -77,7 +77,7 @@ pub fn reduce_order(
     match method {
         ReductionMethod::Balanced if !is_stable => Err(refused(
             "the system is not stable: it has poles that do not lie in the left half plane",
-            "give it the damping that it has, or keep the slowest poles with `--method modal`",
+            "give it the damping that it has, or keep the poles nearest to 0 with `--method modal`",
         )),
         ReductionMethod::Balanced => balanced(&space, order, match_dc).ok_or_else(without_convergence),
         ReductionMethod::Modal => modal(&space, poles, order, match_dc, is_stable),
@@ -213,7 +213,7 @@ fn perturbed(space: &StateSpace, order: usize) -> Option<StateSpace> {
     })
 }
 
-/// The slowest poles, pairs whole. The rest is a system of its own, in parallel, whose Hankel singular values bound the error.
+/// The poles nearest to 0, pairs whole. The rest is a system of its own, in parallel, whose Hankel singular values bound the error.
 fn modal(
     space: &StateSpace,
     mut poles: Vec<Complex<f64>>,

@@ -18,6 +18,9 @@ pub const MOST_STATES: usize = 500;
 /// Zeros and poles that are nearer to each other than this, beside their size, are one where no exact values say how many are.
 const NEAR: f64 = 1e-10;
 
+/// Parts of a root that are smaller than this beside its size are zero.
+const ROUNDING: f64 = 1e-14;
+
 /// `H(s) = gain*prod(s - zeros)/prod(s - poles)`; what cancels is left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factored {
@@ -124,6 +127,9 @@ fn of_pair(
         }
         None => cancel(&mut found, &|_, distance| distance <= NEAR),
     }
+    for root in found.zeros.iter_mut().chain(&mut found.poles) {
+        *root = without_rounding(*root);
+    }
     found.static_gain = match exact {
         Some(exact) => exact_static_gain(exact),
         None => value_at(form, 0.0, input, output).map(|value| value.re),
@@ -207,8 +213,27 @@ fn set_to_zero(roots: &mut [Complex<f64>], coefficients: &[BigRational]) {
     }
 }
 
+/// A root without the part that is rounding beside the other one.
+fn without_rounding(root: Complex<f64>) -> Complex<f64> {
+    let least = ROUNDING * root.norm();
+    let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
+    Complex::new(part(root.re), part(root.im))
+}
+
 fn exact_static_gain(exact: &TransferFunction<BigRational>) -> Option<f64> {
     let (above, below) = (exact.numerator.last()?, exact.denominator.last()?);
     let value = (!below.is_zero()).then(|| to_f64(&(above / below)))?;
     value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_beside_an_axis_by_rounding_is_on_it() {
+        assert_eq!(without_rounding(Complex::new(3e-14, 63.2)), Complex::new(0.0, 63.2));
+        assert_eq!(without_rounding(Complex::new(-5.0, -1e-15)), Complex::new(-5.0, 0.0));
+        assert_eq!(without_rounding(Complex::new(-1e-9, 1.0)), Complex::new(-1e-9, 1.0));
+    }
 }
