@@ -38,7 +38,7 @@ fn displacements_of_the_kind_that_has_equations_are_kept() {
     let answer = json(&["second-order", file]);
     assert_eq!(answer["coordinates"], value!(["j1", "j2"]));
     assert_eq!(answer["B"], value!([["b1", "0"], ["0", "b2"]]));
-    let fault = err(&["second-order", file, "--eliminate", "p"]);
+    let fault = err(&lgm(scratch.path(), &["second-order", file, "--eliminate", "p"]));
     assert!(
         fault.contains("`--eliminate q`") && !fault.contains("`--eliminate p`"),
         "{fault}"
