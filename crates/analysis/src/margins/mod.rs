@@ -34,6 +34,9 @@ pub struct Peak {
 /// Roots that are nearer to the imaginary axis than this, beside their size, are on it to rounding.
 const ON_AXIS: f64 = 1e-12;
 
+/// So near to such a root, beside its size, its own rounding turns the phase.
+const BESIDE: f64 = 1e-6;
+
 /// H(jw)
 fn value(of: &Factored, omega: f64) -> Complex<f64> {
     let log = Curve::LogMagnitude.value(of, 0.0, omega);
@@ -61,7 +64,7 @@ pub fn margins(of: &Factored) -> Option<Margins> {
     // At a root on the imaginary axis H is zero, or without bound, to rounding, and its phase jumps.
     let is_on_axis = |omega: f64| {
         let mut roots = of.zeros.iter().chain(&of.poles);
-        roots.any(|root| root.re.abs() <= ON_AXIS * omega && (root.im - omega).abs() <= ON_AXIS * omega)
+        roots.any(|root| root.re.abs() <= ON_AXIS * omega && (root.im - omega).abs() <= BESIDE * omega)
     };
     let ratios = crossovers
         .iter()
@@ -198,6 +201,20 @@ mod tests {
             (found.gain_crossover.unwrap_or(0.0) / exact - 1.0).abs() < 1e-8,
             "{found:?} {exact}"
         );
+    }
+
+    /// A gyroscope whose phase comes to -180 degrees just where its magnitude comes to nothing.
+    #[test]
+    fn a_phase_that_turns_at_a_zero_has_no_gain_margin() {
+        let zero = 15f64.sqrt();
+        let poles = [
+            (-0.013704016480305323, 4.265847243120399),
+            (-0.013704016480305323, -4.265847243120399),
+            (-0.011295983519694963, 3.516264025592149),
+            (-0.011295983519694963, -3.516264025592149),
+        ];
+        let found = margins(&with(&[(4e-17, zero), (4e-17, -zero)], &poles, 0.5)).unwrap_or_default();
+        assert_eq!(found.gain, None, "{found:?}");
     }
 
     #[test]
