@@ -16,7 +16,8 @@ use std::io::{self, Write};
 /// Prints equations of second order: M*X'' + B*X' + K*X = input*U + input_integral*int(U) + input_derivative*U'.
 ///
 /// X are displacements of inertias or of compliances, whichever are fewer, or of the others if these alone have no such equations, unless
-/// `--eliminate` says which are left out: displacements are integrals of velocities in mechanics, of currents and volume flows elsewhere. The skew part of B is gyroscopic, that of K circulatory.
+/// `--eliminate` says which are left out: displacements are integrals of velocities in mechanics, of currents and volume flows elsewhere.
+/// The skew part of B is gyroscopic, that of K circulatory.
 ///
 /// A mechanism that is not linearised has Lagrange's equations: M(q)*v' + C(q, v)*v + D*v + g(q) = Q, with q' = v.
 #[derive(Debug, clap::Args)]
