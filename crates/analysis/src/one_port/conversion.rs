@@ -38,6 +38,7 @@ pub struct Branch {
 
 /// What an element does with its across and through variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::enum_variant_names)] // The field's names.
 pub(crate) enum Kind {
     /// `through = C der(across)`
     AType,

@@ -212,7 +212,7 @@ mod tests {
     fn solves_with_the_transposed_matrix() {
         let size = 60;
         let value = |row: u32, column: u32| entry(f64::from((7 * row + 3 * column) % 11) - 4.0, f64::from(row % 3));
-        let is_there = |row: u32, column: u32| row == column || (row * 5 + column * 3) % 13 == 0;
+        let is_there = |row: u32, column: u32| row == column || (row * 5 + column * 3).is_multiple_of(13);
         let matrix: Vec<Vec<(u32, Complex<f64>)>> = (0..size)
             .map(|row| {
                 let columns = (0..size).filter(|column| is_there(row, *column));

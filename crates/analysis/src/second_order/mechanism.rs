@@ -239,8 +239,8 @@ impl Mechanism {
             let largest = found.iter().map(|value| value.abs()).fold(0.0, f64::max);
             for row in 0..count {
                 let mut left = lists[row] - lists[count + row] + lists[2 * count + row];
-                for column in 0..count {
-                    let speed = value(v[column]).unwrap_or(0.0);
+                for (column, velocity) in v.iter().enumerate().take(count) {
+                    let speed = value(*velocity).unwrap_or(0.0);
                     left += (entry(1, row, column) + entry(2, row, column)) * speed;
                     let skew = entry(0, row, column) - entry(0, column, row);
                     if skew.is_nan() || skew.abs() > LEFT_OVER * largest {
