@@ -11,8 +11,11 @@ use num_complex::Complex;
 
 type Vector = DVector<Complex<f64>>;
 
-/// The most shifts; each takes a factorisation.
+/// The most shifts; each takes a factorisation. Of large systems there are fewer, so that it takes seconds: what no disc covers then is
+/// reported as not certain.
 const SHIFTS: usize = 40;
+const FEWEST: usize = 2;
+const WORK: usize = 20_000;
 
 /// The largest subspace about one shift.
 const SUBSPACE: usize = 160;
@@ -38,8 +41,9 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
     let mut found: Vec<Complex<f64>> = Vec::new();
     let scale = a.rows.iter().flatten().map(|entry| entry.1.abs()).fold(0.0, f64::max);
     let unit = if omega > 0.0 { omega } else { scale.max(1.0) * 1e-6 };
+    let shifts = (WORK / a.rows.len().max(1)).clamp(FEWEST, SHIFTS);
     let mut next = Some(std::f64::consts::FRAC_PI_2);
-    while let Some(angle) = next.filter(|_| discs.len() < SHIFTS) {
+    while let Some(angle) = next.filter(|_| discs.len() < shifts) {
         let shift = Complex::from_polar(omega, angle);
         let (poles, radius) = around(a, shift, unit, wanted)?;
         discs.push(Disc { centre: shift, radius });

@@ -1,9 +1,11 @@
 //! What of a vector is rounding, in units in which the entries of A are about alike.
 
-use super::vectors::Vector;
 use lgm_model::system::SparseMatrix;
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
+
+/// A complex vector.
+pub(crate) type Vector = DVector<Complex<f64>>;
 
 /// What is smaller than this beside the largest is rounding.
 pub(super) const ROUNDING: f64 = 1e-13;
@@ -72,26 +74,4 @@ pub(super) fn without_rounding(value: Complex<f64>, share: f64) -> Complex<f64> 
 /// The same of all entries.
 pub(super) fn parts_without_rounding(vector: &Vector) -> Vector {
     vector.map(|value| without_rounding(value, ROUNDING))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::vectors::vectors;
-    use super::*;
-
-    #[test]
-    fn the_vector_of_an_integral_has_no_rounding_in_it() {
-        // Two inertias, a spring and a damper, and the angle of the second one: 1, 3, 50, 2.
-        let rows = vec![
-            vec![(2, -1.0)],
-            vec![(1, -2.0 / 3.0), (2, 1.0 / 3.0)],
-            vec![(0, 50.0), (1, -50.0)],
-            vec![(1, 1.0)],
-        ];
-        let a = SparseMatrix { columns: 4, rows };
-        let found = vectors(&a, &[Complex::default()]).unwrap_or_default();
-        let right = &found[0].right;
-        assert!(right.iter().take(3).all(|value| value.norm() == 0.0), "{right}");
-        assert!(right[3].norm() > 0.0);
-    }
 }

@@ -1,13 +1,10 @@
 //! Right and left eigenvectors, by inverse iteration with the subspaces of poles that are close together.
 
-use super::rounding::{clean, units};
+use super::rounding::{Vector, clean, units};
 use crate::response::SparseLu;
 use lgm_model::system::SparseMatrix;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 use num_complex::Complex;
-
-/// A complex vector.
-pub(crate) type Vector = DVector<Complex<f64>>;
 
 /// Poles nearer to each other than this, beside their size, share one subspace.
 const TOGETHER: f64 = 1e-5;
@@ -187,4 +184,25 @@ fn eigenvectors(small: DMatrix<Complex<f64>>, poles: &[Complex<f64>]) -> Option<
         inside.set_column(column, &(turned / Complex::new(norm, 0.0)));
     }
     Some(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vector_of_an_integral_has_no_rounding_in_it() {
+        // Two inertias, a spring and a damper, and the angle of the second one: 1, 3, 50, 2.
+        let rows = vec![
+            vec![(2, -1.0)],
+            vec![(1, -2.0 / 3.0), (2, 1.0 / 3.0)],
+            vec![(0, 50.0), (1, -50.0)],
+            vec![(1, 1.0)],
+        ];
+        let a = SparseMatrix { columns: 4, rows };
+        let found = vectors(&a, &[Complex::default()]).unwrap_or_default();
+        let right = &found[0].right;
+        assert!(right.iter().take(3).all(|value| value.norm() == 0.0), "{right}");
+        assert!(right[3].norm() > 0.0);
+    }
 }

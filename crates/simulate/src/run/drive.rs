@@ -28,8 +28,8 @@ fn is_together(instant: f64, corner: f64) -> bool {
     corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
 }
 
-/// Where each method would take more steps than these, none is worth the wait.
-const HOPELESS: f64 = 2e8;
+/// Where each method would take more steps than these, and the states do not determine the loops, none is worth the wait.
+const MANY: f64 = 2e7;
 
 /// At so many corners what drives the states is looked at before a run.
 const SEEN: usize = 256;
@@ -181,7 +181,7 @@ impl Run<'_> {
                             self.summary.stiff_from = Some(self.time);
                             (method, may_switch) = (next, false);
                         }
-                        None if needed > HOPELESS.min(self.plan.max_steps as f64) => {
+                        None if needed > self.plan.max_steps as f64 || needed > MANY && self.is_undetermined() => {
                             return Err(self.without_headway(needed));
                         }
                         // No other is better than the first one, which comes to the end in the steps that there are.

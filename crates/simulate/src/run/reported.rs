@@ -98,6 +98,11 @@ impl Run<'_> {
             .map(Box::new)
     }
 
+    /// Whether some unknown of the loops is determined by no more than rounding here.
+    pub(crate) fn is_undetermined(&self) -> bool {
+        self.undetermined(self.time, &self.states).is_some()
+    }
+
     /// An unknown that would move by more than its size where a state moves by its tolerance, as the voltage of a diode which blocks behind an
     /// inductor.
     fn undetermined(&self, time: f64, states: &[f64]) -> Option<Blame> {
