@@ -27,6 +27,16 @@ const SEEN: usize = 40;
 /// Poles of two shifts that are nearer to each other than this, beside their size, are one.
 const SAME: f64 = 1e-7;
 
+/// So often a shift is moved to the nearest value that has not converged.
+const NEARER: usize = 3;
+
+/// The poles nearest to a shift, how far around it no other one is, and the nearest value that has not converged.
+struct Around {
+    poles: Vec<Complex<f64>>,
+    radius: f64,
+    guess: Option<Complex<f64>>,
+}
+
 /// What one shift found.
 struct Disc {
     centre: Complex<f64>,
@@ -44,8 +54,16 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
     let shifts = (WORK / a.rows.len().max(1)).clamp(FEWEST, SHIFTS);
     let mut next = Some(std::f64::consts::FRAC_PI_2);
     while let Some(angle) = next.filter(|_| discs.len() < shifts) {
-        let shift = Complex::from_polar(omega, angle);
-        let (poles, radius) = around(a, shift, unit, wanted)?;
+        let mut shift = Complex::from_polar(omega, angle);
+        let mut about = around(a, shift, unit, wanted)?;
+        // Beside a line of poles that are nearer to each other than to the shift, none converges; on the line they do.
+        for _ in 0..NEARER {
+            if let (true, Some(guess)) = (about.poles.is_empty(), about.guess) {
+                shift = guess;
+                about = around(a, shift, unit, wanted)?;
+            }
+        }
+        let Around { poles, radius, .. } = about;
         discs.push(Disc { centre: shift, radius });
         // Conjugates have the same place; of a multiple pole there are as many as one shift has found.
         let mut own: Vec<Complex<f64>> = Vec::new();
@@ -114,7 +132,7 @@ fn uncovered(discs: &[Disc], found: &[Complex<f64>], omega: f64, count: usize) -
 }
 
 /// The poles nearest to a shift, multiple ones as often as they are, and how far around it no other one is.
-fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) -> Option<(Vec<Complex<f64>>, f64)> {
+fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) -> Option<Around> {
     // A shift on a pole has no inverse; one that is a little beside it converges all the faster.
     let shift = shift + Complex::new(0.6, 0.8) * (1e-9 * unit);
     let mut rows: Vec<Vec<(u32, Complex<f64>)>> = Vec::with_capacity(a.rows.len());
@@ -138,7 +156,7 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
         limit: SUBSPACE.max(2 * wanted + 20).min(size),
     };
     let mut poles: Vec<Complex<f64>> = Vec::new();
-    let mut radius = f64::INFINITY;
+    let (mut radius, mut guess) = (f64::INFINITY, None);
     for run in 0..wanted + 2 {
         // Later runs look only whether anything is left inside.
         let found = match run {
@@ -146,6 +164,7 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
             _ => search.run(0, run, Some(radius))?,
         };
         let nearest = found.nearest;
+        guess = guess.or(found.guess);
         radius = radius.min(found.radius);
         poles.extend(found.poles);
         if nearest.is_none_or(|nearest| nearest > radius * (1.0 + SAME)) || search.known.len() >= size {
@@ -156,7 +175,7 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
             radius = radius.min(nearest.unwrap_or(radius)) * (1.0 - SAME);
         }
     }
-    Some((poles, radius))
+    Some(Around { poles, radius, guess })
 }
 
 /// Arnoldi's method about one shift.
@@ -175,6 +194,8 @@ struct Run {
     radius: f64,
     /// The distance of the nearest pole; none where there is nothing.
     nearest: Option<f64>,
+    /// The nearest value that has not converged.
+    guess: Option<Complex<f64>>,
 }
 
 impl Search<'_> {
@@ -203,6 +224,7 @@ impl Search<'_> {
             poles: Vec::new(),
             radius: f64::INFINITY,
             nearest: None,
+            guess: None,
         };
         let mut start = Vector::from_fn(size, |row, _| {
             let turn = ((row + 1) as f64 * (0.618_033_988_749_894_9 + 0.137 * run as f64)).fract();
@@ -265,6 +287,7 @@ impl Search<'_> {
             }
         }
         Run {
+            guess: found.guess,
             nearest: found.poles.first().map(|pole| (pole - self.shift).norm()),
             radius: if is_whole { f64::INFINITY } else { found.radius },
             poles: found.poles,
@@ -282,6 +305,8 @@ struct Ritz {
     radius: f64,
     /// The largest value that has not converged, 1 over a distance; 0 if all have.
     next: f64,
+    /// The pole that it stands for.
+    guess: Option<Complex<f64>>,
 }
 
 fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, residual: f64) -> Option<Ritz> {
@@ -312,6 +337,7 @@ fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, res
                 poles,
                 vectors,
                 next: value.norm(),
+                guess: Some(shift + value.inv()),
             });
         }
         poles.push(shift + value.inv());
@@ -323,6 +349,7 @@ fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, res
         vectors,
         radius,
         next: 0.0,
+        guess: None,
     })
 }
 
@@ -355,6 +382,19 @@ mod tests {
             "{poles:?}"
         );
         assert!(poles.len() >= 10);
+    }
+
+    /// The line of poles is 0.07 off the imaginary axis, and its poles are 1e-4 apart.
+    #[test]
+    fn poles_of_a_dense_line_beside_the_shift_are_found() {
+        let list: Vec<f64> = (0..4000).map(|at| 7.0 + 1e-4 * f64::from(at)).collect();
+        let Some((poles, _)) = poles_near(&oscillators(&list), 7.2, 8) else {
+            panic!("none")
+        };
+        assert_eq!(poles.len(), 8, "{poles:?}");
+        for pole in &poles {
+            assert!((pole.norm() - 7.2).abs() < 3e-4, "{poles:?}");
+        }
     }
 
     #[test]
