@@ -48,41 +48,13 @@ fn check_name(name: &str, faults: &mut Vec<Diagnostic>) {
         && name
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if !letters || RESERVED.contains(&name) {
+    if !letters || lgm_syntax::is_reserved(name) {
         faults.push(
             Diagnostic::error(BAD_NAME, format!("`{name}` cannot be the name of a model"))
                 .help("use ASCII letters, digits and `_`, a letter first, and no reserved word, such as `Circuit`"),
         );
     }
 }
-
-/// The reserved words of the language.
-const RESERVED: [&str; 24] = [
-    "import",
-    "domain",
-    "element",
-    "component",
-    "modal",
-    "model",
-    "node",
-    "zero",
-    "one",
-    "param",
-    "const",
-    "input",
-    "output",
-    "signal",
-    "state",
-    "port",
-    "experiment",
-    "for",
-    "if",
-    "then",
-    "else",
-    "and",
-    "or",
-    "not",
-];
 
 fn read_graph(matrix: &Matrix, faults: &mut Vec<Diagnostic>) -> Vec<Element> {
     if matrix.rows.is_empty() {

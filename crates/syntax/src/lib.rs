@@ -28,6 +28,7 @@ pub use format::format;
 use lgm_source::diagnostic::{Diagnostic, in_source_order};
 use lgm_source::{SourceId, Span};
 use rustc_hash::FxHashSet;
+pub use token::is_reserved;
 use token::{Lexed, Spanned, Token};
 
 /// Parses a whole text. What is faulty is reported; of faulty statements the tree has the names, of other faulty parts nothing.

@@ -215,6 +215,15 @@ pub enum Token<'t> {
     BraceClose,
 }
 
+/// Returns true for a word of the language that cannot be a name. The words `in` and `vector` can.
+pub fn is_reserved(word: &str) -> bool {
+    let mut tokens = Token::lexer(word);
+    match (tokens.next(), tokens.next()) {
+        (Some(Ok(token)), None) => token.is_reserved(),
+        _ => false,
+    }
+}
+
 /// Consumes a block comment; `false` when the text ends before it does.
 fn block_comment<'t>(lexer: &mut logos::Lexer<'t, Token<'t>>) -> bool {
     let rest = lexer.remainder();
@@ -558,4 +567,19 @@ fn likely_meaning(letter: char) -> Option<&'static str> {
         'ß' => "ss",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_reserved;
+
+    #[test]
+    fn words_of_the_language_are_no_names() {
+        for word in ["model", "one", "for", "not", "experiment"] {
+            assert!(is_reserved(word), "{word}");
+        }
+        for word in ["in", "vector", "modelled", "across", "gnd", "", "+", "a b"] {
+            assert!(!is_reserved(word), "{word}");
+        }
+    }
 }

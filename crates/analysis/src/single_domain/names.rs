@@ -8,34 +8,6 @@ pub(super) struct Names {
     taken: FxHashSet<String>,
 }
 
-/// Words of the language that cannot be names.
-const RESERVED: [&str; 24] = [
-    "import",
-    "domain",
-    "element",
-    "component",
-    "modal",
-    "model",
-    "node",
-    "zero",
-    "one",
-    "param",
-    "const",
-    "input",
-    "output",
-    "signal",
-    "state",
-    "port",
-    "experiment",
-    "for",
-    "if",
-    "then",
-    "else",
-    "and",
-    "or",
-    "not",
-];
-
 impl Names {
     /// Takes a name as it is.
     pub(super) fn take(&mut self, name: &str) {
@@ -56,7 +28,7 @@ impl Names {
             name.insert(0, 'n');
         }
         let is_free = |name: &str, taken: &FxHashSet<String>| {
-            !taken.contains(name) && !RESERVED.contains(&name) && !matches!(name, "gnd" | "time" | "pi")
+            !taken.contains(name) && !lgm_syntax::is_reserved(name) && !matches!(name, "gnd" | "time" | "pi")
         };
         while !is_free(&name, &self.taken) {
             name.push('_');
