@@ -3,13 +3,11 @@
 use super::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
-use crate::Request;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_explain::causality::{TextOptions, json, text};
-use lgm_source::SourceMap;
 use std::path::PathBuf;
 
 /// Says which variable each element gives to the rest of a model, and why.
@@ -47,26 +45,15 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = arguments
-        .model
-        .compilation(SourceMap::default(), |settings, _| Request {
-            settings,
-            // The same decisions with less work: nobody reads the equations here.
-            equations: Options {
-                states: arguments.states.request(),
-                retain: arguments.states.retained(),
-                symbolic: false,
-                readable: false,
-                ..Options::default()
-            },
-            ..Request::default()
-        });
-    let compilation = match compilation {
+    // The same decisions with less work: nobody reads the equations here.
+    let wanted = Options {
+        symbolic: false,
+        readable: false,
+        ..Options::default()
+    };
+    let compilation = match arguments.model.asked(&arguments.states, wanted) {
         Ok(compilation) => compilation,
-        Err((map, diagnostics)) => {
-            report::print(&map, &diagnostics);
-            return report::outcome(&diagnostics);
-        }
+        Err(outcome) => return outcome,
     };
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);

@@ -3,13 +3,12 @@
 use super::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
+use crate::Compilation;
 use crate::cli::outcome::Outcome;
-use crate::{Compilation, Request};
 use clap::ValueEnum;
 use lgm_draw::{Drawing, Kind, Refusal, dot, draw, html, json, svg, written_as};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
-use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -77,26 +76,15 @@ impl Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = arguments
-        .model
-        .compilation(SourceMap::default(), |settings, _| Request {
-            settings,
-            // The same decisions with less work: no equations are read here.
-            equations: Options {
-                states: arguments.states.request(),
-                retain: arguments.states.retained(),
-                symbolic: false,
-                readable: false,
-                ..Options::default()
-            },
-            ..Request::default()
-        });
-    let compilation = match compilation {
+    // The same decisions with less work: no equations are read here.
+    let wanted = Options {
+        symbolic: false,
+        readable: false,
+        ..Options::default()
+    };
+    let compilation = match arguments.model.asked(&arguments.states, wanted) {
         Ok(compilation) => compilation,
-        Err((map, diagnostics)) => {
-            report::print(&map, &diagnostics);
-            return report::outcome(&diagnostics);
-        }
+        Err(outcome) => return outcome,
     };
     let mut diagnostics = compilation.diagnostics_of_model();
     let outcome = report::outcome(&diagnostics);

@@ -268,6 +268,23 @@ impl ModelArguments {
         }
     }
 
+    /// The compilation that a report on the model asks; misuse of the options is printed, and is the outcome.
+    pub(super) fn asked(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, Outcome> {
+        let compilation = self.compilation(SourceMap::default(), |settings, _| Request {
+            settings,
+            equations: Options {
+                states: states.request(),
+                retain: states.retained(),
+                ..wanted
+            },
+            ..Request::default()
+        });
+        compilation.map_err(|(map, diagnostics)| {
+            report::print(&map, &diagnostics);
+            report::outcome(&diagnostics)
+        })
+    }
+
     /// Another text in the place of FILE, with the same values and the states that it has of its own.
     pub(super) fn of_text(&self, file: &Source, text: &str) -> Compilation {
         let mut map = SourceMap::default();

@@ -1,7 +1,6 @@
 //! `lgm equations --derive`
 
 use super::arguments::{Arguments, Format, Length};
-use crate::Request;
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
@@ -18,23 +17,9 @@ pub(super) fn run(arguments: &Arguments, length: Length) -> Outcome {
         let help = "use `--format text`, `latex`, `markdown`, `typst` or `json`";
         return no_such_form("a derivation is not printed as a page", help);
     }
-    let compilation = arguments
-        .model
-        .compilation(SourceMap::default(), |settings, _| Request {
-            settings,
-            equations: Options {
-                states: arguments.states.request(),
-                retain: arguments.states.retained(),
-                ..Options::default()
-            },
-            ..Request::default()
-        });
-    let compilation = match compilation {
+    let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
         Ok(compilation) => compilation,
-        Err((map, diagnostics)) => {
-            report::print(&map, &diagnostics);
-            return report::outcome(&diagnostics);
-        }
+        Err(outcome) => return outcome,
     };
     let mut diagnostics = compilation.diagnostics_of_model();
     let derivation = match compilation.derivation(length == Length::Full) {

@@ -5,13 +5,12 @@ mod comparison;
 use super::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
+use crate::Compilation;
 use crate::cli::outcome::Outcome;
-use crate::{Compilation, Request};
 use clap::ValueEnum;
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_explain::reduce::{Reduction, json, reduced_text, reduction, text};
-use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
@@ -55,23 +54,9 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = arguments
-        .model
-        .compilation(SourceMap::default(), |settings, _| Request {
-            settings,
-            equations: Options {
-                states: arguments.states.request(),
-                retain: arguments.states.retained(),
-                ..Options::default()
-            },
-            ..Request::default()
-        });
-    let compilation = match compilation {
+    let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
         Ok(compilation) => compilation,
-        Err((map, diagnostics)) => {
-            report::print(&map, &diagnostics);
-            return report::outcome(&diagnostics);
-        }
+        Err(outcome) => return outcome,
     };
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
