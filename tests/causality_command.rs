@@ -8,16 +8,8 @@ use std::fs;
 use std::path::Path;
 use support::program;
 
-/// What is printed, and how the program ends.
 fn said(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let arguments: Vec<String> = [&["causality"], arguments]
-        .concat()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let output = program::run(&arguments);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr), output.status.code())
+    program::said("causality", arguments)
 }
 
 fn example(name: &str) -> String {

@@ -504,14 +504,7 @@ fn pictures_of_the_page_are_up_to_date() {
 }
 
 fn said(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let arguments: Vec<String> = [&["draw"], arguments]
-        .concat()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let output = program::run(&arguments);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr), output.status.code())
+    program::said("draw", arguments)
 }
 
 #[test]

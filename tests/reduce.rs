@@ -17,16 +17,8 @@ use serde_json::{Value, json};
 use std::fs;
 use support::program;
 
-/// What is printed, and how the program ends.
 fn said(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let arguments: Vec<String> = [&["reduce"], arguments]
-        .concat()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let output = program::run(&arguments);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr), output.status.code())
+    program::said("reduce", arguments)
 }
 
 fn example(name: &str) -> String {
@@ -289,6 +281,22 @@ fn a_source_reads_the_force_of_what_is_gone() {
     fs::remove_file(&file).unwrap();
     assert_eq!(code, Some(0), "{out}{error}");
     assert!(out.contains("K*(0.4*der(across(rotor)))"), "{out}");
+}
+
+/// Without an input there is nothing to compare, and that is said.
+#[test]
+fn a_text_that_was_not_compared_is_warned_of() {
+    let text = "model Free { node a : translational; first : Mass(1) a -> gnd, start = 1; second : Mass(2) a -> gnd;
+        d : Damper(1) a -> gnd; output v = across(a); }";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("free.lgm");
+    fs::write(&file, text).unwrap();
+    let (out, error, code) = said(&[file.to_str().unwrap(), "--format", "lgm"]);
+    assert_eq!(code, Some(0), "{out}{error}");
+    assert!(
+        out.contains("Mass(3)") && error.contains("was not compared"),
+        "{out}{error}"
+    );
 }
 
 #[test]

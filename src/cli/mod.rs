@@ -6,6 +6,7 @@
 mod analysis;
 mod causality;
 mod check;
+mod comparison;
 mod completions;
 mod disk;
 mod draw;
@@ -26,9 +27,8 @@ mod report;
 mod request;
 mod simulate;
 
-use crate::cli::analysis::{
-    approximate, convert, fit, modes, response, second_order, structure, thevenin, transfer, trim,
-};
+use crate::cli::analysis::one_port::{convert, thevenin};
+use crate::cli::analysis::{approximate, fit, modes, response, second_order, structure, transfer, trim};
 use crate::cli::outcome::Outcome;
 use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;

@@ -22,6 +22,18 @@ pub fn run(arguments: &[String]) -> Output {
         .expect("the program was built")
 }
 
+/// Standard output, standard error and exit code of `lgm COMMAND ..`.
+pub fn said(command: &str, arguments: &[&str]) -> (String, String, Option<i32>) {
+    let arguments: Vec<String> = [&[command], arguments]
+        .concat()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let output = run(&arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
 /// Standard output of a run that must succeed.
 pub fn succeed(arguments: &[String]) -> String {
     let output = run(arguments);

@@ -1,5 +1,8 @@
 //! What is seen from a port, computed and printed.
 
+pub(in crate::cli) mod convert;
+pub(in crate::cli) mod thevenin;
+
 use super::polynomials::polynomial;
 use super::shared::{LinearModel, formulated};
 use lgm_algebra::expr::SymbolId;
@@ -12,7 +15,7 @@ use serde_json::{Value, json};
 
 /// The equations of a network with a test at a place, and with outputs for what is measured elsewhere; none where the test cannot be, with
 /// the reasons added.
-pub(super) fn probed(
+fn probed(
     model: &LinearModel,
     (whole, place): (&Model, &Place),
     (test, measures, is_symbolic): (Test, &[SymbolId], bool),
@@ -34,7 +37,7 @@ pub(super) fn probed(
 }
 
 /// The equivalent by a through source at the port; where that cannot be, as at an open end, by an across source.
-pub(super) fn find(
+fn find(
     model: &LinearModel,
     whole: &Model,
     place: &Place,
@@ -60,7 +63,7 @@ pub(super) fn find(
 }
 
 /// Coefficients as JSON.
-pub(super) fn coefficients(list: &[String], numeric: bool) -> Value {
+fn coefficients(list: &[String], numeric: bool) -> Value {
     let value = |text: &String| match text.parse::<f64>() {
         Ok(number) if numeric => json!(number),
         _ => json!(text),
@@ -69,12 +72,12 @@ pub(super) fn coefficients(list: &[String], numeric: bool) -> Value {
 }
 
 /// A ratio as JSON.
-pub(super) fn ratio_json(ratio: &Ratio, numeric: bool) -> Value {
+fn ratio_json(ratio: &Ratio, numeric: bool) -> Value {
     json!({"num": coefficients(&ratio.numerator, numeric), "den": coefficients(&ratio.denominator, numeric)})
 }
 
 /// The word of a kind of source.
-pub(super) fn kind_word(kind: EquivalentKind) -> &'static str {
+fn kind_word(kind: EquivalentKind) -> &'static str {
     match kind {
         EquivalentKind::Across => "across",
         EquivalentKind::Through => "through",
@@ -82,7 +85,7 @@ pub(super) fn kind_word(kind: EquivalentKind) -> &'static str {
 }
 
 /// One source as an object, several as a list.
-pub(super) fn sources_json(found: &Equivalent, numeric: bool) -> Value {
+fn sources_json(found: &Equivalent, numeric: bool) -> Value {
     let each = found.sources.iter().map(|(input, ratio)| {
         let mut value = ratio_json(ratio, numeric);
         value["input"] = json!(&**input);
@@ -98,7 +101,7 @@ pub(super) fn sources_json(found: &Equivalent, numeric: bool) -> Value {
 }
 
 /// A ratio on one line.
-pub(super) fn ratio_text(ratio: &Ratio) -> String {
+fn ratio_text(ratio: &Ratio) -> String {
     match polynomial(&ratio.denominator).as_str() {
         "1" => polynomial(&ratio.numerator),
         "0" => "infinite".to_string(),

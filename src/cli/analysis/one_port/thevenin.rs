@@ -1,7 +1,7 @@
 //! `lgm thevenin`
 
-use super::one_port::{find, kind_word, ratio_json, ratio_text, sources_json};
-use super::shared::{Format, LinearModel, write_json};
+use super::{find, kind_word, ratio_json, ratio_text, sources_json};
+use crate::cli::analysis::shared::{Format, LinearModel, write_json};
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;

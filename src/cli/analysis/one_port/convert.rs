@@ -1,10 +1,10 @@
 //! `lgm convert`
 
-use super::one_port::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json};
-use super::polynomials::polynomial;
-use super::same::same;
-use super::shared::{LinearModel, write_json};
+use super::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json};
 use crate::Whole;
+use crate::cli::analysis::polynomials::polynomial;
+use crate::cli::analysis::shared::{LinearModel, write_json};
+use crate::cli::comparison::{Difference, compiles, same};
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
@@ -106,7 +106,15 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
     let text = single_domain(&whole.model, &found, &mut system, arguments.numeric);
     let text = text.map_err(|fault| diagnostics.push(*fault)).ok()?;
     let written = arguments.model.model.of_new_text("converted.lgm", &text);
-    if let Err(reason) = same(&whole.system, &written) {
+    let compared = compiles(&written).and_then(|()| match written.system() {
+        Some(system) => same(&whole.system, system),
+        None => Err(Difference::Unknown),
+    });
+    if let Err(difference) = compared {
+        let reason = match difference {
+            Difference::Found(reason) => reason,
+            Difference::Unknown => "its responses could not be compared with those of the model".to_string(),
+        };
         let fault = Diagnostic::error(Code::LGM0718, "the converted model cannot be written as text");
         let fault = fault.note(reason);
         let notes = reasons.into_iter().map(|reason: Diagnostic| reason.message);

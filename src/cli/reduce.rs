@@ -1,7 +1,6 @@
 //! `lgm reduce`
 
-mod comparison;
-
+use super::comparison::{Difference, same_as_text};
 use super::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
@@ -103,7 +102,8 @@ fn model_text(
 ) -> Result<String, Vec<Diagnostic>> {
     let source = compilation.map().get(compilation.root());
     let Some(declared) = declared(compilation, &found.report.model) else {
-        return Ok(source.text.to_string());
+        let reason = format!("`{}` is not declared in this file", found.report.model);
+        return Err(vec![refusal(reason)]);
     };
     let rewritten = stack::deep(|| reduced_text(found, compilation.root(), &source.text, declared));
     let left = rewritten.left.iter().map(|(element, reason)| {
@@ -118,7 +118,23 @@ fn model_text(
         return Ok(rewritten.text);
     }
     let other = arguments.model.of_text(source, &rewritten.text);
-    comparison::same(compilation, &other).map(|()| rewritten.text)
+    match same_as_text(compilation, &other) {
+        Ok(()) => Ok(rewritten.text),
+        Err(Difference::Found(reason)) => Err(vec![refusal(reason)]),
+        Err(Difference::Unknown) => {
+            let message = "the reduced model was not compared with the whole one: they have no responses";
+            let warning = Diagnostic::warning(Code::LGM0940, message)
+                .help("compare runs of both with `lgm simulate`, or declare an input and an output");
+            report::print(compilation.map(), &[warning]);
+            Ok(rewritten.text)
+        }
+    }
+}
+
+fn refusal(reason: String) -> Diagnostic {
+    Diagnostic::error(Code::LGM0940, "the reduced model cannot be written as text")
+        .note(reason)
+        .help("read the equivalent parameters from `lgm reduce` without `--format lgm`")
 }
 
 /// The model in the tree of the root text.
