@@ -239,8 +239,13 @@ pub fn leave_rest(unknowns: &mut [f64], small: &[f64]) {
     }
     for (number, unknown) in unknowns.iter_mut().enumerate() {
         let size = if *unknown == 0.0 { 1.0 } else { unknown.abs() };
-        *unknown += ASIDE * (1 + number % 7) as f64 * size;
+        *unknown += beside_rest(number) * size;
     }
+}
+
+/// A place beside rest for the unknown with this number, in units of its size; neighbours get different ones.
+pub fn beside_rest(number: usize) -> f64 {
+    ASIDE * (1 + number % 7) as f64
 }
 
 fn is_finite(jacobian: &DMatrix<f64>) -> bool {

@@ -12,10 +12,8 @@
 use crate::motion::BEYOND;
 use crate::motion::{Mass, Motion};
 use lgm_kernels::SparseKernel;
+use lgm_numerics::newton::beside_rest;
 use std::cell::RefCell;
-
-/// So far beside rest the slopes of laws are taken that have none at rest.
-const ASIDE: f64 = 1e-3;
 
 /// Which entries a block of the Jacobian holds.
 enum Block<'a> {
@@ -263,7 +261,7 @@ impl<'a> Implicit<'a> {
         beside.contains(&true).then(|| {
             let mut moved = y.to_vec();
             for at in (0..k).filter(|at| beside[*at]) {
-                moved[n + at] = ASIDE * (1 + at % 7) as f64;
+                moved[n + at] = beside_rest(at);
             }
             moved
         })
