@@ -34,6 +34,9 @@ const REFERENCES: [f64; 2] = [1e-10, 1e-8];
 /// A difference of so many tolerances counts.
 const SHARE: f64 = 100.0;
 
+/// The code of the warning that an output is less right than the tolerance says.
+const LESS_RIGHT: &str = "LGM1025";
+
 /// Errors add up over a run. A difference of so many tolerances is more than that, and fails the test unless the run warns of it.
 const WRONG: f64 = 1000.0;
 
@@ -221,10 +224,12 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
                     let line = format!("{name} {}: {} {:?}", method.word(), found.words, rows.notes);
                     lines.push(line.clone());
                     let is_slight = found.share < WRONG * RTOL;
-                    match (rows.notes.is_empty(), is_slight) {
-                        (true, true) => tally.slight.push(line),
-                        (true, false) => tally.wrong.push(line),
-                        (false, _) => tally.warned.push(line),
+                    // No other warning speaks of wrong numbers.
+                    let is_warned = rows.notes.iter().any(|code| code == LESS_RIGHT);
+                    match (is_warned, is_slight) {
+                        (false, true) => tally.slight.push(line),
+                        (false, false) => tally.wrong.push(line),
+                        (true, _) => tally.warned.push(line),
                     }
                 }
             },
@@ -262,23 +267,29 @@ fn campaign(kind: Kind) -> Tally {
     tally.into_inner().expect("no thread panicked")
 }
 
-#[test]
-fn everyday_models_agree() {
-    let tally = campaign(Kind::Everyday);
+/// Fails for models that are wrong in silence, and where so many have no reference or are refused that little was compared. `refused` is
+/// the largest share of refused runs.
+#[track_caller]
+fn assert_right(kind: Kind, refused: f64) {
+    let tally = campaign(kind);
     println!("{tally}");
     assert!(tally.wrong.is_empty(), "{tally}");
+    assert!(tally.unsolved * 10 <= tally.models + tally.unsolved, "{tally}");
+    let count: usize = tally.refused.values().sum();
+    assert!(count as f64 <= refused * tally.runs as f64, "{tally}");
+}
+
+#[test]
+fn everyday_models_agree() {
+    assert_right(Kind::Everyday, 0.05);
 }
 
 #[test]
 fn electrical_models_with_steep_laws_agree() {
-    let tally = campaign(Kind::Electrical);
-    println!("{tally}");
-    assert!(tally.wrong.is_empty(), "{tally}");
+    assert_right(Kind::Electrical, 0.03);
 }
 
 #[test]
 fn fluid_models_with_turbulent_laws_agree() {
-    let tally = campaign(Kind::Fluid);
-    println!("{tally}");
-    assert!(tally.wrong.is_empty(), "{tally}");
+    assert_right(Kind::Fluid, 0.12);
 }
