@@ -236,7 +236,7 @@ fn the_json_is_as_documented() {
     assert!(rules.into_iter().all(|rule| known.contains(&rule)));
 }
 
-/// What a network's variables are at one frequency, by name: real and imaginary parts, for one input at work.
+/// The variables of a network at one frequency, by name: real and imaginary parts, for one input at work.
 #[allow(clippy::needless_range_loop)] // An input is a column of the responses.
 fn independent(network: &Network, model: &Model, omega: f64) -> Option<Vec<HashMap<String, [f64; 2]>>> {
     let responses = response(network, omega)?;
@@ -308,8 +308,8 @@ fn named(name: &str, values: &HashMap<String, [f64; 2]>, omega: f64) -> Option<[
     Some([im / omega, -re / omega])
 }
 
-/// A step that the variables of the network contradict. What no port has, as the flow between two junctions, the first step that
-/// holds it tells.
+/// A step that the variables of the network contradict. A variable that no port has, as the flow between two junctions, gets its value from
+/// the first step that holds it.
 fn contradiction(
     derivation: &Derivation,
     values: &HashMap<String, [f64; 2]>,
@@ -354,7 +354,7 @@ fn contradiction(
                 size = size.max((factor * re).abs()).max((factor * im).abs());
             }
             match unknown[..] {
-                // What should vanish is left with rounding.
+                // A sum that should vanish is left with rounding.
                 [] if sum[0].hypot(sum[1]) <= 1e-9 * size.max(1e-6 * largest) => {}
                 [] => {
                     let sides = [left, right].map(|side| lgm::expr::text(exprs, side));

@@ -29,7 +29,7 @@ fn tried(place: &'static str) -> (Vec<&'static str>, usize) {
     (broken, count)
 }
 
-/// Where an expression must be fixed, or may depend on parameters and time only.
+/// Returns true if an expression in a place must be fixed, or may depend on parameters and time only.
 fn is_narrow(place: &str) -> bool {
     let narrow = ["param", "const", "input", "experiment", "d : Mass"];
     narrow.iter().any(|start| place.starts_with(start)) || place.contains("start = @")

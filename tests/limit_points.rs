@@ -170,7 +170,7 @@ model M {{
         }
     }
 
-    /// What is held where `q + linear*law(q)` is the total: from `q` on, the first value in the direction in which it is pushed.
+    /// The stored quantity where `q + linear*law(q)` is the total: from `q` on, the first value in the direction in which it is pushed.
     fn held(&self, total: f64, q: f64) -> f64 {
         let off = |q: f64| q + self.linear * (self.value)(q) - total;
         let step = if off(q) < 0.0 { 1e-3 } else { -1e-3 };
@@ -188,8 +188,8 @@ model M {{
         0.5 * (low + high)
     }
 
-    /// What is held at the times of the rows before the first limit point, and when that is: the midpoint rule in steps so short that they
-    /// are off by less than what is compared.
+    /// The stored quantity at the rows before the first limit point, and the time of that point. The steps of the midpoint rule are so
+    /// short that its errors are below what is compared.
     fn expected(&self) -> (Vec<f64>, f64) {
         let parts = (self.stop / (POINTS - 1) as f64 / 5e-5).ceil();
         let step = self.stop / (POINTS - 1) as f64 / parts;
@@ -245,7 +245,7 @@ model M {{
         }
     }
 
-    /// Whether a message says when the limit point is, and at which storage.
+    /// Asserts that a message gives the time of the limit point, and the storage there.
     fn assert_said(&self, what: &str, said: &str) {
         let (_, end) = self.expected();
         assert!(said.contains("`f"), "{what}: {said} in {}", self.text());

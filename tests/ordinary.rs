@@ -40,19 +40,19 @@ const LESS_RIGHT: &str = "LGM1025";
 /// Errors add up over a run. A difference of so many tolerances is more than that, and fails the test unless the run warns of it.
 const WRONG: f64 = 1000.0;
 
-/// What is smaller than this share of the largest value of its kind is measured by that share.
+/// A value smaller than this share of the largest one of its kind is measured by that share.
 const LEAST: f64 = 1e-9;
 
-/// What is smaller than this is zero.
+/// A value smaller than this is zero.
 const NOTHING: f64 = 1e-30;
 
 /// Rows of a run.
 const POINTS: usize = 41;
 
-/// How many models are run where nothing else is asked for.
+/// The number of models that are run where nothing else is asked for.
 const MODELS: u64 = 100;
 
-/// What became of the models.
+/// The outcome of the models.
 #[derive(Default)]
 struct Tally {
     models: usize,
@@ -89,13 +89,13 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What differs most, as a share of its column's size.
+/// The largest difference, as a share of its column's size.
 struct Difference {
     share: f64,
     words: String,
 }
 
-/// What is right: the rows of the reference, and what it is itself off by, column by column.
+/// The right result: the rows of the reference, and its own errors, column by column.
 struct Right {
     rows: Vec<Vec<f64>>,
     doubt: Vec<f64>,

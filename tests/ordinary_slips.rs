@@ -8,7 +8,7 @@ use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::fs;
 
-/// What is found in a text, without remarks, and how it is shown.
+/// The diagnostics of a text, without remarks, and the words that show them.
 fn found(text: &str) -> (Vec<Diagnostic>, String) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);

@@ -231,8 +231,8 @@ model HalfWave {{
     );
 }
 
-/// Within 1e-78 s the current of the diode has fallen by what makes it one of this world; a first step of 1e-11 s led to -1.6e64 V, and was
-/// accepted. What is expected is the closed form of `C v' = -Is (exp(v/Vt) - 1)`.
+/// Within 1e-78 s the current of the diode has fallen by what makes it one of this world. A first step of 1e-11 s led to -1.6e64 V, and was
+/// accepted. The expected value is the closed form of `C v' = -Is (exp(v/Vt) - 1)`.
 #[test]
 fn a_capacitor_empties_into_a_diode() {
     let text = "import nonlinear;
@@ -248,7 +248,7 @@ model M {
     check(text, &methods, &[("1e-6", 2e-5)], &[], &[("v", -0.02585 * left.ln())]);
 }
 
-/// The same at a later instant, which has no room for steps of 1e-78 s. What is expected was found by SciPy: Radau at 1e-11.
+/// The same at a later instant, which has no room for steps of 1e-78 s. The expected value was found by SciPy: Radau at 1e-11.
 #[test]
 fn a_step_of_a_source_fills_a_capacitor_through_a_diode() {
     let text = "import nonlinear;
@@ -265,8 +265,8 @@ model M {
     check(text, &methods, &[("1e-6", 1e-5)], &[], &[("v", 4.366_678_782_16)]);
 }
 
-/// The bleeders that the help recommends: the voltage of a diode was a difference of products of 1e9 ohm, of which rounding left nothing. What
-/// is expected was found by nodal equations with BDF2 in steps of 1e-7 s.
+/// The bleeders that the help recommends: the voltage of a diode was a difference of products of 1e9 ohm, of which rounding left nothing.
+/// The expected values were found by nodal equations with BDF2 in steps of 1e-7 s.
 #[test]
 fn a_bridge_with_bleeders_behind_an_inductance_runs() {
     let text = "import nonlinear;

@@ -186,7 +186,7 @@ fn reduced_random_networks_agree_with_the_reference() {
                 continue;
             }
             let system = compile_system(&rewritten, false).and_then(|system| numbers(&system));
-            // What a controller measures may need a derivative once it is written over the kept element.
+            // The measure of a controller may need a derivative once it is written over the kept element.
             let system = match system {
                 Ok(system) => system,
                 Err(_) if network.is_controlled() => continue,

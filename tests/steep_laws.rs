@@ -97,7 +97,7 @@ model Net {
         text + "  experiment { stop = 0.02 [s]; points = 9; }\n}\n"
     }
 
-    /// What is left of the currents of each node, and its partial derivatives, with a conductance beside each.
+    /// The residual of the currents of each node, and its partial derivatives, with a conductance beside each.
     fn balance(&self, v: &DVector<f64>, factor: f64, beside: f64) -> (DVector<f64>, DMatrix<f64>) {
         let mut left = beside * v;
         let mut slopes = DMatrix::identity(self.nodes, self.nodes) * beside;
@@ -224,7 +224,7 @@ fn nets(beside: f64) -> [Net; 2] {
     ]
 }
 
-/// What a run with currents of the form `sin(2*pi*50*time)` is to show.
+/// Asserts the voltages of a run with currents of the form `sin(2*pi*50*time)`.
 #[track_caller]
 fn assert_voltages(what: &str, net: &Net, rows: &Rows) {
     assert_eq!(rows.values.len(), 9, "{what}");

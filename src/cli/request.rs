@@ -72,7 +72,7 @@ impl LinearizeArguments {
         places
     }
 
-    /// What is asked of the linearisation.
+    /// The request for the linearisation.
     pub(super) fn request(&self, symbolic: bool) -> LinearizeRequest {
         LinearizeRequest {
             equilibrium: self.equilibrium,

@@ -56,7 +56,7 @@ fn records_have_their_responses() {
         .filter(|record| record.json.get("linear").is_some())
     {
         let file = example("seeds").join(format!("{}.lgm", record.name));
-        // What the equations are linearised about is in the record alone.
+        // The point of linearisation is in the record alone.
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let parameters = record.parameters();
         let mut settable = parameters.clone();

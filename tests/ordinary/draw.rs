@@ -69,7 +69,7 @@ impl Draw {
         self.model.elements.len() - 1
     }
 
-    /// What bends, of the kinds that a domain has; none where it has none.
+    /// A nonlinear law of the kinds that a domain has; none where it has none.
     fn curved(&mut self, domain: Domain, (across, through): (f64, f64)) -> Option<Law> {
         let which = self.random.below(4);
         let factor = self.decades(-0.5, 0.5);
@@ -98,7 +98,7 @@ impl Draw {
         })
     }
 
-    /// How sharp a law is that saturates.
+    /// The sharpness of a law that saturates.
     fn steepness(&mut self) -> f64 {
         match self.kind {
             Kind::Everyday => self.decades(-1.0, 0.0),
@@ -213,7 +213,7 @@ impl Draw {
         nodes
     }
 
-    /// Whether every branch at a node passes nothing where its law is flat.
+    /// Returns true if every branch at a node passes nothing where its law is flat.
     fn may_float(&self, node: usize) -> bool {
         let is_flat = |law: &Law| matches!(law, Law::Gap(..) | Law::Clipper(..) | Law::Drag(_));
         let mut there = self.model.elements.iter().filter(|each| {
@@ -251,7 +251,7 @@ impl Draw {
         self.element(Law::Controlled(gain, of), vec![(None, Some(node))]);
     }
 
-    /// What a resistance turns into heat warms a body.
+    /// The heat of a resistance warms a body.
     fn heat(&mut self) {
         let is_resistance =
             |element: &Element| matches!(element.law, Law::DType(_)) && element.domain != Domain::Thermal;
@@ -361,7 +361,7 @@ fn keep_consistent(model: &mut Model) {
     }
 }
 
-/// Whether branches close a loop, and into how many parts they join nodes and ground.
+/// Returns true if branches close a loop, and the number of parts into which they join nodes and ground.
 fn joined(nodes: usize, branches: &[(Node, Node)]) -> (bool, usize) {
     let mut part: Vec<usize> = (0..=nodes).collect();
     let mut closes = false;

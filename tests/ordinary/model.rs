@@ -2,7 +2,7 @@
 
 use crate::metamorphic::number;
 
-/// What models are made of.
+/// The kind of the parts from which models are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// All domains, gentle and curved laws.
@@ -66,7 +66,7 @@ impl Domain {
         }
     }
 
-    /// Whether the library gives springs and dampers by what they pass, and not by what they hold back.
+    /// Returns true if the library gives springs and dampers by what they pass, and not by what they hold back.
     fn is_mechanical(self) -> bool {
         matches!(self, Domain::Translational | Domain::Rotational)
     }
@@ -101,7 +101,7 @@ impl Signal {
         }
     }
 
-    /// Where it is not smooth.
+    /// The instants at which it is not smooth.
     pub fn corners(self) -> Vec<f64> {
         match self {
             Signal::Constant(_) | Signal::Sine(..) => Vec::new(),
@@ -180,7 +180,7 @@ pub struct Model {
     pub stop: f64,
 }
 
-/// What is measured: an element, its port, and whether it is the through variable.
+/// A measure: an element, its port, and true for the through variable.
 pub type Measure = (usize, usize, bool);
 
 impl Model {

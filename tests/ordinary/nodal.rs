@@ -223,7 +223,7 @@ impl<'m> Nodal<'m> {
         }
     }
 
-    /// How far along a change of the unknowns Newton's iteration may go: no exponential grows by more than it can follow.
+    /// The share of a change of the unknowns that Newton's iteration may go: no exponential grows by more than it can follow.
     pub fn share(&self, z: &DVector<f64>, change: &DVector<f64>) -> f64 {
         let mut share = 1.0f64;
         for element in &self.model.elements {

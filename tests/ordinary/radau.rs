@@ -43,10 +43,10 @@ struct Factor {
 /// A run on its way.
 struct Run<'n, 'm> {
     nodal: &'n Nodal<'m>,
-    /// Which rows have no rate.
+    /// For each row, true if it has no rate.
     is_algebraic: Vec<bool>,
     rtol: f64,
-    /// What storage holds, and the most of it that was seen.
+    /// The stored quantities, and the largest ones that were seen.
     held: DVector<f64>,
     most: DVector<f64>,
     z: DVector<f64>,
@@ -146,12 +146,13 @@ impl Run<'_, '_> {
         Some(step)
     }
 
-    /// What unknowns are measured by before they were seen.
+    /// The sizes by which unknowns are measured before they were seen.
     fn least(&self) -> DVector<f64> {
         DVector::from_iterator(self.nodal.size, self.nodal.sizes.iter().map(|size| 1e-6 * size))
     }
 
-    /// Whether a change of what storage holds is rounding: a through variable is known to that divided by the length of the step.
+    /// Returns true if a change of the stored quantities is rounding: a through variable is known to that divided by the length of the
+    /// step.
     fn is_rounding(&self, change: &DVector<f64>, stages: usize) -> bool {
         let size = self.nodal.size;
         (0..stages).all(|stage| {
@@ -247,7 +248,7 @@ impl Run<'_, '_> {
             let is_done = share == 1.0 && (worst <= 1e-13 || stagnates);
             if is_done {
                 let end = z.pop()?;
-                // What is held follows from the sums of what flowed, which rounding of large unknowns does not reach.
+                // The stored quantities follow from the sums of what flowed, which rounding of large unknowns does not reach.
                 let now = &self.nodal.mass * &end;
                 return Some((end, now));
             }

@@ -14,7 +14,7 @@ pub(crate) fn reach(from: impl Iterator<Item = usize>, arrows: &[Vec<u32>]) -> V
     reached
 }
 
-/// Which entries of a linear form count as nonzero.
+/// The nonzero entries of a linear form.
 pub(crate) struct Structure {
     /// For each state, the states in whose rates it is.
     influences: Vec<Vec<u32>>,

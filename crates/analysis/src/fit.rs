@@ -15,7 +15,7 @@ pub struct Estimate {
     pub squares: f64,
 }
 
-/// Why there is no estimate.
+/// The reason why there is no estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEstimate {
     /// There are no more values than parameters.

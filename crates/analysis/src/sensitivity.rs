@@ -119,7 +119,7 @@ fn sensitivity_states(
     Some(all)
 }
 
-/// Whether nothing in the equations changes sides in a way that depends on states, and no rate of an input acts.
+/// Returns true if nothing in the equations changes sides in a way that depends on states, and no rate of an input acts.
 fn is_smooth(system: &StateSystem) -> bool {
     let mut moving: FxHashSet<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     moving.extend(system.assignments.iter().map(|assignment| assignment.symbol));

@@ -6,7 +6,7 @@ use lgm_model::system::{OperatingPoint, State, StateSystem, StateVariable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// What is asked for.
+/// A request for an equilibrium.
 #[derive(Clone, Debug, Default)]
 pub struct TrimRequest {
     /// Outputs with the values that they are to have.

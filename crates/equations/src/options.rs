@@ -16,7 +16,7 @@ pub struct Options {
     pub symbolic: bool,
     /// Whether A..F in numbers are wanted.
     pub numeric: bool,
-    /// Whether these are shown, so that what they leave out is reported.
+    /// True if these are shown, so that what they leave out is reported.
     pub shows_matrices: bool,
     /// Whether somebody reads or emits the equations, so that it matters how long they are. If not, nonlinear ones stay as they came
     /// out of reduction; faults and the numbers of states, outputs and loops are the same.

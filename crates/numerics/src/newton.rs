@@ -30,7 +30,7 @@ pub type Linearised = Option<(Vec<f64>, DMatrix<f64>)>;
 /// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
 const ASIDE: f64 = 1e-3;
 
-/// What is smaller than this is as good as zero.
+/// A value smaller than this is as good as zero.
 const REST: f64 = 1e-100;
 
 /// A zero.
@@ -158,12 +158,12 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
     Err(stuck(at, &value, worst))
 }
 
-/// Whether a search can go on from values and their Jacobian: a zero needs no slopes.
+/// Returns true if a search can go on from values and their Jacobian: a zero needs no slopes.
 fn is_usable(found: &(Vec<f64>, DMatrix<f64>)) -> bool {
     is_finite(&found.1) || found.0.iter().all(|value| *value == 0.0)
 }
 
-/// Where a search begins: beside a guess at which slopes are infinite.
+/// The start of a search: beside a guess at which slopes are infinite.
 #[allow(clippy::type_complexity)] // The triple is a point with what was found there.
 fn begin(
     guess: Vec<f64>,
@@ -182,7 +182,7 @@ fn begin(
     }
 }
 
-/// What the values of each equation are compared with: its terms, and a little of the largest ones that there are.
+/// The sizes with which the values of each equation are compared: its terms, and a little of the largest ones that there are.
 fn terms(jacobian: &DMatrix<f64>, at: &[f64], measures: &[f64], largest: f64) -> Vec<f64> {
     let of_row = |row: nalgebra::RowDVector<f64>| {
         let own: f64 = row.iter().zip(at).map(|(entry, value)| (entry * value).abs()).sum();

@@ -93,7 +93,7 @@ pub struct Blame {
     pub is_log_of_state: bool,
     /// Whether a law that was solved for its argument has no value there, as no root is negative.
     pub is_beyond_range: bool,
-    /// Whether the variable is an unknown of a loop that the states do not determine within their tolerances.
+    /// True if the variable is an unknown of a loop that the states do not determine within their tolerances.
     pub is_undetermined: bool,
     /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
     pub seen: String,

@@ -79,7 +79,7 @@ enum Format {
     Lgm,
 }
 
-/// What was found, by whichever method.
+/// The reduced model, by whichever method.
 struct Found {
     space: StateSpace,
     hankel: Vec<f64>,
@@ -87,7 +87,7 @@ struct Found {
     /// Errors at frequencies, where these were measured.
     errors: Vec<(f64, f64)>,
     states: Vec<String>,
-    /// How many outputs are those of the model.
+    /// The number of outputs of the model.
     outputs: usize,
 }
 

@@ -12,10 +12,10 @@ use num_complex::Complex;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// How many of the lowest frequencies are shown.
+/// The number of lowest frequencies shown.
 const SHOWN: usize = 4;
 
-/// What `--converge` says.
+/// The argument of `--converge`.
 #[derive(Clone, Debug)]
 pub(super) struct Study {
     name: String,
@@ -45,7 +45,7 @@ pub(super) fn wanted() -> Options {
     }
 }
 
-/// What is compiled, with what, and how it is printed.
+/// The models to compile, their arguments, and the format.
 pub(super) struct Comparison<'a> {
     pub(super) model: &'a ModelArguments,
     pub(super) states: &'a StateArguments,
@@ -57,7 +57,7 @@ pub(super) struct Comparison<'a> {
     pub(super) format: Format,
 }
 
-/// What one compilation gives.
+/// The result of one compilation.
 struct Found {
     poles: Vec<Complex<f64>>,
     /// The response of the first output to the first input at each frequency; empty where there is none.

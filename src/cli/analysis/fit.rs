@@ -205,7 +205,7 @@ struct MeasuredRuns<'a> {
     plain: Runs<'a>,
     /// The same with derivatives as further outputs, where these are known.
     sensitive: Option<Runs<'a>>,
-    /// How many outputs the system has.
+    /// The number of outputs of the system.
     outputs: usize,
 }
 
@@ -214,7 +214,7 @@ impl MeasuredRuns<'_> {
         self.places.iter().copied().zip(values.iter().copied()).collect()
     }
 
-    /// What was measured of one kind of outputs, less `measured` if it is wanted so.
+    /// The values of one kind of outputs at the rows of the data, less `measured` if it is wanted so.
     fn picked(&self, rows: &[Vec<f64>], first: usize, is_difference: bool) -> Option<Vec<f64>> {
         let mut all = Vec::with_capacity(self.data.times.len() * self.data.outputs.len());
         for (output, measured) in &self.data.outputs {

@@ -40,7 +40,7 @@ fn sum(coefficients: &[String], base: &dyn Fn(usize) -> String) -> String {
     if text.is_empty() { "0".to_string() } else { text }
 }
 
-/// Whether an expression is a sum outside of all brackets.
+/// Returns true if an expression is a sum outside of all brackets.
 fn is_sum(text: &str) -> bool {
     let mut depth = 0;
     text.char_indices().any(|(at, letter)| {

@@ -1,4 +1,4 @@
-//! What the commands of linear analysis have in common.
+//! Common parts of the commands of linear analysis.
 
 use crate::Whole;
 use crate::cli::outcome::Outcome;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Which model, and where it is linearised.
+/// The model, and the point at which it is linearised.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LinearModel {
     #[command(flatten)]
@@ -137,7 +137,7 @@ impl Pairs {
         (inputs, chosen("--to", "output", &self.to, &outputs, diagnostics))
     }
 
-    /// Whether one pair alone is asked for by name.
+    /// Returns true if one pair alone is asked for by name.
     pub(super) fn is_one(&self) -> bool {
         self.from.len() == 1 && self.to.len() == 1
     }
@@ -172,7 +172,7 @@ pub(super) fn chosen(
     places
 }
 
-/// How to print what was found.
+/// The format of the printed results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     Text,

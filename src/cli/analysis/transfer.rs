@@ -46,7 +46,7 @@ enum Form {
     Zpk,
 }
 
-/// What is printed.
+/// The printed result.
 enum Found {
     Symbols(Vec<TransferFunction<String>>),
     Numbers(Vec<TransferFunction<f64>>),

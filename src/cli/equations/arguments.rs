@@ -76,7 +76,7 @@ pub(super) enum Format {
     Typst,
 }
 
-/// How many lines a derivation has.
+/// The length of a derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Length {
     /// One line for each equation
@@ -85,7 +85,7 @@ pub(super) enum Length {
     Full,
 }
 
-/// What inputs do between the instants of discrete equations.
+/// The course of inputs between the instants of discrete equations.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum HoldName {
     /// They keep their values

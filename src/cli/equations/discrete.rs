@@ -157,7 +157,7 @@ fn write_text(
     Ok(())
 }
 
-/// What the states of the model are over x; none if they are x.
+/// The states of the model over x; none if they are x.
 fn states_text(found: &Discrete) -> Option<String> {
     let states = &found.states;
     let factor = if states.factor.is_some() {

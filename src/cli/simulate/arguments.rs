@@ -126,7 +126,7 @@ impl Arguments {
         self.plot.is_some() || self.html.is_some()
     }
 
-    /// Whether rows are written at all: who asks for a picture alone gets no numbers beside it.
+    /// Returns true if rows are written at all: a request for a picture alone gets no numbers beside it.
     pub(super) fn writes_rows(&self) -> bool {
         self.output.is_some() || self.format.is_some() || !self.draws()
     }

@@ -9,7 +9,7 @@ use crate::transfer::Factored;
 use num_complex::Complex;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// How far from the nearest root an end begins, as a ratio.
+/// The distance of an end from the nearest root, as a ratio.
 const APART: f64 = 4.0;
 
 /// Terms of a series; what is left out is less than `APART^-40`.
@@ -62,7 +62,7 @@ pub(super) fn all_crossings(curve: Curve, of: &Factored, level: f64) -> Option<V
     Some(found)
 }
 
-/// Whether the magnitude is the same at all frequencies, at the level: each zero is a pole, or mirrors one.
+/// Returns true if the magnitude is at the level at all frequencies: each zero is a pole, or mirrors one.
 fn is_on_level(of: &Factored, level: f64) -> bool {
     let mut open: Vec<Complex<f64>> = of.poles.clone();
     let is_constant = of.relative_degree() == 0
@@ -77,7 +77,7 @@ fn is_on_level(of: &Factored, level: f64) -> bool {
     is_constant && (of.gain.abs().ln() - level).abs() <= ZERO
 }
 
-/// What the curve comes to at an end; none if the magnitude goes to nothing or without bound.
+/// The limit of the curve at an end; none if the magnitude goes to zero or without bound.
 fn constant(curve: Curve, of: &Factored, end: End) -> Option<f64> {
     let turned = if of.gain < 0.0 { PI } else { 0.0 };
     let at_rest = |root: &Complex<f64>| match root.norm() == 0.0 {

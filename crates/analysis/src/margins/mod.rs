@@ -9,16 +9,16 @@ use num_complex::Complex;
 use roots::{Curve, whole_range};
 use std::f64::consts::{PI, TAU};
 
-/// How far a loop `H` with negative feedback is from instability. Where there are several crossovers, those of the smallest margins count.
+/// The stability margins of a loop `H` with negative feedback. Where there are several crossovers, those of the smallest margins count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Margins {
     /// The factor that brings the loop to the border of stability; none if the phase does not cross -180 degrees.
     pub gain: Option<f64>,
     /// The lag in degrees that does so; none if the magnitude does not cross 1.
     pub phase: Option<f64>,
-    /// Where the phase crosses -180 degrees, in rad/s.
+    /// The frequency at which the phase crosses -180 degrees, in rad/s.
     pub phase_crossover: Option<f64>,
-    /// Where the magnitude crosses 1, in rad/s.
+    /// The frequency at which the magnitude crosses 1, in rad/s.
     pub gain_crossover: Option<f64>,
 }
 

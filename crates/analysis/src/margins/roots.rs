@@ -116,7 +116,7 @@ impl Curve {
         Range::of(&values)
     }
 
-    /// What the factor in front adds.
+    /// The contribution of the factor in front.
     fn constant(self, of: &Factored) -> f64 {
         match self {
             Curve::LogMagnitude => of.gain.abs().ln(),

@@ -1,4 +1,4 @@
-//! What is asked of the poles, and what is found.
+//! Requests for poles, and the poles found.
 
 use super::near::poles_near;
 use super::rounding::parts_without_rounding;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Up to this many states all poles are found, and the nearest ones chosen from them.
 const DENSE: usize = 400;
 
-/// What is asked for.
+/// A request for poles.
 #[derive(Clone, Debug, Default)]
 pub struct ModeRequest {
-    /// Whether shapes and energies are wanted.
+    /// True if shapes and energies are wanted.
     pub shapes: bool,
     /// Only the poles whose distance from 0 is nearest to so many rad/s, and how many of them.
     pub near: Option<(f64, usize)>,

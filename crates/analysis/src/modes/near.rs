@@ -37,7 +37,7 @@ struct Around {
     guess: Option<Complex<f64>>,
 }
 
-/// What one shift found.
+/// The disc that one shift has searched.
 struct Disc {
     centre: Complex<f64>,
     radius: f64,
@@ -170,7 +170,7 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
         if nearest.is_none_or(|nearest| nearest > radius * (1.0 + SAME)) || search.known.len() >= size {
             break;
         }
-        // What was found last may not be the last of its kind.
+        // The pole found last may not be the last of its kind.
         if run + 1 == wanted + 2 {
             radius = radius.min(nearest.unwrap_or(radius)) * (1.0 - SAME);
         }
@@ -187,7 +187,7 @@ struct Search<'a> {
     limit: usize,
 }
 
-/// What one run found.
+/// The result of one run.
 struct Run {
     poles: Vec<Complex<f64>>,
     /// No further pole of this run is nearer to the shift.
@@ -301,7 +301,7 @@ struct Ritz {
     poles: Vec<Complex<f64>>,
     /// Their vectors in the basis.
     vectors: Vec<Vector>,
-    /// How far from the shift there is no other one.
+    /// The distance from the shift within which there is no other pole.
     radius: f64,
     /// The largest value that has not converged, 1 over a distance; 0 if all have.
     next: f64,

@@ -1,4 +1,4 @@
-//! What of a vector is rounding, in units in which the entries of A are about alike.
+//! Rounding in vectors, in units in which the entries of A are about alike.
 
 use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
@@ -7,7 +7,7 @@ use num_complex::Complex;
 /// A complex vector.
 pub(crate) type Vector = DVector<Complex<f64>>;
 
-/// What is smaller than this beside the largest is rounding.
+/// An entry smaller than this beside the largest one is rounding.
 pub(super) const ROUNDING: f64 = 1e-13;
 
 /// Sweeps of the units.
@@ -36,7 +36,7 @@ pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
             }
         }
     }
-    // What nothing depends on, as an integral, is as large as its rate in the time of the system.
+    // A state on which nothing depends, such as an integral, is as large as its rate in the time of the system.
     let largest = (0..size).filter(|at| columns[*at] > 0.0).map(|at| rows[at]);
     let largest = largest.fold(0.0, f64::max);
     for at in 0..size {

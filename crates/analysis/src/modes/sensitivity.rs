@@ -34,7 +34,7 @@ pub(super) fn derivative_of_a(system: &StateSystem, parameter: SymbolId) -> Opti
     })
 }
 
-/// What parameters that follow from others are, over those that do not.
+/// The values of parameters that follow from others, over those that do not.
 fn derived_values(system: &StateSystem, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
     let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {

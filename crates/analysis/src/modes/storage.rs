@@ -9,7 +9,7 @@ use num_complex::Complex;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How the energy of an element follows from its ports.
+/// The energy of an element as a function of its port variables.
 #[derive(Clone, Debug)]
 enum Energy {
     /// `z' value z/2`, from the co-energy variables z.

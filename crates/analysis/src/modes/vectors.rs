@@ -9,7 +9,8 @@ use num_complex::Complex;
 /// Poles nearer to each other than this, beside their size, share one subspace.
 const TOGETHER: f64 = 1e-5;
 
-/// How far from the pole the inverse is taken, beside its size: near enough to converge in a few steps, and far enough to have one.
+/// The relative distance from the pole at which the inverse is taken. It is small enough to converge in a few steps, and large enough for
+/// an inverse to exist.
 const AWAY: f64 = 1e-7;
 
 /// Steps of the iteration; each gains five digits or so.
@@ -25,7 +26,7 @@ pub(super) struct Vectors {
     pub(super) right: Vector,
     /// The subspace of all poles that are together with this one: right vectors in the columns, and left ones.
     pub(super) together: Option<Subspace>,
-    /// Which of the columns is this one's.
+    /// The column of this pole.
     pub(super) column: usize,
 }
 

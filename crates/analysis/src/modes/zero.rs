@@ -1,7 +1,7 @@
 //! Poles that are 0 exactly: rigid motions and conserved quantities, which rounding would move away from 0.
 //!
 //! Where rows of A are combinations of others, over a prime field and so for the exact values, the states of these rows follow from the others
-//! and from what is conserved: they are eliminated, each with a pole that is 0. What is left has all other poles.
+//! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
 
 use super::poles::{balance, eigenvalues, poles};
 use crate::values::{dense, exact_form};
@@ -98,7 +98,7 @@ fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f
             for at in 0..size {
                 work[(row, at)] -= factor * work[(pivot, at)];
                 own[(row, at)] -= factor * own[(pivot, at)];
-                // What vanishes exactly does so in numbers too.
+                // An entry that vanishes exactly does so in numbers too.
                 if entries[row][at] == 0 {
                     work[(row, at)] = 0.0;
                 }

@@ -36,7 +36,7 @@ pub struct Branch {
     pub source: Option<(bool, ExprId)>,
 }
 
-/// What an element does with its across and through variables.
+/// The constitutive law of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::enum_variant_names)] // The field's names.
 pub(crate) enum Kind {
@@ -48,23 +48,23 @@ pub(crate) enum Kind {
     DType,
 }
 
-/// What a passive element of one domain is.
+/// The kind and the value of a passive element of one domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) value: ExprId,
-    /// Whether the value is 1 over that of the generic law.
+    /// True if the value is 1 over that of the generic law.
     pub(crate) is_inverse: bool,
 }
 
-/// What is behind one coupler: a model without the domain's own elements, and the ends from which it is seen.
+/// The network behind one coupler: a model without the domain's own elements, and the ends from which it is seen.
 #[derive(Clone, Debug)]
 pub struct Behind {
     /// The coupler.
     pub element: ElementId,
     /// Its port in the domain.
     pub port: PortId,
-    /// Whether the across variable of the port counts from the second end to the first.
+    /// True if the across variable of the port counts from the second end to the first.
     pub is_flipped: bool,
     /// The coupler's name.
     pub name: String,
@@ -85,7 +85,7 @@ pub struct Conversion {
     pub steps: Vec<Step>,
     /// The domain's own branches.
     pub branches: Vec<Branch>,
-    /// What is behind its couplers.
+    /// The networks behind its couplers.
     pub behind: Vec<Behind>,
     /// The model, whose arena has the expressions of the branches.
     pub model: Model,
@@ -116,7 +116,7 @@ fn bonded_node(model: &Model, port: &Port) -> Option<(NodeId, bool)> {
     }
 }
 
-/// Whether a variable of a port is its across variable.
+/// Returns true if a variable of a port is its across variable.
 pub(crate) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool {
     let domain = domain_of(model, &model.ports[port.index()]);
     let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
@@ -358,7 +358,7 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
     steps
 }
 
-/// What a coupler makes of the impedance behind it, across over through on both sides.
+/// The impedance that a coupler shows for the one behind it, across over through on both sides.
 fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     let first = PortId(model.elements[id.index()].ports.start);
     let Law::Coupler { input, output, matrix } = model.elements[id.index()].law.clone() else {

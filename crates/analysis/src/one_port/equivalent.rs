@@ -8,7 +8,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
-/// Which variable the source gives.
+/// The variable that the source gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EquivalentKind {
     /// The across variable, in series with the impedance.
@@ -26,14 +26,14 @@ pub struct Ratio {
     pub denominator: Vec<String>,
 }
 
-/// What is seen from a port.
+/// The equivalent of a network at a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equivalent {
     /// Across over through, with the through variable into the network.
     pub impedance: Ratio,
     /// The source of each input that reaches the port.
     pub sources: Vec<(Arc<str>, Ratio)>,
-    /// Which variable the sources give.
+    /// The variable that the sources give.
     pub kind: EquivalentKind,
 }
 
@@ -74,7 +74,7 @@ pub fn equivalent(system: &StateSystem, test: Test, numeric: bool) -> Result<Equ
     let mut sources = Vec::new();
     for (input, declared) in system.declared_inputs().take(own).enumerate() {
         if !found.is_zero(input) {
-            // What flows into the network at the first end flows out of its source.
+            // A flow into the network at the first end is a flow out of its source.
             if kind == EquivalentKind::Through {
                 found.negate(input);
             }

@@ -1,4 +1,4 @@
-//! What a network is seen from a port: an impedance and a source for each input.
+//! The equivalent of a network at a port: an impedance and a source for each input.
 
 mod conversion;
 mod equivalent;

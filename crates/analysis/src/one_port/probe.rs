@@ -9,7 +9,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 
-/// Where the network is seen from.
+/// The place from which the network is seen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// The ends of an element, which is taken away; of a coupler the port, and all behind its other ports is taken away too.
@@ -18,7 +18,7 @@ pub enum Place {
     Nodes(Option<NodeId>, Option<NodeId>),
 }
 
-/// What is given at the port.
+/// The variable that is given at the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// The through variable into the network at the first end; the across variable is measured.
@@ -32,7 +32,7 @@ pub enum Test {
 pub struct Probe {
     /// The model.
     pub model: Model,
-    /// Which variable is given.
+    /// The variable that is given.
     pub test: Test,
 }
 

@@ -6,7 +6,7 @@ use lgm_model::{BondEnd, BondId, Connection, DomainId, ElementId, Law, Measure, 
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// Where things of the model are in the one without the elements; none where they are gone.
+/// Places of the parts of a model in the model without the elements; none where they are gone.
 struct Places {
     ports: Vec<Option<PortId>>,
     elements: Vec<Option<ElementId>>,
@@ -46,7 +46,7 @@ pub(super) fn without(
         let mut symbols = model.exprs.symbols_of(roots).into_iter();
         symbols.any(|symbol| gone.contains(&symbol))
     };
-    // What integrates something that is gone is gone too.
+    // The integral of a part that is gone is gone too.
     loop {
         let is_lost = |integral: &lgm_model::Integral, gone: &FxHashSet<SymbolId>| {
             let owner = integral.owner.map(|owner| places.elements[owner.index()]);

@@ -56,7 +56,7 @@ pub(super) fn transposed<E: Clone>(rows: &Rows<E>, columns: usize) -> Rows<E> {
         .collect()
 }
 
-/// Whether every entry is zero.
+/// Returns true if every entry is zero.
 pub(super) fn is_zero<F: Field>(field: &F, rows: &Rows<F::Element>) -> bool {
     rows.iter().flatten().all(|value| field.is_zero(value))
 }

@@ -37,7 +37,7 @@ pub struct Mechanism {
 /// More velocities than this have too many symbols of Christoffel.
 const MOST: usize = 12;
 
-/// What is left over beside the largest term.
+/// Tolerance of a residual beside its largest term.
 const LEFT_OVER: f64 = 1e-8;
 
 fn no_mechanism(note: &str) -> Box<Diagnostic> {
@@ -130,7 +130,7 @@ pub fn mechanism(model: &Model, system: &StateSystem) -> Result<Mechanism, Box<D
     Ok(found)
 }
 
-/// What the named parts stand for, each over symbols alone that are not named parts.
+/// The values of the named parts, each over symbols that are not named parts themselves.
 fn assigned(exprs: &mut Exprs, form: &MassForm) -> FxHashMap<SymbolId, ExprId> {
     let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for assignment in &form.assignments {

@@ -28,7 +28,7 @@ const OPERATIONS: u64 = 20_000_000;
 /// More states than this are too many for full matrices over the parameters.
 const MOST: usize = 60;
 
-/// Which displacements are left out.
+/// The displacements that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eliminated {
     /// Those of the compliances: the coordinates are displacements of the inertias.
@@ -167,7 +167,7 @@ impl Eliminated {
     }
 }
 
-/// Why there are no equations.
+/// The reason why there are no equations.
 enum Fault {
     /// For the displacements of one kind; those of the other kind may have them.
     OfKind(&'static str),

@@ -1,4 +1,4 @@
-//! Which coupler the parts of a model lie behind, as they are seen from one domain.
+//! The coupler behind which each part of a model lies, as seen from one domain.
 
 use crate::one_port::domain_of;
 use lgm_algebra::expr::{ExprId, SymbolId};
@@ -38,7 +38,7 @@ impl<'m> FarSide<'m> {
                 side.join(a, b);
             }
         }
-        // What an element is controlled by is joined with it.
+        // An element is joined with the measures that control it.
         let owners: FxHashMap<SymbolId, Measure> = model.measures.iter().copied().collect();
         for index in 0..model.elements.len() {
             let element = ElementId(index as u32);
@@ -70,7 +70,7 @@ impl<'m> FarSide<'m> {
         self.model.nodes[node.index()].domain == Some(self.own)
     }
 
-    /// Whether all ports of an element are in the domain.
+    /// Returns true if all ports of an element are in the domain.
     fn is_own(&self, element: ElementId) -> bool {
         let mut ports = self.model.ports_of(element);
         ports.all(|port| domain_of(self.model, &self.model.ports[port.index()]) == Some(self.own))
@@ -100,12 +100,12 @@ impl<'m> FarSide<'m> {
         }
     }
 
-    /// Whether two elements hang together without the domain.
+    /// Returns true if two elements hang together without the domain.
     pub(super) fn hang_together(&self, a: ElementId, b: ElementId) -> bool {
         self.root(a.index()) == self.root(b.index())
     }
 
-    /// Which of some elements hangs together with what is measured.
+    /// The place of the first coupler that hangs together with a measure.
     pub(super) fn owner(&self, measure: Measure, couplers: &[ElementId]) -> Option<usize> {
         let place = self.root(self.place_of(measure)?);
         couplers.iter().position(|coupler| self.root(coupler.index()) == place)

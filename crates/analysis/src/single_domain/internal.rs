@@ -1,4 +1,4 @@
-//! What is behind a port with its states: where it is no ladder, or where an output shows what is inside of it.
+//! The network behind a port in state space: for networks that are no ladder, or whose inner variables an output shows.
 
 use super::names::sum;
 use crate::between::states_between;
@@ -101,7 +101,7 @@ impl Internal {
         Some((self.written(value), self.written(inverse)))
     }
 
-    /// What the port does at once: the factor of the given variable, if it is not 0.
+    /// The direct response of the port: the factor of the given variable, if it is not 0.
     pub(super) fn direct(&mut self) -> Option<Value> {
         let row = self.d[0].clone();
         self.value(&row)

@@ -1,6 +1,6 @@
 //! Impedances as ladders of elements in series and in parallel.
 //!
-//! What an impedance or an admittance has at infinity or at 0 is taken off it, piece by piece: a pole there is a storage element, a value
+//! The part of an impedance or an admittance at infinity or at 0 is taken off, piece by piece. A pole there is a storage element, a value
 //! there a dissipator (Cauer's forms, mixed). Poles are always taken off; for values there is a choice, and the first sequence of choices
 //! counts in which no element is negative.
 
@@ -9,14 +9,14 @@ use lgm_algebra::{Field, Rationals};
 use num_rational::BigRational;
 use num_traits::Signed;
 
-/// What is taken off.
+/// A piece that is taken off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pull {
     /// Off the impedance, and so in series; else off the admittance, in parallel.
     pub(super) is_series: bool,
-    /// What it becomes.
+    /// The kind of its element.
     pub(super) kind: Kind,
-    /// Where it is read off: at s = 0, else at infinity.
+    /// True if it is read off at s = 0, else at infinity.
     is_at_zero: bool,
 }
 
@@ -37,7 +37,7 @@ fn trim<F: Field>(field: &F, list: &mut Vec<F::Element>) {
 }
 
 impl<E: Clone> Impedance<E> {
-    /// Whether nothing is left: a short circuit, or open ends.
+    /// Returns true if nothing is left: a short circuit, or open ends.
     fn is_done(&self) -> bool {
         self.above.is_empty() || self.below.is_empty()
     }

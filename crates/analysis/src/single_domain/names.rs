@@ -62,7 +62,7 @@ pub(super) fn sum(terms: impl IntoIterator<Item = (String, String)>) -> String {
     if text.is_empty() { "0".to_string() } else { text }
 }
 
-/// Whether an expression is a sum, or a choice, outside of all brackets.
+/// Returns true if an expression is a sum, or a choice, outside of all brackets.
 pub(super) fn is_sum(text: &str) -> bool {
     let mut depth = 0;
     text.starts_with("if ")
@@ -76,7 +76,7 @@ pub(super) fn is_sum(text: &str) -> bool {
         })
 }
 
-/// Whether a text divides as it is: there is no operator of two sides outside of all brackets but powers.
+/// Returns true if a text divides as it is: outside of all brackets, powers are its only binary operators.
 fn is_factor(text: &str) -> bool {
     let mut depth = 0;
     !text.chars().any(|letter| {

@@ -87,7 +87,7 @@ impl Parts {
         }
     }
 
-    /// Whether the domain is one of the standard library.
+    /// Returns true if the domain is one of the standard library.
     pub(super) fn is_standard(&self) -> bool {
         !self.library.domain.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a network does at its port, with what is measured inside of it.
+//! The relation of a network at its port, with the measures inside of it.
 
 use super::ladder::{Impedance, Pull, search, values};
 use crate::one_port::Test;
@@ -21,11 +21,11 @@ pub(super) struct Port {
     impedance: Option<RationalFunction>,
     /// V of each input; where Z is infinite, q is `-sum V u`.
     sources: Vec<RationalFunction>,
-    /// What is measured: factors of q, or of p where Z is infinite, and of each input.
+    /// Measures inside: factors of q, or of p where Z is infinite, and of each input.
     measures: Vec<(RationalFunction, Vec<RationalFunction>)>,
 }
 
-/// What is measured, as a constant relation to the variables of the port: `factor` times p or q, its integral or its rate, and the inputs.
+/// A measure as a constant relation to the variables of the port: `factor` times p or q, its integral or its rate, and the inputs.
 pub(super) struct Static {
     pub(super) is_across: bool,
     pub(super) factor: String,
@@ -88,7 +88,7 @@ impl Port {
         })
     }
 
-    /// Whether any source acts on the port.
+    /// Returns true if any source acts on the port.
     pub(super) fn has_sources(&self) -> bool {
         self.sources.iter().any(|source| !source.is_zero())
     }
@@ -123,7 +123,7 @@ impl Port {
         })
     }
 
-    /// Whether the ends are open, and not joined, if nothing but sources is there.
+    /// Returns true if the ends are open, and not joined, where there are only sources.
     pub(super) fn is_open(&self) -> bool {
         self.impedance.is_none()
     }
@@ -180,7 +180,7 @@ impl Port {
             }
             None => sources,
         };
-        // What the network takes up at its first end is less by what it gives out.
+        // The flow into the network at its first end is less by the flow that the network gives out.
         let negated: Vec<RationalFunction> = parallel.iter().map(|source| self.field.neg(source)).collect();
         let factors = self.texts(&negated)?;
         Some(Sources {
@@ -189,7 +189,7 @@ impl Port {
         })
     }
 
-    /// What is measured as constant relations to the variables of the port.
+    /// The measures as constant relations to the variables of the port.
     pub(super) fn constant_measures(&mut self) -> Option<Vec<Static>> {
         let measures = self.measures.clone();
         measures.iter().map(|measure| self.constant_measure(measure)).collect()

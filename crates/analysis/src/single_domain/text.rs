@@ -78,7 +78,7 @@ impl Writer<'_> {
         text
     }
 
-    /// What is measured as symbols that print as it is written in the domain; integrals keep their names, as far as they are names.
+    /// Symbols that print each measure as it is written in the domain. Integrals keep their names, as far as they are names.
     fn stand_ins(&mut self, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
         let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         for (symbol, measure) in &self.model.measures {

@@ -1,4 +1,4 @@
-//! What stands in the text, part by part.
+//! The parts of the text, one by one.
 
 use super::far_side::FarSide;
 use super::internal::Internal;
@@ -31,9 +31,9 @@ pub(super) struct Writer<'a> {
     pub(super) elements: FxHashMap<ElementId, String>,
     /// Nodes of the domain: their old and new names.
     pub(super) nodes: Vec<(String, String)>,
-    /// What stands for each coupler: across and through variable of its port.
+    /// The texts for each coupler: across and through variable of its port.
     ports: FxHashMap<PortId, (String, String)>,
-    /// What is measured behind a coupler, and how it is written in the domain.
+    /// The measures behind couplers, as they are written in the domain.
     pub(super) measures: FxHashMap<SymbolId, String>,
     /// For each coupler what is measured behind it.
     wanted: Vec<Vec<SymbolId>>,
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         roots
     }
 
-    /// Which of what is measured lies behind which coupler.
+    /// Sorts the measures by the coupler behind which they lie.
     fn sort_measures(&mut self) -> Result<(), Box<Diagnostic>> {
         let couplers: Vec<ElementId> = self.conversion.behind.iter().map(|behind| behind.element).collect();
         let port = self
@@ -426,7 +426,7 @@ impl<'a> Writer<'a> {
         self.know_port(port, p, q);
     }
 
-    /// What stands for the across and through variables of a coupler's port.
+    /// Notes the texts for the across and through variables of a coupler's port.
     fn know_port(&mut self, port: PortId, p: String, q: String) {
         let mut behind = self.conversion.behind.iter();
         let is_flipped = behind.any(|behind| behind.port == port && behind.is_flipped);
@@ -437,7 +437,7 @@ impl<'a> Writer<'a> {
         self.ports.insert(port, (signed(p), signed(q)));
     }
 
-    /// What is measured in the domain, or at the port of a coupler.
+    /// The text of a measure in the domain, or at the port of a coupler.
     pub(super) fn own_measure(&self, measure: Measure) -> Option<String> {
         let of_port = |port: PortId, variable: Variable| {
             let is_across = is_across(self.model, port, variable);

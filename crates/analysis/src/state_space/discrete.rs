@@ -7,7 +7,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
-/// What the inputs do between the instants.
+/// The course of the inputs between the instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// They keep their values.
@@ -25,11 +25,11 @@ pub struct Discrete {
     pub space: StateSpace,
     /// Names of states that Tustin's rule adds: for each input whose rate is in an output, what it keeps of that input.
     pub added: Vec<String>,
-    /// One a state; none if all are zero.
+    /// One for each state; none if all are zero.
     pub x_offset: Option<Vec<f64>>,
-    /// One an output; none if all are zero.
+    /// One for each output; none if all are zero.
     pub y_offset: Option<Vec<f64>>,
-    /// What the states of the system are.
+    /// The states of the system over those of the discrete equations.
     pub states: StatesBehind,
 }
 
@@ -123,7 +123,7 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
     })
 }
 
-/// What the states of a hold leave out: `E u`, and what each hold takes of the inputs; the last input is 1.
+/// The terms that the states of a hold leave out: `E u`, and the part of the inputs that each hold takes. The last input is 1.
 fn states_behind(space: &StateSpace, e: &DMatrix<f64>, period: f64, hold: Hold) -> StatesBehind {
     let (n, m) = (space.a.nrows(), e.ncols());
     let (factor, part) = match hold {

@@ -16,18 +16,18 @@ use lgm_source::diagnostic::Diagnostic;
 use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
 
-/// What is asked for.
+/// A request for a reduced model.
 #[derive(Clone, Debug)]
 pub struct MomentRequest<'a> {
-    /// How many states are kept.
+    /// The number of states kept.
     pub order: usize,
     /// Angular frequencies about which the functions agree, in rad/s.
     pub omega: &'a [f64],
-    /// How many of the outputs count, from the first one on; behind them are those of storage.
+    /// The number of outputs that count, from the first one on; behind them are those of storage.
     pub outputs: usize,
     /// The outputs that were added for storage.
     pub storage: &'a [StorageOutputs],
-    /// Whether velocities and displacements, or voltages and charges, stay apart, so that the reduced model is of second order too.
+    /// True if velocities and displacements, or voltages and charges, stay apart, so that the reduced model is of second order too.
     pub keeps_second_order: bool,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Large<'a> {
         };
         let mut p = energy_matrix(form, request.storage).unwrap_or_else(identity);
         for (at, row) in p.rows.iter_mut().enumerate() {
-            // What no storage holds, as the integral of an output, has no energy.
+            // A state that no storage holds, such as the integral of an output, has no energy.
             if row.iter().all(|entry| entry.1 == 0.0) {
                 *row = vec![(at as u32, 1.0)];
             }
@@ -159,7 +159,7 @@ fn complex(vector: &Vector) -> DVector<Complex<f64>> {
 /// Vectors that are orthonormal in the energy.
 struct Basis<'a> {
     p: &'a SparseMatrix<f64>,
-    /// Which states belong to the first kind, if the kinds stay apart.
+    /// For each state, true if it belongs to the first kind; none if the kinds do not stay apart.
     kinds: Option<Vec<bool>>,
     /// Each with its kind, and P times it.
     vectors: Vec<(bool, Vector, Vector)>,

@@ -10,10 +10,10 @@ use lgm_source::diagnostic::Diagnostic;
 use nalgebra::{DMatrix, SymmetricEigen};
 use num_complex::Complex;
 
-/// How states are left out.
+/// The method by which states are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionMethod {
-    /// What is hardest to reach and shows least in balanced coordinates.
+    /// The states that are hardest to reach and show least in balanced coordinates.
     Balanced,
     /// The poles that are farthest from 0.
     Modal,
@@ -33,7 +33,7 @@ pub struct Reduced {
 /// Hankel singular values below this, beside the largest one, are rounding: such states are in no minimal realisation.
 const ROUNDING: f64 = 1e-13;
 
-/// How often the units of the states are chosen anew.
+/// The number of times that the units of the states are chosen anew.
 const SCALINGS: usize = 4;
 
 /// More states than this take too long.
@@ -233,7 +233,7 @@ fn modal(
         c: &space.c * &v,
         d: space.d.clone(),
     };
-    // What the left vectors do not see is the rest.
+    // The subspace that the left vectors do not see is the rest.
     let size = space.a.nrows();
     let full = joined_basis(&w);
     let basis = full.columns(w.ncols(), size - w.ncols()).into_owned();

@@ -1,4 +1,4 @@
-//! What inputs reach and outputs show: controllability, observability, and the order of a minimal realisation.
+//! Structure of a system: controllability, observability, and the order of a minimal realisation.
 
 use super::matrices::{StateSpace, lyapunov};
 use crate::modes::poles::poles;

@@ -141,7 +141,7 @@ pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize
 }
 
 impl Functions {
-    /// Whether a function is zero.
+    /// Returns true if a function is zero.
     pub(crate) fn is_zero(&self, at: usize) -> bool {
         self.list[at].is_zero()
     }
@@ -161,7 +161,7 @@ impl Functions {
         self.list[at] = self.field.invert(&self.list[at]);
     }
 
-    /// Whether the results are worthless, since they grew too long.
+    /// Returns true if the results are worthless, since they grew too long.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.field.exhausted()
     }

@@ -9,9 +9,9 @@ use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 use rustc_hash::FxHashSet;
 
-/// What is at a temperature like this is counted from absolute zero, in kelvin; a difference is less.
+/// A temperature from this value on, in kelvin, is counted from absolute zero; a smaller value is a difference.
 const ABSOLUTE: f64 = 100.0;
-/// How many heat capacities are shown.
+/// The number of heat capacities shown.
 const SHOWN: usize = 4;
 
 impl GraphCheck<'_, '_> {
@@ -48,7 +48,7 @@ impl GraphCheck<'_, '_> {
                 hottest = Some((temperature, id));
             }
         }
-        // What a source holds begins where the source does.
+        // A heat capacity that a source holds begins at the temperature of the source.
         cold.retain(|(_, node)| node.is_some_and(|node| !held.contains(&node)));
         let Some((temperature, hot)) = hottest.filter(|(temperature, _)| *temperature >= ABSOLUTE && !cold.is_empty())
         else {

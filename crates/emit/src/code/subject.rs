@@ -216,8 +216,8 @@ impl<'a> Subject<'a> {
         loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
     }
 
-    /// How often an iteration on the loops may go aside where they have no slopes, as turbulent laws at rest: closed chains stay where they
-    /// are.
+    /// The number of times that an iteration on the loops may go aside where they have no slopes, as turbulent laws at rest. Closed chains
+    /// stay where they are.
     pub(crate) fn asides(&self) -> usize {
         match self.system.loops.iter().any(|each| !each.guesses.is_empty()) {
             true => 0,
@@ -230,13 +230,13 @@ impl<'a> Subject<'a> {
         self.settled_unknowns().any(|is_settled| !is_settled)
     }
 
-    /// Which unknowns of all loops say what storage holds: they do not jump.
+    /// For each unknown of all loops, true if it gives a stored quantity: such unknowns do not jump.
     pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
         let loops = self.system.loops.iter();
         loops.flat_map(|each| (0..each.unknowns.len()).map(|at| each.rated.get(at) == Some(&true)))
     }
 
-    /// Whether a state is a conserved quantity, so that what is stored may have several solutions.
+    /// Returns true if a state is a conserved quantity, so that the stored quantities may have several solutions.
     pub(crate) fn has_totals(&self) -> bool {
         self.has_branches() && self.system.states.iter().any(|state| state.is_total)
     }

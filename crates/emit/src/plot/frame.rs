@@ -12,7 +12,7 @@ pub(super) struct Frame {
     pub(super) height: f64,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    /// Whether x is drawn by its logarithm.
+    /// True if x is drawn by its logarithm.
     pub(super) is_log: bool,
 }
 
@@ -105,7 +105,7 @@ impl Frame {
                 last = None;
                 continue;
             };
-            // What lies far outside is cut off by the frame; its numbers need not be long.
+            // The frame cuts off points far outside; their numbers need not be long.
             let bounded = |value: f64| value.clamp(-1e5, 1e5);
             let at = (short(bounded(self.x(*x)), 1), short(bounded(self.y(*y)), 1));
             match &last {

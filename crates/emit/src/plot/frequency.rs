@@ -13,9 +13,9 @@ pub struct FrequencyCurve {
     pub name: String,
     /// H(jw), one value a frequency; what is not finite is a gap.
     pub values: Vec<Complex<f64>>,
-    /// Where the phase crosses -180 degrees, in rad/s: it is marked.
+    /// The frequency at which the phase crosses -180 degrees, in rad/s: it is marked.
     pub phase_crossover: Option<f64>,
-    /// Where the magnitude crosses 1.
+    /// The frequency at which the magnitude crosses 1.
     pub gain_crossover: Option<f64>,
     /// H(0), from which the frequency of -3 dB is counted.
     pub static_gain: Option<f64>,
@@ -24,7 +24,7 @@ pub struct FrequencyCurve {
 /// Responses over the same frequencies.
 #[derive(Clone, Debug)]
 pub struct FrequencyFigure {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
     /// Angular frequencies in rad/s; those of a plot are positive and ascend.
     pub omega: Vec<f64>,
@@ -110,7 +110,7 @@ fn phases(values: &[Complex<f64>]) -> Vec<Option<f64>> {
     found
 }
 
-/// Where a curve passes a value first, between its points, over the logarithm of the frequency.
+/// The frequency at which a curve first falls below a value, between its points, over the logarithm of the frequency.
 fn first_below(omega: &[f64], values: &[Complex<f64>], level: f64) -> Option<f64> {
     let at = values
         .windows(2)
@@ -277,7 +277,7 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
 /// More rows of names than this are left out.
 const MOST_ROWS: usize = 12;
 
-/// Where the names of the curves begin, and how far their rows lie below the first.
+/// The left ends of the curves' names, and the distances of their rows below the first.
 fn names(figure: &FrequencyFigure) -> Vec<(f64, f64)> {
     let (mut x, mut row) = (LEFT, 0);
     let mut places = Vec::with_capacity(figure.curves.len());

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// A path in the plane of two variables.
 #[derive(Clone, Debug)]
 pub struct PathFigure {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
     /// Name and unit of what is drawn to the right.
     pub x: (String, Option<String>),

@@ -325,7 +325,7 @@ fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
     }
 }
 
-/// Whether the law of a port relates its effort to its flow: the current of a transistor's gate is zero whatever its voltage.
+/// Returns true if the law of a port relates its effort to its flow: the current of a transistor's gate is zero whatever its voltage.
 fn relates(model: &Model, port: PortId) -> bool {
     let element = element_of(model, port);
     let Law::Nonlinear(law) = &element.law else {
@@ -352,8 +352,8 @@ fn element_of(model: &Model, port: PortId) -> &Element {
     &model.elements[model.ports[port.index()].element.index()]
 }
 
-/// What the law of a storage gives without solving an equation. Linear storage comes first, so that nonlinear storage which shares its
-/// voltage, current or velocity has a conserved quantity with it; among nonlinear storage, that which is the better state.
+/// The variable that the law of a storage gives without solving an equation. Linear storage comes first, so that nonlinear storage which
+/// shares its voltage, current or velocity has a conserved quantity with it. Among nonlinear storage, the better state comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Determines {
     /// The law is linear.

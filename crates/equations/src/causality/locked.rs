@@ -40,7 +40,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     let mut elimination = Elimination::new(rows.clone(), structure.columns);
     elimination.pivot_all(&mut field, structure.inner.iter().copied());
     let inner_steps = elimination.pivots.len();
-    // What is left are relations among the variables that sources give and the co-energies of storage.
+    // The remaining rows are relations among the variables that sources give and the co-energies of storage.
     let unknown = (0..model.ports.len() as u32).map(PortId).flat_map(|port| {
         let known = match &model.elements[model.ports[port.index()].element.index()].law {
             Law::Source { given, .. } => Some(*given),
@@ -74,7 +74,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
             rings.push((ring, port, column));
         }
     }
-    // What hangs on a ring is locked with it, and the ring itself says enough.
+    // A part that hangs on a ring is locked with it, and the ring itself says enough.
     rings.sort_by_key(|entry| entry.0.len());
     let mut shown: Vec<(Vec<ElementId>, PortId, u32)> = Vec::new();
     for entry in rings {
@@ -117,7 +117,7 @@ fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>
     found
 }
 
-/// Whether the moduli of a coupler depend on parameters alone. Others may go together along the motion, though not in general.
+/// Returns true if the moduli of a coupler depend on parameters alone. Others may go together along the motion, though not in general.
 fn is_fixed(model: &Model, id: ElementId) -> bool {
     let Law::Coupler { matrix, .. } = &model.elements[id.index()].law else {
         return false;

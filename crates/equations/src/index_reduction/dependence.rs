@@ -1,7 +1,7 @@
-//! Which inputs, and which rates of inputs, the equations will read: found from the structure, before any equation is written.
+//! Inputs, and rates of inputs, that the equations will read: found from the structure, before any equation is written.
 //!
-//! Causality says which storage depends on sources, and one reduction over a field in which zero is known says what each rate and each
-//! output depends on. A model that is not linear is followed through the definitions that its equations would be made of.
+//! Causality gives the storage that depends on sources. One reduction over a field in which zero is known gives the dependence of each rate
+//! and of each output. A model that is not linear is followed through the definitions that its equations would be made of.
 
 use crate::bond::BondGraph;
 use crate::causality::Request;
@@ -22,7 +22,7 @@ use lgm_model::Model;
 use lgm_source::diagnostic::has_errors;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the equations of a model depend on; none where they cannot be written.
+/// The inputs on which the equations of a model depend; none where they cannot be written.
 pub(crate) fn dependence(model: &Model, graph: &BondGraph, options: &Options) -> Option<Dependence> {
     let linear_model = match options.linear_outputs {
         true => without_nonlinear_outputs(model, &mut Vec::new()),
@@ -107,7 +107,7 @@ impl Rows<'_> {
         read
     }
 
-    /// What an output reads that is not linear in the variables of the graph.
+    /// The inputs that an output reads that is not linear in the variables of the graph.
     fn behind(&self, exprs: &Exprs, value: ExprId) -> Read {
         let symbols: FxHashSet<SymbolId> = exprs.symbols_of(&[value]).into_iter().collect();
         let measures = self.model.measures.iter().zip(&self.run.measures);

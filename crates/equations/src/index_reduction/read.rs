@@ -5,7 +5,7 @@ use lgm_model::system::State;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What the equations of a model depend on.
+/// The inputs on which the equations of a model depend.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependence {
     /// Of each state what its rate reads.

@@ -82,7 +82,7 @@ enum Kind {
     Other,
 }
 
-/// What an expression does where it stands.
+/// The role of an expression at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Position {
     /// It is read, or integrated, as an input is.
@@ -110,7 +110,7 @@ impl Position {
 pub(crate) struct TimeInputs {
     pub(crate) model: Model,
     kinds: FxHashMap<ExprId, Kind>,
-    /// What became of each expression that depends on more than time.
+    /// The replacement of each expression that depends on more than time.
     replaced: FxHashMap<(ExprId, Position), ExprId>,
     /// The symbols of functions of time.
     known: FxHashMap<ExprId, ExprId>,
@@ -167,7 +167,7 @@ impl TimeInputs {
         found
     }
 
-    /// Of the kept functions those that must be inputs: the equations read their rates, or their values beside rates of inputs. What stands
+    /// Of the kept functions those that must be inputs: the equations read their rates, or their values beside rates of inputs. A value
     /// beside a rate is on its way while the inputs step, as all that is not 0 does at the start.
     fn needed(&self, kept: &FxHashSet<usize>, found: &Dependence, inputs: &[Input]) -> FxHashSet<usize> {
         let rates = found.states.iter().map(|state| &state.1.rates);
@@ -250,7 +250,7 @@ impl TimeInputs {
         self.now(root, position, owner, true)
     }
 
-    /// What became of an expression.
+    /// The replacement of an expression.
     fn now(&mut self, id: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
         match self.kinds[&id] {
             Kind::Constant => id,
@@ -315,8 +315,8 @@ impl TimeInputs {
         }
     }
 
-    /// What stands for a function of time: an input; of a modulus or a coefficient its value at the start, and an input for what it
-    /// differs by from that where it may step.
+    /// The replacement of a function of time: an input. A modulus or a coefficient that may step becomes its value at the start plus an
+    /// input for the difference.
     fn function_of_time(&mut self, value: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
         if position != Position::Coefficient {
             return self.input_for(value, owner, is_whole);

@@ -388,7 +388,7 @@ impl StartSolver<'_> {
             let mut base = Vec::new();
             for (column, entry) in row.iter() {
                 let symbols = probe.exprs.symbols_of(&[*entry]);
-                // What the second formulation alone has means nothing here.
+                // A symbol of the second formulation alone means nothing here.
                 let is_state = |symbol: &SymbolId| probe.states.iter().any(|state| state.symbol == *symbol);
                 if !symbols.iter().all(|symbol| symbol.0 < shared || is_state(symbol)) {
                     return None;

@@ -198,7 +198,7 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
     Ok(finite.map(|entry| entry.1).collect())
 }
 
-/// Whether some storage or declared state does not begin at rest, or a source that follows others is not 0 at rest.
+/// Returns true if some storage or declared state does not begin at rest, or a source that follows others is not 0 at rest.
 fn begins_in_motion(model: &Model) -> bool {
     let storage = model.elements.iter().flat_map(|element| element.start.iter().flatten());
     let declared = model.integrals.iter().filter_map(|integral| integral.start.as_ref());

@@ -66,8 +66,8 @@ pub(crate) enum Value {
 pub(crate) struct Definition {
     pub(crate) value: Value,
     pub(crate) blame: Blame,
-    /// Where the value lacks values that the law has, or is a root: what of the law is to be zero, with the symbol in the place of what it
-    /// stands for. A loop is better solved by that.
+    /// The residual of the law, with the symbol in the place of the variable that it stands for. It is given where the value lacks values
+    /// that the law has, or is a root. A loop is better solved by that.
     pub(crate) law: Option<ExprId>,
 }
 

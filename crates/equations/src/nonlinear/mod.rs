@@ -96,7 +96,7 @@ pub(crate) fn assigned(
     (prepared.model, prepared.graph, prepared.causality)
 }
 
-/// What the equations depend on; none where they cannot be written.
+/// The inputs on which the equations depend; none where they cannot be written.
 pub(crate) fn dependence(model: &Model, options: &Options, retain: &[ElementId]) -> Option<Dependence> {
     let mut found = Vec::new();
     let prepared = prepare::prepare(model, retain, &mut found);

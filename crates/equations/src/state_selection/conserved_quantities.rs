@@ -4,8 +4,8 @@
 //! A winding in series with a core that saturates has a current that follows the voltage slowly while the core is not saturated and
 //! quickly outside of that. With the current as the state, its rate is a needle in time, which steps pass over, and with it the flux
 //! that the core would have taken. The flux linkage of both, `L*i + flux(i)`, has no such rate: its rate is the voltage that is left.
-//! So it becomes the state, and the current the unknown of a loop: Legendre's change from velocities to quantities. Whether a law is sharp
-//! depends on parameters and on the swing of a run, and does not count: all nonlinear storage without a state is treated alike.
+//! So it becomes the state, and the current the unknown of a loop: Legendre's change from velocities to quantities. The sharpness of a law
+//! depends on parameters and on the swing of a run, and does not count. All nonlinear storage without a state is treated alike.
 //!
 //! In the laws of independent storage that reduction leaves,
 //! `sum of M_kl x_l' + sum of c_j w_j + sum of d_s u_s' + rest = 0`, the `w_j` are rates `z_j'` of what dependent nonlinear storage
@@ -109,7 +109,8 @@ pub(crate) fn find<F: Present>(
     found
 }
 
-/// Whether the law of a nonlinear storage gives its co-energy alone in a closed form, so that it may fall with what is stored.
+/// Returns true if the law of a nonlinear storage gives its co-energy alone in a closed form. The co-energy may then fall with what is
+/// stored.
 pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
     let element = &model.elements[model.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {

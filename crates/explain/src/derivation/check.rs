@@ -20,7 +20,7 @@ const ROUNDED: f64 = 1e-6;
 /// The share of the largest variable of its kind below which a term is as good as zero.
 const BESIDE: f64 = 1e-6;
 
-/// What was found of a step.
+/// The result of the check of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Checked {
     Holds,
@@ -82,7 +82,7 @@ impl Points {
         }
     }
 
-    /// Whether the two sides of a step agree. A single variable without a value takes it from the first step that holds it.
+    /// Compares the two sides of a step. A single variable without a value takes it from the first step that holds it.
     pub(super) fn check(&mut self, exprs: &Exprs, left: ExprId, right: ExprId) -> Checked {
         let mut found: Option<(f64, f64)> = None;
         for (values, largest) in self.values.iter_mut().zip(&self.largest) {
@@ -172,7 +172,7 @@ fn sized(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>) -> 
     found
 }
 
-/// What every symbol is at an instant.
+/// The values of all symbols at an instant.
 fn values_at(table: &Table<'_>, instant: &Instant, seen: &Seen) -> FxHashMap<SymbolId, f64> {
     let mut values: FxHashMap<SymbolId, f64> = FxHashMap::default();
     let signed = |value: Option<f64>, negated: bool| value.map(|value| if negated { -value } else { value });

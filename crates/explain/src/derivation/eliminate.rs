@@ -28,7 +28,7 @@ pub(super) struct Draft {
     pub(super) is_derivative: bool,
 }
 
-/// What an elimination works on and what it has found.
+/// The work of an elimination, and its results.
 pub(super) struct Elimination<'t, 'a> {
     pub(super) table: &'t mut Table<'a>,
     /// Drafts: the equations first, in their order.
@@ -41,11 +41,11 @@ pub(super) struct Elimination<'t, 'a> {
     torn: Vec<SymbolId>,
     definitions: FxHashMap<SymbolId, ExprId>,
     resolved: FxHashMap<SymbolId, ExprId>,
-    /// Which drafts say what a variable is.
+    /// The drafts that define each variable.
     cites: FxHashMap<SymbolId, Vec<usize>>,
     /// Variables with a draft of their own, in place of their equation.
     stepped: FxHashMap<SymbolId, usize>,
-    /// How many equations and targets hold a variable.
+    /// The equations and targets that hold each variable.
     consumers: FxHashMap<SymbolId, Vec<usize>>,
     /// The place of each variable in the order of elimination.
     rank: FxHashMap<SymbolId, usize>,
@@ -143,12 +143,12 @@ impl<'t, 'a> Elimination<'t, 'a> {
         }
     }
 
-    /// What one group of variables is.
+    /// Solves for one group of variables.
     fn solve(&mut self, group: &[SymbolId]) -> Result<(), Reason> {
         let [symbol] = *group else {
             return self.solve_together(group);
         };
-        // What no equation gives is a fault only where it is needed.
+        // A variable that no equation gives is a fault only where it is needed.
         let Some(at) = self.order.of.get(&symbol).copied() else {
             return Ok(());
         };
@@ -164,7 +164,8 @@ impl<'t, 'a> Elimination<'t, 'a> {
         self.table.exprs.symbol_info(symbol).name.to_string()
     }
 
-    /// Notes what an equation says of a variable. What several others need, and takes several equations, gets a line of its own.
+    /// Notes the definition of a variable by an equation. A variable that several others need, and that takes several equations, gets a
+    /// line of its own.
     fn define(&mut self, symbol: SymbolId, definition: ExprId, at: usize) -> Result<(), Reason> {
         self.definitions.insert(symbol, definition);
         let (value, cited) = self.substituted(definition)?;
@@ -301,7 +302,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
             terms.push(self.table.exprs.mul(slope, rate));
         }
         let rate = self.table.exprs.sum(terms);
-        // Which way a variable runs, its rate runs.
+        // A rate has the sign of its variable.
         let minus = matches!(self.table.exprs.node(of), Node::Product(_));
         let rate = if minus { self.table.exprs.neg(rate) } else { rate };
         let (value, others) = self.substituted(rate)?;
@@ -482,7 +483,7 @@ fn needed(
     found
 }
 
-/// What an equation says that a variable is.
+/// The value that an equation gives a variable.
 fn defined(table: &mut Table<'_>, equation: &Equation, symbol: SymbolId) -> Option<ExprId> {
     let left = table.exprs.symbol(symbol);
     if equation.left == left && !table.exprs.depends_on(equation.right, symbol) {

@@ -64,7 +64,7 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
     })
 }
 
-/// What an output is over variables; for the rate of something, what that is.
+/// The value of an output over variables; of a rate, the value under the derivative.
 fn measured(table: &mut Table<'_>, model: &Model, value: ExprId) -> Option<Measured> {
     let (value, is_rate) = match model.exprs.node(value) {
         Node::Call(Function::Der, list) => (list[0], true),
@@ -74,7 +74,7 @@ fn measured(table: &mut Table<'_>, model: &Model, value: ExprId) -> Option<Measu
     Some(Measured { value, is_rate })
 }
 
-/// Which drafts become steps: all that results need, each of them checked; in full also those that only hold.
+/// For each draft, true if it becomes a step: all that results need, each of them checked; in full also those that only hold.
 fn kept(
     table: &Table<'_>,
     drafts: &[Draft],

@@ -1,4 +1,4 @@
-//! Which equation gives which variable, and what is solved together.
+//! The equation for each variable, and the groups of variables that are solved together.
 
 use super::topology::Equation;
 use super::variables::Table;

@@ -5,7 +5,7 @@ use lgm_algebra::expr::{ExprId, Exprs, print};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// How a derivation is written.
+/// The style in which a derivation is written.
 struct Style {
     expression: fn(&Exprs, ExprId) -> String,
     name: fn(&str) -> String,
@@ -16,7 +16,7 @@ struct Style {
     /// The number before a line, if the formula has none of its own.
     item: fn(usize) -> String,
     end: fn(usize) -> String,
-    /// What stands before the words about a line.
+    /// The text before the words about a line, and the text after them.
     about: (&'static str, &'static str),
 }
 
@@ -122,7 +122,7 @@ fn sections(derivation: &Derivation) -> impl Iterator<Item = (Rule, Vec<&Step>)>
     Rule::ALL.into_iter().map(of).filter(|section| !section.1.is_empty())
 }
 
-/// What is said before the equation of a step.
+/// The words before the equation of a step.
 fn words(derivation: &Derivation, step: &Step, name: &dyn Fn(&str) -> String) -> String {
     let numbers = |list: &[usize]| {
         let list: Vec<String> = list.iter().map(|number| format!("({number})")).collect();

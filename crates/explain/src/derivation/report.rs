@@ -7,7 +7,7 @@ use lgm_equations::{Options, StateSystem};
 use lgm_model::{ElementId, Model};
 use std::sync::Arc;
 
-/// What a derivation is made from.
+/// The parts from which a derivation is made.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     /// The flat model that the equations were made from.
@@ -16,7 +16,7 @@ pub struct Given<'a> {
     pub graph: &'a BondGraph,
     /// Its equations.
     pub system: &'a StateSystem,
-    /// What was asked of the equations.
+    /// The options of the equations.
     pub options: &'a Options,
     /// The storage elements that were to keep their states.
     pub retained: &'a [ElementId],
@@ -40,31 +40,31 @@ pub struct Derivation {
 pub struct Step {
     /// Its number, from 1.
     pub number: usize,
-    /// What kind of equation it is.
+    /// The kind of the equation.
     pub rule: Rule,
-    /// What it belongs to: the element, the node, the link that closes the loop, the junction; empty for other rules.
+    /// The part to which it belongs: the element, the node, the link that closes the loop, the junction; empty for other rules.
     pub of: String,
-    /// What stands on its left.
+    /// Its left side.
     pub left: ExprId,
-    /// What stands on its right.
+    /// Its right side.
     pub right: ExprId,
     /// The numbers of the steps that it follows from; a substitution has the equation that is substituted into first.
     pub because: Vec<usize>,
     /// Variables that the steps are solved for together, where they make a loop.
     pub together: Vec<String>,
-    /// Whether it is the time derivative of the first of them.
+    /// True if it is the time derivative of the first of them.
     pub is_derivative: bool,
 }
 
 impl Step {
-    /// Whether the steps before it were solved together for the variable on its left; other steps of a loop are left to be solved.
+    /// Returns true if the steps before it were solved together for the variable on its left. Other steps of a loop are left to be solved.
     pub fn is_solution(&self, exprs: &Exprs) -> bool {
         let left = print::text(exprs, self.left);
         self.together.contains(&left)
     }
 }
 
-/// What kind of equation a step is.
+/// The kind of the equation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// Storage with a state of its own: the rate of the state.
@@ -75,7 +75,7 @@ pub enum Rule {
     Node,
     /// The across variables around a loop of one link and branches of the tree add up to zero.
     Loop,
-    /// What the bonds of a junction share, and what adds up to zero.
+    /// The variable that the bonds of a junction share, and the sum that is zero.
     Junction,
     /// Variables were replaced by what other steps say of them.
     Substitution,

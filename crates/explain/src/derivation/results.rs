@@ -6,12 +6,12 @@ use super::variables::{Reading, Reason};
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use rustc_hash::FxHashMap;
 
-/// What an output measures.
+/// The value that an output measures.
 #[derive(Clone, Copy)]
 pub(super) struct Measured {
     /// Over variables of ports and states.
     pub(super) value: ExprId,
-    /// Whether the output is the rate of it.
+    /// True if the output is the rate of it.
     pub(super) is_rate: bool,
 }
 

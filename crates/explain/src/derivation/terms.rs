@@ -78,7 +78,7 @@ pub(super) fn positive(exprs: &mut Exprs, left: ExprId, right: ExprId) -> (ExprI
     }
 }
 
-/// Whether a term has a minus sign.
+/// Returns true if a term has a minus sign.
 pub(super) fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     let number = match exprs.node(id) {
         Node::Product(list) => exprs.as_number(list[0]),

@@ -20,7 +20,7 @@ pub(super) struct Equation {
     pub(super) gives: Option<SymbolId>,
     /// The state whose rate it says; it gives no other variable.
     pub(super) state: Option<usize>,
-    /// Whether it stands for the rate of the port's variable that it gives: nothing is printed but the derivative itself.
+    /// The expression whose derivative is the rate of the port's variable that it gives: nothing is printed but the derivative itself.
     pub(super) rate_of: Option<ExprId>,
 }
 
@@ -38,7 +38,7 @@ impl Equation {
     }
 }
 
-/// What acts between two nodes; through is positive from the first to the second.
+/// A link between two nodes; through is positive from the first to the second.
 struct Edge {
     name: String,
     ends: [usize; 2],

@@ -6,10 +6,10 @@ use lgm_equations::{StateSystem, port_variable_name};
 use lgm_model::{BondEnd, Connection, Law, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Why there is no derivation.
+/// The reason why there is no derivation.
 pub(super) type Reason = String;
 
-/// Where the value of a symbol comes from when a step is checked.
+/// The source of a symbol's value when a step is checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
     /// A variable of a port, or, negated, minus that.
@@ -57,7 +57,7 @@ pub(super) struct Table<'a> {
     pub(super) port_rates: FxHashMap<PortId, SymbolId>,
     /// Ports of sources whose variable is an input, or nothing.
     pub(super) placed: FxHashSet<PortId>,
-    /// What the symbols of the model are here.
+    /// The expressions here for the symbols of the model.
     leaves: FxHashMap<SymbolId, ExprId>,
     copied: FxHashMap<ExprId, ExprId>,
 }
@@ -178,7 +178,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether a port is at the tail of its bond, whose flow it gives.
+    /// Returns true if a port is at the tail of its bond, whose flow it gives.
     fn is_tail(&self, port: PortId) -> bool {
         match self.names.model.ports[port.index()].connection {
             Connection::Bond(bond) => self.names.model.bonds[bond.index()].tail == BondEnd::Port(port),

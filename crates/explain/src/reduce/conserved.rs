@@ -25,7 +25,7 @@ struct Combination {
     of: FxHashMap<PortId, RationalFunction>,
 }
 
-/// What is conserved; none where it was not looked for. Fields of two elements are added to the merges if that is asked for.
+/// The conserved quantities; none where they were not looked for. Fields of two elements are added to the merges if that is asked for.
 pub(super) fn conserved(
     assigned: &Assigned<'_>,
     exprs: &mut Exprs,
@@ -90,7 +90,7 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
         own.of.insert(*port, field.one());
         for (other, value) in row {
             let value = field.from_expression(exprs, value).ok()?;
-            // What dependent storage takes up is the rate of what it holds.
+            // Dependent storage takes up the rate of the quantity that it holds.
             match assigned.is_derivative(other) {
                 true => _ = own.of.insert(other, field.neg(&value)),
                 false => _ = own.rates.insert(other, value),
@@ -104,7 +104,7 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
     };
     eliminate(&mut field, &mut open, &|port| !is_source(port));
     let mut driven: Vec<Combination> = open;
-    // What sources drive as well is eliminated among the rest, so that what nothing drives shows.
+    // A combination that sources drive as well is eliminated among the rest, so that those that nothing drives show.
     let kept = driven.len();
     eliminate_within(&mut field, &mut driven, kept);
     if field.exhausted() {
@@ -240,7 +240,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// What storage at a port holds, times a factor, over its state.
+    /// The quantity that storage at a port holds, times a factor, over its state.
     fn held(&self, exprs: &mut Exprs, port: PortId, factor: ExprId) -> String {
         let model = &*self.assigned.model;
         let found = self
@@ -371,7 +371,7 @@ impl About<'_, '_> {
         (sum.abs() > 1e-12 * size).then_some(sum)
     }
 
-    /// What the combination is, where all of it is of one kind.
+    /// The kind of the combination, where all of it is of one kind.
     fn kind(&self, of: &[(PortId, ExprId)]) -> &'static str {
         let mut kinds = of.iter().map(|(port, _)| self.kind_of(*port));
         let first = kinds.next().unwrap_or("quantity");

@@ -122,7 +122,7 @@ fn is_storage(model: &Model, port: PortId) -> bool {
     }
 }
 
-/// What becomes of the dependent ports of one element.
+/// The class of the dependent ports of one element.
 fn class(assigned: &Assigned<'_>, exprs: &Exprs, ports: &[Follower]) -> Class {
     let model = &*assigned.model;
     let own = element(model, ports[0].port);
@@ -197,7 +197,7 @@ fn merges(assigned: &Assigned<'_>, exprs: &mut Exprs, followers: &[Follower]) ->
     found
 }
 
-/// What the report on one element is made of.
+/// The parts from which the report on one element is made.
 struct About<'a, 'm> {
     assigned: &'a Assigned<'m>,
     exprs: &'a Exprs,
@@ -320,7 +320,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// What was done with a dependent element.
+    /// The words on the treatment of a dependent element.
     fn done(&self, class: Class, ports: &[Follower], on: &[String], equivalent: &str) -> String {
         let model = &*self.assigned.model;
         let co_energy = ports[0].co_energy;

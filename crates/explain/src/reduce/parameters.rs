@@ -39,7 +39,7 @@ pub(super) fn with_other(exprs: &mut Exprs, own: ExprId, gain: ExprId, other: Ex
     exprs.add(own, product)
 }
 
-/// Whether a text is a sum, so that it needs parentheses as a factor.
+/// Returns true if a text is a sum, so that it needs parentheses as a factor.
 pub(super) fn is_sum(text: &str) -> bool {
     let mut depth = 0usize;
     text.char_indices().any(|(at, letter)| {
@@ -95,7 +95,7 @@ pub(super) fn shown(exprs: &Exprs, id: ExprId) -> String {
     readable(exprs, id).unwrap_or_default()
 }
 
-/// Whether an expression holds nothing but numbers and parameters.
+/// Returns true if an expression holds nothing but numbers and parameters.
 pub(super) fn is_constant(exprs: &Exprs, id: ExprId) -> bool {
     let symbols = exprs.symbols_of(&[id]);
     symbols

@@ -5,7 +5,7 @@ use lgm_equations::Assigned;
 use lgm_model::PortId;
 use std::sync::Arc;
 
-/// What is reported of the storage fields of a model. Names are those of the model's author.
+/// A report on the storage fields of a model. Names are those of the model's author.
 #[derive(Clone, Debug)]
 pub struct ReductionReport {
     /// The model's name.
@@ -14,11 +14,11 @@ pub struct ReductionReport {
     pub dependent: Vec<Dependent>,
     /// Combinations of states that nothing changes, or sources alone.
     pub conserved: Vec<Conserved>,
-    /// Whether conserved quantities were looked for; otherwise the model is too large, or its parameters make a special case.
+    /// True if conserved quantities were looked for; otherwise the model is too large, or its parameters make a special case.
     pub knows_conserved: bool,
 }
 
-/// What becomes of a dependent storage element.
+/// The class of a dependent storage element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// It follows from one storage element by a constant gain: one element does for both.
@@ -56,7 +56,7 @@ pub struct Dependent {
     pub element: String,
     /// The independent storage elements that determine it.
     pub on: Vec<String>,
-    /// What becomes of it.
+    /// Its class.
     pub class: Class,
     /// One for each port that one of its ports follows from.
     pub paths: Vec<GainedPath>,
@@ -64,7 +64,7 @@ pub struct Dependent {
     pub equivalent: String,
     /// The SI unit of the equivalent parameter.
     pub unit: Option<String>,
-    /// What was done with it, as a sentence.
+    /// The treatment of it, as a sentence.
     pub done: String,
 }
 
@@ -75,8 +75,8 @@ pub struct GainedPath {
     pub to: String,
     /// Elements and junctions on the way, both ends included; junctions of bond graphs begin with their digit: `I2 1B T 1A I1`.
     pub through: Vec<String>,
-    /// What the effort at one end is multiplied by to be a part of the effort, or behind a gyrator of the flow, at the other end. With
-    /// its sign; none where it is too long to be read.
+    /// The factor from the effort at one end to its part of the effort, or behind a gyrator of the flow, at the other end. It has a sign;
+    /// none where it is too long to be read.
     pub effort_gain: Option<String>,
     /// The same of flows.
     pub flow_gain: Option<String>,
@@ -89,7 +89,7 @@ pub struct GainedPath {
 pub struct Conserved {
     /// The combination: `first_spring.q - second_spring.q`.
     pub quantity: String,
-    /// What it is: momentum, charge, ..
+    /// The kind of the quantity: momentum, charge, ..
     pub kind: &'static str,
     /// The storage elements that take part.
     pub of: Vec<String>,
@@ -97,14 +97,14 @@ pub struct Conserved {
     pub driven_by: Vec<String>,
     /// The parameter of the one element that does the same; empty where there is none.
     pub equivalent: String,
-    /// What was or can be done, as a sentence.
+    /// The reduction that was or can be done, as a sentence.
     pub done: String,
 }
 
 /// The report, with what a text of the reduced model is made of.
 #[derive(Clone, Debug)]
 pub struct Reduction<'m> {
-    /// What is reported.
+    /// The report.
     pub report: ReductionReport,
     /// Storage that one element does for.
     pub merges: Vec<Merge>,
@@ -123,7 +123,7 @@ pub struct Merge {
     pub kept: PortId,
     /// The variable of the first over that of the second: co-energies of dependent storage, conjugates of a conserved field.
     pub gain: ExprId,
-    /// What makes it possible.
+    /// The reason why it is possible.
     pub kind: MergeKind,
     /// `M` of the removed element, as in `w = M*der(z)`.
     pub own: ExprId,
@@ -133,11 +133,11 @@ pub struct Merge {
     pub after: ExprId,
 }
 
-/// What makes a merge possible.
+/// The reason why a merge is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeKind {
     /// The co-energy of one is a multiple of that of the other.
     Dependent,
-    /// What one takes up is a multiple of what the other takes up, so that a combination of both never changes.
+    /// The intake of one is a multiple of the intake of the other, so that a combination of both never changes.
     Conserved,
 }

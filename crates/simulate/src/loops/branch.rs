@@ -245,7 +245,7 @@ impl Run<'_> {
                         self.stored_limit(end.after, *at, steps)
                     }
                     (Some((fault, FaultKind::Loop(_))), _) => self.motion.failure(fault, steps),
-                    // What storage holds would be another value than just before.
+                    // The stored quantity would have another value than just before.
                     (_, Some(at)) => self.stored_limit(end.after, at, steps),
                     (_, None) => self.failure(SolverFault::TooSmall, Some(solver)),
                 })

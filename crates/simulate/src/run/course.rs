@@ -49,7 +49,7 @@ pub(crate) struct Run<'r> {
     /// Where the run was when the last row was written, or this piece began.
     pub(crate) safe: Position,
     pub(crate) outputs: Vec<f64>,
-    /// What the tolerance allows of them.
+    /// The errors of the outputs that the tolerance allows.
     pub(crate) output_errors: OutputErrors,
     pub(crate) between: Vec<f64>,
     /// The next row.
@@ -71,7 +71,7 @@ pub(crate) struct Run<'r> {
     pub(crate) enough: u64,
     /// Remarks on methods that were given up for others.
     pub(crate) given_up_for: Vec<Diagnostic>,
-    /// Whether an impulse in outputs was reported.
+    /// True if an impulse in outputs was reported.
     pub(crate) has_impulse: bool,
     /// No step is longer for the moment, so that the rows between its ends are right.
     pub(crate) reach: f64,

@@ -25,7 +25,7 @@ const ZERO: f64 = 1e-4;
 /// No tolerance is smaller than this beside the rounding of a run.
 const SMALLEST: f64 = 1e-12;
 
-/// What is known of the outputs of a run.
+/// Sizes and errors of the outputs of a run.
 #[derive(Debug, Default)]
 pub(crate) struct OutputErrors {
     /// Every so many rows the outputs are moved.
@@ -34,7 +34,7 @@ pub(crate) struct OutputErrors {
     /// The largest size of each output, and the most that it was moved by.
     sizes: Vec<f64>,
     errors: Vec<f64>,
-    /// What signs are drawn from.
+    /// The state from which signs are drawn.
     signs: u64,
 }
 

@@ -43,7 +43,7 @@ struct Course {
 }
 
 impl Course {
-    /// Whether one more step ends the run, since it makes no way as many before it made none.
+    /// Returns true if one more step ends the run, since it makes no way as many before it made none.
     fn makes_no_way(&mut self, Made { from, to, .. }: Made, next: f64) -> bool {
         let (count, longest) = self.without_way;
         self.without_way = match to - from <= 4.0 * f64::EPSILON * to.abs() {

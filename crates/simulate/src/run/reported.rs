@@ -90,7 +90,7 @@ impl Run<'_> {
         fastest.unwrap_or(0)
     }
 
-    /// What steps are short for: an unknown of a loop that the states do not determine, or the state that moves fastest.
+    /// The variable for which steps are short: an unknown of a loop that the states do not determine, or the state that moves fastest.
     pub(crate) fn blamed(&self, time: f64, states: &[f64]) -> Option<Box<Blame>> {
         let undetermined = self.undetermined(time, states);
         undetermined
@@ -98,7 +98,7 @@ impl Run<'_> {
             .map(Box::new)
     }
 
-    /// Whether some unknown of the loops is determined by no more than rounding here.
+    /// Returns true if some unknown of the loops is determined by no more than rounding here.
     pub(crate) fn is_undetermined(&self) -> bool {
         self.undetermined(self.time, &self.states).is_some()
     }

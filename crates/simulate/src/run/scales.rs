@@ -136,7 +136,7 @@ impl Scales {
         self.absolute(at) + self.rtol * value.abs()
     }
 
-    /// What the relative tolerance allows of a state at a value, whatever was asked for near zero.
+    /// The relative tolerance of a state at a value, whatever was asked for near zero.
     pub fn relative(&self, at: usize, value: f64) -> f64 {
         self.rtol * (value.abs() + SHARE * self.scale(at))
     }

@@ -93,7 +93,7 @@ pub(crate) struct Watch {
     /// Steps in the present window of the explicit method, and the rejected ones when it began.
     accepted: u64,
     rejected: u64,
-    /// Whether steps of the explicit method are rejected for the most part: then none is tried again.
+    /// True if steps of the explicit method are rejected for the most part: then none is tried again.
     is_refused: bool,
     /// The implicit method of the last trial.
     tried: Option<Method>,

@@ -269,8 +269,9 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// How far an output moves where each state moves by its tolerance, beside loops. What an implicit method has found of an unknown
-    /// that the states determine with no digit, as the voltage of a diode which blocks, is as right as what follows from the states.
+    /// The change of an output where each state moves by its tolerance, beside loops. An unknown may be determined by the states with no
+    /// digit, as the voltage of a diode which blocks. Its value by an implicit method is then as right as the one that follows from the
+    /// states.
     fn left_open(&self, row: &Row, output: usize) -> f64 {
         if self.motion.unknowns == 0 {
             return 0.0;

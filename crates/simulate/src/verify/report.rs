@@ -325,7 +325,7 @@ pub(super) const ALLOWED: f64 = 50.0;
 mod tests {
     use super::*;
 
-    /// What differs by rounding before anything moves is judged by what it comes to later.
+    /// A difference by rounding before anything moves is judged by the size that the variable has later.
     #[test]
     fn differences_are_judged_by_the_size_over_the_whole_run() {
         for (later, count) in [(1e-4, 0), (1e-12, 1)] {

@@ -83,7 +83,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// What is printed: a text, or the conversion with what is seen behind each coupler.
+/// The printed result: a text, or the conversion with the equivalent behind each coupler.
 enum Found {
     Text(String),
     Parts(Box<Conversion>, Vec<Equivalent>),

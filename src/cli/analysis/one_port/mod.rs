@@ -1,4 +1,4 @@
-//! What is seen from a port, computed and printed.
+//! The equivalent of a network at a port, computed and printed.
 
 pub(in crate::cli) mod convert;
 pub(in crate::cli) mod thevenin;

@@ -1,4 +1,4 @@
-//! What is asked of each pair of an input and an output.
+//! The results for each pair of an input and an output.
 
 use super::arguments::Arguments;
 use lgm_analysis::{
@@ -15,14 +15,14 @@ pub(super) const PLOTTED: usize = 600;
 /// Points across a narrow peak.
 const ACROSS: u32 = 32;
 
-/// What is known of one pair beside its values.
+/// Results of one pair beside its values.
 #[derive(Default)]
 pub(super) struct Further {
     pub(super) delay: Option<Vec<Option<f64>>>,
     pub(super) factored: Option<Factored>,
     pub(super) margins: Option<Margins>,
     pub(super) peaks: Option<Vec<Peak>>,
-    /// Whether the margins were asked for and not found.
+    /// True if the margins were asked for and not found.
     pub(super) has_no_margins: bool,
     /// The same of the peaks.
     pub(super) has_no_peaks: bool,
@@ -34,7 +34,7 @@ pub(super) struct Found {
     pub(super) further: Vec<Further>,
 }
 
-/// What the options ask of some pairs; values are at `omega`.
+/// Finds the results that the options ask of some pairs; values are at `omega`.
 pub(super) fn find(
     arguments: &Arguments,
     system: &StateSystem,
@@ -91,8 +91,8 @@ pub(super) fn find(
     Ok(Some(Found { response, further }))
 }
 
-/// What a plot of some pairs is to show: the range of all zeros and poles, and frequencies across each narrow peak or dip; none where zeros and
-/// poles cannot be had.
+/// The content of a plot of some pairs: the range of all zeros and poles, and frequencies across each narrow peak or dip. None where zeros
+/// and poles cannot be had.
 pub(super) fn shown(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<((f64, f64), Vec<f64>)> {
     numeric_form(system, "frequency response").ok()?;
     let factors = factored(system, inputs, outputs)?;
@@ -107,7 +107,7 @@ pub(super) fn shown(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -
     Some((shown_range(&factors), more))
 }
 
-/// What is not known of one pair takes nothing from the others.
+/// An unknown result of one pair takes nothing from the others.
 fn crowded(system: &StateSystem, curve: &Curve, what: &str) -> Diagnostic {
     let (input, output) = (&system.inputs[curve.input].name, &system.outputs[curve.output].name);
     let message =

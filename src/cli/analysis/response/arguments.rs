@@ -49,7 +49,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether zeros and poles are needed.
+    /// Returns true if zeros and poles are needed.
     pub(super) fn is_factored(&self) -> bool {
         self.margins || self.peaks || self.plot.is_some()
     }

@@ -60,7 +60,7 @@ pub(super) fn response_json(system: &StateSystem, found: &Found) -> Value {
     value
 }
 
-/// What a curve has under a key; none where it was not asked for.
+/// The entry of a curve under a key; none where it was not asked for.
 type Entry<'a> = &'a dyn Fn(&Further) -> Option<Value>;
 
 fn pair_name(system: &StateSystem, input: usize, output: usize) -> String {

@@ -143,9 +143,9 @@ impl<F: Present> Builder<'_, F> {
         Ok(energy_expr)
     }
 
-    /// What is better solved than a value in a loop, with a symbol in the place of the variable that the law gives: the law where it has
-    /// values that the solved form lacks, and the form of it that bends nowhere steeply where the solved form is a root. The flow of
-    /// an orifice has an infinite slope at rest, its pressure has none.
+    /// The residual by which a loop is better solved than by the value. A symbol is in the place of the variable that the law gives. It is
+    /// the law itself where it has values that the solved form lacks. Where the solved form is a root, it is the form of the law that bends
+    /// nowhere steeply. The flow of an orifice has an infinite slope at rest, its pressure has none.
     fn law_in_loops(
         &mut self,
         law: ExprId,

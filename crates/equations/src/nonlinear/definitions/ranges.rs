@@ -1,11 +1,11 @@
-//! Where an expression has a value, and where its slope is finite.
+//! Ranges in which an expression has a value, and in which its slope is finite.
 
 use crate::nonlinear::linearity::varies;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-/// Whether an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
+/// Returns true if an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
 pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
     exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
         Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
@@ -20,7 +20,7 @@ pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> 
     })
 }
 
-/// Whether an expression holds the root of a size, whose slope is infinite where that is zero.
+/// Returns true if an expression holds the root of a size, whose slope is infinite where that is zero.
 pub(super) fn has_roots(exprs: &Exprs, id: ExprId) -> bool {
     exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
         Node::Call(Function::Sqrt, list) => varies(exprs, list[0]) && is_size(exprs, list[0]),
@@ -34,7 +34,7 @@ pub(super) fn has_roots(exprs: &Exprs, id: ExprId) -> bool {
     })
 }
 
-/// Whether an expression is a size, or a multiple of one.
+/// Returns true if an expression is a size, or a multiple of one.
 fn is_size(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Call(Function::Abs, _) => true,

@@ -38,7 +38,7 @@ impl Ball {
         }
     }
 
-    /// A number with a bound; a bound that is no number is none. What is smaller than the smallest normal number has no digits.
+    /// A number with a bound; a bound that is no number is none. A number smaller than the smallest normal one has no digits.
     pub(crate) fn new(value: f64, error: f64) -> Ball {
         let error = if error.is_nan() { f64::INFINITY } else { error };
         let error = if value.is_subnormal() {

@@ -70,7 +70,7 @@ impl Edits {
         }
     }
 
-    /// Takes what is gone out of a statement that declares or connects it. Whether it was written anew as a whole.
+    /// Takes the names that are gone out of a statement that declares or connects them. Returns true if it was written anew as a whole.
     pub(super) fn structure(&mut self, text: &str, statement: &Statement, remains: &Remains<'_>) -> bool {
         let range = range(statement.span);
         if self.done.contains(&range) {

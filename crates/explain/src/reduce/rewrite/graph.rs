@@ -1,4 +1,4 @@
-//! What is left of a graph once elements are taken out: junctions and couplers that no power reaches any more go as well.
+//! The rest of a graph once elements are taken out: junctions and couplers that no power reaches any more go as well.
 
 use super::statements::{Incident, Names, ends_at};
 use lgm_model::{BondEnd, Connection, ElementId, JunctionKind, Law, Model, NodeId, PortId, Variable};
@@ -24,19 +24,19 @@ impl<'a> Remains<'a> {
         }
     }
 
-    /// Whether a name of the text is gone.
+    /// Returns true if a name of the text is gone.
     pub(super) fn is_gone(&self, name: &str) -> bool {
         let element = |id: &ElementId| self.model.element_name(*id) == name;
         let node = |id: &NodeId| self.model.path_name(self.model.nodes[id.index()].path) == name;
         self.elements.iter().any(element) || self.nodes.iter().any(node)
     }
 
-    /// Whether an element is gone.
+    /// Returns true if an element is gone.
     pub(super) fn has_lost(&self, id: ElementId) -> bool {
         self.elements.contains(&id)
     }
 
-    /// Whether a node is gone.
+    /// Returns true if a node is gone.
     pub(super) fn has_lost_node(&self, id: NodeId) -> bool {
         self.nodes.contains(&id)
     }
@@ -51,7 +51,7 @@ impl<'a> Remains<'a> {
         true
     }
 
-    /// Whether a port with a zero can be taken off what it is connected to, without more.
+    /// Returns true if a port with a zero can be taken off its connection, without more.
     pub(super) fn is_neutral(&self, port: PortId, zero: Variable) -> bool {
         match &self.model.ports[port.index()].connection {
             Connection::Branch { .. } => !self.is_across(port, zero),
@@ -73,7 +73,7 @@ impl<'a> Remains<'a> {
             .is_some_and(|domain| self.model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
     }
 
-    /// Whether a zero on one bond changes nothing for the others: an effort at a 1-junction, a flow at a 0-junction.
+    /// Returns true if a zero on one bond changes nothing for the others: an effort at a 1-junction, a flow at a 0-junction.
     fn absorbs(&self, node: NodeId, zero: Variable) -> bool {
         self.model.nodes[node.index()].kind.common() != zero
     }
@@ -100,13 +100,13 @@ impl<'a> Remains<'a> {
         Some((id, other, zero))
     }
 
-    /// Whether a coupler with a zero at one port can be taken out.
+    /// Returns true if a coupler with a zero at one port can be taken out.
     fn opens(&self, port: PortId, zero: Variable) -> bool {
         let behind = self.behind(port, zero);
         behind.is_some_and(|(_, other, zero)| self.is_neutral(other, zero))
     }
 
-    /// What is left around a port that was taken out.
+    /// Removes the connection of a port that was taken out, and looks at the graph around it.
     fn cut(&mut self, port: PortId, zero: Variable) {
         match self.model.ports[port.index()].connection.clone() {
             Connection::Branch { from, to, .. } => {

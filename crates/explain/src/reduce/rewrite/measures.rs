@@ -16,15 +16,15 @@ use rustc_hash::FxHashMap;
 /// Texts for measures, by the measure as the text writes it without blanks.
 pub(super) type Replacements = FxHashMap<String, String>;
 
-/// What a port gave before the merges: a factor times a text.
+/// The value of a port before the merges: a factor times a text.
 struct Before {
     factor: ExprId,
     text: String,
-    /// What the graph that is left gives of the same text.
+    /// The factor of the same text that the rest of the graph gives.
     left: ExprId,
 }
 
-/// What stands for each measure whose value or carrier the merges change.
+/// The text for each measure whose value or carrier the merges change.
 pub(super) fn replacements(reduction: &Reduction<'_>, exprs: &mut Exprs, remains: &Remains<'_>) -> Replacements {
     let assigned = &reduction.assigned;
     let model = &*assigned.model;
@@ -63,7 +63,7 @@ pub(super) fn replacements(reduction: &Reduction<'_>, exprs: &mut Exprs, remains
     found
 }
 
-/// What a port gave before, over what is left.
+/// The value of a port before the merges, over the rest of the graph.
 fn before(reduction: &Reduction<'_>, exprs: &mut Exprs, port: PortId) -> Before {
     let (zero, one) = (exprs.zero(), exprs.one());
     let merges = &reduction.merges;
@@ -108,7 +108,7 @@ fn before(reduction: &Reduction<'_>, exprs: &mut Exprs, port: PortId) -> Before 
     }
 }
 
-/// Whether the measure of a port has the other sign: what the bond of a source carries, the source gives away.
+/// Returns true if the measure of a port has the other sign. A source gives away the flow that its bond carries.
 fn is_reversed(model: &Model, port: PortId, variable: Variable) -> bool {
     match model.ports[port.index()].connection {
         Connection::Bond(bond) => variable == Variable::Flow && model.bonds[bond.index()].tail == BondEnd::Port(port),
@@ -145,7 +145,7 @@ fn scale(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> ExprId {
     shortest(exprs, ratio)
 }
 
-/// Whether what a measure is measured of is gone.
+/// Returns true if the carrier of a measure is gone.
 fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
     let of_port = |port: PortId| remains.has_lost(model.ports[port.index()].element);
     match measure {
@@ -161,7 +161,7 @@ fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
     }
 }
 
-/// How a text may write a measure.
+/// The ways in which a text may write a measure.
 fn keys(model: &Model, measure: Measure) -> Vec<String> {
     let named = |port: PortId| {
         let info = &model.ports[port.index()];
@@ -226,7 +226,7 @@ fn keys(model: &Model, measure: Measure) -> Vec<String> {
     keys.collect()
 }
 
-/// Whether effort is across in the domain of a port or a node.
+/// True if effort is across in the domain of a port or a node.
 fn domain(model: &Model, measure: Measure) -> Option<bool> {
     let domain = match measure {
         Measure::PortEffort(port) | Measure::PortFlow(port) => model.ports[port.index()].domain,

@@ -48,7 +48,7 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
     }
     // Without those that are left.
     super::merging::total(&mut exprs, &mut merges);
-    // What stays in the text is merged by the compiler, as before.
+    // The compiler merges the elements that stay in the text, as before.
     let written = Reduction {
         merges,
         ..reduction.clone()
@@ -85,7 +85,7 @@ fn element_name(model: &Model, port: PortId) -> String {
     model.element_name(model.ports[port.index()].element)
 }
 
-/// Why a merge cannot be written into the text.
+/// The reason why a merge cannot be written into the text.
 fn obstacle(reduction: &Reduction<'_>, names: &Names<'_>, remains: &Remains<'_>, merge: &Merge) -> Option<String> {
     let model = &*reduction.assigned.model;
     for port in [merge.removed, merge.kept] {
@@ -170,7 +170,7 @@ fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: Expr
     (kind, shown(exprs, value))
 }
 
-/// What the start of a kept element is multiplied by: energy variables grow with the parameter.
+/// The factor of the start of a kept element: energy variables grow with the parameter.
 fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId, after: ExprId) -> Option<String> {
     let model = &*reduction.assigned.model;
     let is_energy = matches!(model.ports[kept.index()].connection, Connection::Bond(_));

@@ -1,4 +1,4 @@
-//! Which names of a text mean what.
+//! The meaning of the names of a text.
 
 use lgm_model::{BondEnd, Connection, Model, NodeId};
 use lgm_source::Span;
@@ -31,7 +31,7 @@ impl<'t> Names<'t> {
                 _ => {}
             }
         }
-        // What loops and bindings name stays.
+        // A name in loops and bindings stays.
         let mut held: FxHashSet<String> = FxHashSet::default();
         for statement in &declared.body {
             match &statement.kind {
@@ -67,7 +67,7 @@ impl<'t> Names<'t> {
         self.instances[name]
     }
 
-    /// Whether a junction may be taken out of the text.
+    /// Returns true if a junction may be taken out of the text.
     pub(super) fn has_junction(&self, name: &str) -> bool {
         self.junctions.contains(name)
     }
@@ -101,7 +101,7 @@ pub(super) fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
-/// How many bonds and branches end at each node, and where.
+/// The bonds and branches that end at each node.
 pub(super) fn ends_at(model: &Model) -> Vec<Vec<Incident>> {
     let mut found = vec![Vec::new(); model.nodes.len()];
     let mut add = |node: NodeId, incident: Incident| found[node.index()].push(incident);
@@ -122,7 +122,7 @@ pub(super) fn ends_at(model: &Model) -> Vec<Vec<Incident>> {
     found
 }
 
-/// What ends at a node.
+/// A bond or a branch that ends at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Incident {
     /// A bond, with its other end.
