@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "source",
     "syntax",
     "algebra",
@@ -26,6 +26,7 @@ const PURE: [&str; 13] = [
     "compilation",
     "ide",
     "import",
+    "runtime",
 ];
 
 /// What the pure crates may not depend on, even through others.

@@ -5,6 +5,7 @@
 use crate::support;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
     RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small,
@@ -66,6 +67,21 @@ fn an_integral_that_waits_is_released() {
     assert_waited(&Rows::read(&must(run.args(WAITING_RTOL))));
 }
 
+/// The sources of an emitted package, those of the runtime among them.
+fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for inside in ["src", "src/runtime"] {
+        for entry in fs::read_dir(folder.join(inside)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                found.push((path.clone(), fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    assert!(found.len() > 10, "{found:?}");
+    found
+}
+
 #[test]
 fn clippy_has_no_objection_and_the_documentation_runs() {
     let targets = tempfile::tempdir().unwrap();
@@ -81,10 +97,8 @@ fn clippy_has_no_objection_and_the_documentation_runs() {
         emit(&support::program::example(name), "rust", &folder, &[]);
         must(&mut cargo(&folder, targets.path(), &["clippy", "--all-targets"]));
         must(&mut cargo(&folder, targets.path(), &["test"]));
-        let sources = ["lib", "model", "equations", "real"].map(|file| folder.join(format!("src/{file}.rs")));
-        for file in sources {
-            let text = fs::read_to_string(file).unwrap();
-            assert!(!text.contains("unsafe {") && !text.contains("std::"));
+        for (path, text) in package_sources(&folder) {
+            assert!(!text.contains("unsafe {") && !text.contains("std::"), "{path:?}");
         }
     }
 }
@@ -189,11 +203,10 @@ fn words_of_the_language_are_names_all_the_same_and_small_models_leave_nothing_u
             let (difference, place) = expected.difference(&rows).unwrap();
             assert!(difference <= 1e-9, "{word}: {difference:e} {place}");
         }
-        for source in ["model", "names", "signals"] {
-            let text = fs::read_to_string(folder.join(format!("src/{source}.rs"))).unwrap();
+        for (path, text) in package_sources(&folder) {
             assert!(
                 !text.contains("allow(unused") && !text.contains("allow(dead_code)"),
-                "{source}"
+                "{path:?}"
             );
         }
     }

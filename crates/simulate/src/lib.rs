@@ -37,7 +37,6 @@ pub use failure::{Blame, Failure, FailureKind};
 pub use inputs::expressions::Inputs;
 pub use inputs::signals::{Corner, Side, Signals};
 pub use inputs::table::{Table, TableReference, read_samples, read_table, table_reference};
-pub use loops::newton::{OVER_BENDS, ROUNDINGS};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
 pub use run::expected::state_scales;
 pub use run::scales::LEAST;

@@ -11,7 +11,8 @@ use lgm_kernels::program::Program;
 use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
 use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
-use lgm_simulate::{OVER_BENDS, Plan, state_scales, trial_sizes};
+use lgm_runtime::loops::OVER_BENDS;
+use lgm_simulate::{Plan, state_scales, trial_sizes};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -93,7 +94,7 @@ pub(crate) struct Subject<'a> {
 }
 
 /// The most parts of the way of a jump, as `lgm simulate` has them.
-pub(crate) const JUMP_PARTS: u64 = 20_000;
+pub(crate) const JUMP_PARTS: u64 = lgm_runtime::jump::PARTS as u64;
 
 /// How long a run is in seconds where the model does not say.
 pub(crate) const UNKNOWN_SPAN: f64 = 10.0;

@@ -8,7 +8,6 @@
 //! The library's residual is `F(x) = M (..) - k g(t, y)`, where y moves by `share` times what x moves, and where only `g` is not
 //! linear. So with `F` and `g` at one point the residual is known at all others.
 
-use crate::loops::newton::{OVER_BENDS, ROUNDINGS};
 use crate::motion::BEYOND;
 use crate::solvers::diffsol::{Equations, numbers, numbers_mut};
 use crate::solvers::implicit::Implicit;
@@ -16,6 +15,7 @@ use crate::solvers::implicit::Point;
 use crate::solvers::linear_factors::Balanced;
 use diffsol_la::error::LaError;
 use diffsol_la::{FaerContext, FaerSparseLU, FaerSparseMat, FaerVec, LinearOp, LinearSolver, Vector};
+use lgm_runtime::loops::{OVER_BENDS, ROUNDINGS};
 use std::cell::RefCell;
 
 type V = FaerVec<f64>;

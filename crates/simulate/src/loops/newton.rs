@@ -4,21 +4,13 @@ use crate::solvers::linear_factors::pattern;
 use crate::solvers::linear_factors::{Balanced, Factor, Singular};
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
 use lgm_numerics::newton::{LEAP, leave_rest};
-
-/// The most iterations on a loop.
-const ITERATIONS: usize = 50;
+use lgm_runtime::loops::{ITERATIONS, OVER_BENDS, ROUNDINGS};
 
 /// A correction that is more than this share of the one before is slow to vanish.
 const SLOW: f64 = 0.2;
 
-/// How many steps of an iteration may lead over a bend without being an improvement.
-pub const OVER_BENDS: usize = 12;
-
 /// Corrections below this many times what does not matter may be all that rounding leaves.
 pub const NEARLY: f64 = 1e4;
-
-/// Residuals below so many roundings of the terms that they sum are zero.
-pub const ROUNDINGS: f64 = 8.0;
 
 /// The shortest part of the way from a guess to a solution ([`Newton::approach`]), and the most parts.
 const SHORTEST_WAY: f64 = 1.0 / 256.0;

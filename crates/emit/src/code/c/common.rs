@@ -8,7 +8,7 @@ use crate::code::planned::{Planned, planned_within};
 use crate::code::subject::Subject;
 use crate::code::template::values;
 use lgm_kernels::LARGEST_TURN;
-use lgm_simulate::ROUNDINGS;
+use lgm_runtime::loops::ROUNDINGS;
 
 values! {
     pub(in crate::code) struct Common {

@@ -9,10 +9,7 @@ use crate::code::template::values;
 use lgm_kernels::SparseKernel;
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
-use lgm_simulate::OVER_BENDS;
-
-/// Halvings of each of Newton's steps at most.
-pub(super) const HALVINGS: u64 = 40;
+use lgm_runtime::loops::{HALVINGS, OVER_BENDS};
 
 values! {
     /// What solves the algebraic loops.

@@ -1,9 +1,9 @@
 //! What a step of fixed length takes.
 
-use super::loops::HALVINGS;
 use crate::code::functions;
 use crate::code::subject::{JUMP_PARTS, Subject};
 use crate::shortest;
+use lgm_runtime::loops::HALVINGS;
 use std::fmt::Write;
 
 /// How many operations a step of fixed length takes at most.
@@ -20,7 +20,7 @@ pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> S
             + of(subject.jacobians().residuals_by_unknowns.values.program())
             + factors
             + 2 * k * k
-            + HALVINGS * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);
+            + HALVINGS as u64 * (of(kernels.residuals.program()) + 2 * k * k + 4 * k);
         loops = iterations * iteration;
     }
     let slope = plain + loops;

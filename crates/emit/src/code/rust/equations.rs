@@ -1,56 +1,43 @@
-//! The functions of the module of equations, and the statements that call them.
+//! The functions of the module of equations, and the methods of the model's trait that call them.
 
 use super::dialect::Rust;
-use crate::code::corners::{CornerCalls, corner_calls};
 use crate::code::dialect::Array;
 use crate::code::functions::Functions;
 use crate::code::names::one_line;
 use crate::code::subject::{Named, Subject, labels};
-use crate::code::template::values;
 use lgm_kernels::Kernel;
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use std::fmt::Write;
 
-values! {
-    /// Calls of the functions that every model has.
-    pub(super) struct Calls {
-        derivatives_call: String,
-        outputs_call: String,
-        starts_call: String,
-        inputs_call: String,
-        direct_call: String,
-        jacobian_call: String,
-        residuals_call: String,
-        loop_matrix_call: String,
-        by_loop_call: String,
-        by_state_call: String,
-    }
-}
-
-/// The arguments of a call in the methods of the model; `own` is how the model itself is called.
-fn arguments(own: &str, out: &str) -> impl Fn(Array) -> String + use<> {
-    let (own, out) = (own.to_string(), out.to_string());
-    move |array| match array {
-        Array::Read(Space::Time) => "t".to_string(),
-        Array::Read(Space::Parameters) => format!("&{own}.p"),
-        Array::Read(Space::States) => "x".to_string(),
-        Array::Read(Space::Inputs) => "u".to_string(),
-        Array::Read(Space::Rates) => "du".to_string(),
-        Array::Read(Space::Unknowns) => format!("&{own}.w"),
-        Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
-        Array::Read(Space::Temporaries) => format!("&mut {own}.s"),
-        Array::Output => out.clone(),
-    }
-}
-
 /// Working memory.
 const MEMORY: Array = Array::Read(Space::Temporaries);
+
+/// What a point of evaluation has, under the names of the arrays.
+const POINT: [(Space, &str); 4] = [
+    (Space::Time, "t"),
+    (Space::States, "x"),
+    (Space::Inputs, "u"),
+    (Space::Rates, "du"),
+];
+
+/// What a method of the model's trait is given.
+#[derive(Clone, Copy)]
+enum Given {
+    /// A point, and the unknowns of the loops.
+    Point,
+    /// The time.
+    Time,
+    /// Nothing: it depends on parameters alone.
+    Nothing,
+}
 
 /// The functions of the module of equations.
 pub(super) struct Equations<'p> {
     functions: Functions<'static>,
     programs: Vec<&'p Program>,
+    methods: String,
+    reads_points: bool,
 }
 
 impl<'p> Equations<'p> {
@@ -58,61 +45,120 @@ impl<'p> Equations<'p> {
         Equations {
             functions: Functions::new(&Rust),
             programs: Vec::new(),
+            methods: String::new(),
+            reads_points: false,
         }
     }
 
-    /// Adds a function, and gives the statement that calls it; nothing where it computes nothing.
-    pub(super) fn add(
+    /// Adds a function, and the method that calls it with an array of results; no method if the function computes nothing.
+    fn add(
         &mut self,
-        name: &str,
+        (name, given, out): (&str, Given, &str),
         kernel: &'p Kernel,
-        (own, out): (&str, &str),
         remark: &dyn Fn(u32) -> Option<String>,
-    ) -> String {
+    ) {
         self.functions.add(name, kernel.program(), remark);
         self.programs.push(kernel.program());
-        self.call(name, own, out)
+        let call = self.call(name, "self", "out");
+        if call.is_empty() {
+            return;
+        }
+        let takes = |space: Space| self.functions.takes(name).contains(&Array::Read(space));
+        let unread = |space: Space| if takes(space) { "" } else { "_" };
+        let read: Vec<&str> = POINT.iter().filter(|part| takes(part.0)).map(|part| part.1).collect();
+        let (arguments, opened) = match given {
+            Given::Point => {
+                let unread_point = if read.is_empty() { "_" } else { "" };
+                let rest = if read.len() < POINT.len() { ", .." } else { "" };
+                self.reads_points = true;
+                (
+                    format!(
+                        "{unread_point}at: At<'_, Self>, {}w: &[T; UNKNOWNS], ",
+                        unread(Space::Unknowns)
+                    ),
+                    match read.is_empty() {
+                        true => String::new(),
+                        false => format!("        let At {{ {}{rest} }} = at;\n", read.join(", ")),
+                    },
+                )
+            }
+            Given::Time => (format!("{}t: T, ", unread(Space::Time)), String::new()),
+            Given::Nothing => (String::new(), String::new()),
+        };
+        let _ = write!(
+            self.methods,
+            "\n    fn {name}(&mut self, {arguments}out: &mut {out}) {{\n{opened}        {call}\n    }}\n"
+        );
     }
 
     fn call(&self, name: &str, own: &str, out: &str) -> String {
-        let call = self.functions.call(name, &arguments(own, out));
+        let arguments = |array| match array {
+            Array::Read(Space::Time) => "t".to_string(),
+            Array::Read(Space::Parameters) => format!("&{own}.p"),
+            Array::Read(Space::States) => "x".to_string(),
+            Array::Read(Space::Inputs) => "u".to_string(),
+            Array::Read(Space::Rates) => "du".to_string(),
+            Array::Read(Space::Unknowns) => "w".to_string(),
+            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
+            Array::Read(Space::Temporaries) => format!("&mut {own}.s"),
+            Array::Output => out.to_string(),
+        };
+        let call = self.functions.call(name, &arguments);
         match call.is_empty() {
             true => call,
             false => format!("crate::equations::{call}"),
         }
     }
 
-    /// The functions that every model has, and the calls of them.
-    pub(super) fn add_kernels(&mut self, subject: &'p Subject<'_>) -> Calls {
+    /// The functions of right sides, outputs, starts, signals and loops.
+    pub(super) fn add_kernels(&mut self, subject: &'p Subject<'_>) {
         let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
         let none = |_: u32| None;
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
-        let derivatives_call = self.add("derivatives", &kernels.derivatives, ("self", "dx"), &states);
-        let outputs_call = self.add("outputs", &kernels.outputs, ("self", "y"), &outputs);
-        let starts_call = self.add("starts", &kernels.starts, ("model", "&mut x"), &none);
-        let mut add = |name: &str, kernel: &'p Kernel, out: &str| self.add(name, kernel, ("self", out), &none);
-        let by_unknowns = &jacobians.rates_by_unknowns.values;
-        let by_states = &jacobians.residuals_by_states.values;
-        Calls {
-            derivatives_call,
-            outputs_call,
-            starts_call,
-            inputs_call: add("inputs", &kernels.inputs, "&mut both"),
-            direct_call: add("jacobian", &jacobians.rates_by_states.values, "&mut direct"),
-            residuals_call: add("residuals", &kernels.residuals, "&mut step"),
-            loop_matrix_call: add("loop_matrix", &jacobians.residuals_by_unknowns.values, "&mut entries"),
-            by_loop_call: add("by_unknowns", by_unknowns, "&mut by_loop"),
-            by_state_call: add("residuals_by_states", by_states, "&mut by_state"),
-            jacobian_call: self.call("jacobian", "self", "entries"),
+        let at = Given::Point;
+        self.add(("derivatives", at, "[T; STATES]"), &kernels.derivatives, &states);
+        self.add(("outputs", at, "[T; OUTPUTS]"), &kernels.outputs, &outputs);
+        self.add(("starts", Given::Nothing, "[T; STATES]"), &kernels.starts, &none);
+        if let Some(kernel) = &subject.constraints {
+            self.add(("constraints", Given::Nothing, "Self::Constraints"), kernel, &none);
+        }
+        self.add(("inputs", Given::Time, "[T; 2 * INPUTS]"), &kernels.inputs, &none);
+        let direct = &jacobians.rates_by_states.values;
+        if subject.unknowns() == 0 {
+            self.add(("jacobian", at, "[T; JACOBIAN_ENTRIES]"), direct, &none);
+            return;
+        }
+        self.add(("residuals", at, "[T; UNKNOWNS]"), &kernels.residuals, &none);
+        for (name, out, sparse) in [
+            ("loop_matrix", "Self::LoopMatrix", &jacobians.residuals_by_unknowns),
+            ("direct", "Self::Direct", &jacobians.rates_by_states),
+            ("by_unknowns", "Self::ByUnknowns", &jacobians.rates_by_unknowns),
+            ("by_states", "Self::ByStates", &jacobians.residuals_by_states),
+        ] {
+            self.add((name, at, out), &sparse.values, &none);
         }
     }
 
-    /// What says where something happens.
-    pub(super) fn add_corners(&mut self, subject: &'p Subject<'_>) -> CornerCalls {
-        corner_calls(subject, |name, kernel, out| {
-            self.add(name, kernel, ("self", &format!("&mut {out}")), &|_| None)
-        })
+    /// The functions of corners, conditions and oscillations.
+    pub(super) fn add_corners(&mut self, subject: &'p Subject<'_>) {
+        let corners = &subject.corners;
+        let none = |_: u32| None;
+        self.add(
+            ("instants", Given::Nothing, "Self::Instants"),
+            corners.instants(),
+            &none,
+        );
+        self.add(("switches", Given::Time, "Self::Switches"), corners.switches(), &none);
+        // Unless something asks how fast anything oscillates.
+        if subject.needs_fastest() {
+            self.add(("phases", Given::Time, "Self::Phases"), corners.phases(), &none);
+        }
+        self.add(
+            ("crossings", Given::Point, "Self::Crossings"),
+            corners.crossings(),
+            &none,
+        );
     }
 
     /// The lines for parameters that follow from others.
@@ -121,7 +167,9 @@ impl<'p> Equations<'p> {
         for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
             let name = format!("derived_{}", order + 1);
             let remark = subject.entries().nth(*position).map(|entry| one_line(&entry.name));
-            let call = self.add(&name, kernel, ("model", "&mut value"), &|_| remark.clone());
+            self.functions.add(&name, kernel.program(), &|_| remark.clone());
+            self.programs.push(kernel.program());
+            let call = self.call(&name, "model", "&mut value");
             let _ = write!(
                 lines,
                 "        if model.p[{position}].is_nan() {{\n            let mut value = [zero; 1];\n            {call}\n            \
@@ -129,11 +177,6 @@ impl<'p> Equations<'p> {
             );
         }
         lines
-    }
-
-    /// Whether a function takes working memory.
-    pub(super) fn takes_memory(&self, name: &str) -> bool {
-        self.functions.takes(name).contains(&MEMORY)
     }
 
     /// The sizes of arrays that the functions name in their arguments.
@@ -150,8 +193,16 @@ impl<'p> Equations<'p> {
         named.map(|size| size.0).collect()
     }
 
-    /// How much working memory the functions take at most, and all of them.
-    pub(super) fn finish(self) -> (usize, String) {
-        (Subject::scratch(&self.programs), self.functions.finish())
+    /// What the trait of the model is written with.
+    pub(super) fn imports(&self) -> &'static str {
+        match self.reads_points {
+            true => "At, Features, LoopTables, Pattern, Patterns, StateTables, System",
+            false => "Features, LoopTables, Pattern, Patterns, StateTables, System",
+        }
+    }
+
+    /// How much working memory the functions take at most, all of them, and the methods that call them.
+    pub(super) fn finish(self) -> (usize, String, String) {
+        (Subject::scratch(&self.programs), self.functions.finish(), self.methods)
     }
 }

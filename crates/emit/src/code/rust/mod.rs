@@ -3,52 +3,38 @@
 mod dialect;
 mod equations;
 
-use super::corners::{CornerCalls, integers};
+use super::corners::integers;
 use super::functions::wrapped;
 use super::planned::{Planned, entry_literals, literals, planned};
-use super::subject::{
-    Constraints, Named, ReadmeTables, Subject, bracketed, bracketed_guesses, names, parameter_remark, readme_tables,
-};
+use super::subject::{Named, ReadmeTables, Subject, bracketed, names, parameter_remark, readme_tables};
 use super::template::{Template, template, values};
 use super::{
     Package,
     names::{legal, one_line},
 };
 use dialect::{RULES, literal};
-use equations::{Calls, Equations};
-use lgm_kernels::LARGEST_TURN;
-use std::f64::consts::TAU;
+use equations::Equations;
 use std::fmt::Write;
 
+// What looks at oscillations of time does so as closely in emitted code as here.
+const _: () = assert!(lgm_runtime::signals::LARGEST_TURN == lgm_kernels::LARGEST_TURN);
+
 /// The files that know no more than all do.
-const PLAIN: [Template<Common>; 6] = [
+const PLAIN: [Template<Common>; 3] = [
     template!("Cargo.toml", "Cargo.toml.txt"),
     template!("src/lib.rs", "lib.rs.txt"),
-    template!("src/real.rs", "real.rs.txt"),
-    template!("src/rk4.rs", "rk4.rs.txt"),
-    template!("src/dopri5.rs", "dopri5.rs.txt"),
     template!("examples/simulate.rs", "simulate.rs.txt"),
 ];
 
 /// The files of the equations.
-const MODEL: [Template<Model>; 3] = [
+const MODEL: [Template<Model>; 2] = [
     template!("src/equations.rs", "equations.rs.txt"),
     template!("src/model.rs", "model.rs.txt"),
-    template!("src/signals.rs", "signals.rs.txt"),
 ];
 
 const NAMES: Template<Listed> = template!("src/names.rs", "names.rs.txt");
 
 const README: Template<Readme> = template!("README.md", "README.md");
-
-/// What follows the branch of solutions of algebraic loops.
-const BRANCH: Template<Common> = template!("src/branch.rs", "branch.rs.txt");
-
-/// What ends steps at bends of laws.
-const BENDS: Template<Common> = template!("src/bends.rs", "bends.rs.txt");
-
-/// What steps of inputs do to states where that depends on the point.
-const JUMP: Template<Common> = template!("src/jump.rs", "jump.rs.txt");
 
 values! {
     /// What all files know.
@@ -60,42 +46,50 @@ values! {
         model: String,
         package: String,
         library: String,
-        settled_unknowns: String,
-        stored_unknowns: String,
-        state_kinds: String,
-        state_scales: String,
-        start_given: String,
+        runtime_modules: String,
     }
 }
 
 values! {
     struct Model {
         ..common: Common;
-        ..calls: Calls;
-        ..corner_calls: CornerCalls;
         ..matrices: Matrices;
-        ?constraints: Constraints;
+        ..tables: Tables;
         state_indices: String,
         input_indices: String,
         output_indices: String,
         parameter_members: String,
         default_lines: String,
         parameter_lines: String,
-        measures: bool,
-        corners: bool,
-        largest_turn: String,
-        guesses: String,
         model_mut: &'static str,
-        x_mut: &'static str,
-        both_mut: &'static str,
-        direct_mut: &'static str,
-        by_loop_mut: &'static str,
-        by_state_mut: &'static str,
-        loop_matrix_mut: &'static str,
         uses_scratch: bool,
         scratch: usize,
         model_imports: String,
+        system_imports: &'static str,
         programs: String,
+        methods: String,
+    }
+}
+
+values! {
+    /// What is known of states, unknowns and conditions.
+    struct Tables {
+        constraints: usize,
+        instants: usize,
+        switches: usize,
+        phases: usize,
+        crossings: usize,
+        conditions: usize,
+        bend_count: usize,
+        jumping: String,
+        bending: String,
+        bounds_steps: bool,
+        guesses: String,
+        settled_unknowns: String,
+        stored_unknowns: String,
+        state_kinds: String,
+        state_scales: String,
+        start_given: String,
     }
 }
 
@@ -151,14 +145,11 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let listed = listed(subject, texts.cases.clone());
     let model = model(subject, texts, common.clone());
     let mut package = Package::default();
-    let further = [
-        (&BRANCH, subject.has_branches()),
-        (&BENDS, !subject.bending.is_empty()),
-        (&JUMP, subject.jumps()),
-    ];
-    let further = further.iter().filter(|part| part.1).map(|part| part.0);
-    for template in PLAIN.iter().chain(further) {
+    for template in &PLAIN {
         package.add(template.path(&common), template.text(&common));
+    }
+    for (module, text) in lgm_runtime::SOURCES {
+        package.add(format!("src/runtime/{module}.rs"), text);
     }
     for template in &MODEL {
         package.add(template.path(&model), template.text(&model));
@@ -195,17 +186,6 @@ fn crate_name(model: &str) -> String {
 fn common(subject: &Subject<'_>) -> Common {
     let system = subject.system;
     let library = crate_name(&system.model);
-    let settled = subject.settled_unknowns();
-    let settled: Vec<String> = settled.map(|is_settled| is_settled.to_string()).collect();
-    let stored: Vec<String> = subject
-        .stored_unknowns()
-        .map(|is_stored| is_stored.to_string())
-        .collect();
-    let given: Vec<String> = system
-        .states
-        .iter()
-        .map(|state| state.start_given.to_string())
-        .collect();
     Common {
         planned: planned(subject, literal, &literal(0.0)),
         title: format!("`{}`: state equations.", one_line(&system.model)),
@@ -214,11 +194,45 @@ fn common(subject: &Subject<'_>) -> Common {
         model: one_line(&system.model),
         package: library.replace('_', "-"),
         library,
-        settled_unknowns: wrapped(&settled),
-        stored_unknowns: wrapped(&stored),
+        runtime_modules: lgm_runtime::SOURCES
+            .iter()
+            .fold(String::new(), |mut text, (module, _)| {
+                let _ = writeln!(text, "    pub mod {module};");
+                text
+            }),
+    }
+}
+
+fn tables(subject: &Subject<'_>) -> Tables {
+    let flags = |flags: &mut dyn Iterator<Item = bool>| {
+        let flags: Vec<String> = flags.map(|flag| flag.to_string()).collect();
+        wrapped(&flags)
+    };
+    let corners = &subject.corners;
+    let guesses = subject
+        .guesses()
+        .map(|list| format!("&[{}]", wrapped(&literals(&list, literal))));
+    Tables {
+        constraints: 2 * subject.system.start_constraints.len(),
+        instants: corners.instants().outputs(),
+        switches: corners.switches().outputs(),
+        phases: if subject.needs_fastest() {
+            corners.phases().outputs()
+        } else {
+            0
+        },
+        crossings: corners.crossings().outputs(),
+        conditions: subject.jumping.len(),
+        bend_count: subject.bending.len(),
+        jumping: integers(&subject.jumping),
+        bending: integers(&subject.bending),
+        bounds_steps: subject.bounds_steps(),
+        guesses: guesses.join(", "),
+        settled_unknowns: flags(&mut subject.settled_unknowns()),
+        stored_unknowns: flags(&mut subject.stored_unknowns()),
         state_kinds: integers(&subject.kinds()),
-        state_scales: literals(subject.scales(), literal).join(", "),
-        start_given: wrapped(&given),
+        state_scales: wrapped(&literals(subject.scales(), literal)),
+        start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
     }
 }
 
@@ -339,7 +353,10 @@ fn matrices(subject: &Subject<'_>) -> Matrices {
     let [loop_rows, direct_rows, by_loop_rows, by_state_rows] = all.map(|kernel| integers(&kernel.row_starts));
     let [loop_columns, direct_columns, by_loop_columns, by_state_columns] =
         all.map(|kernel| integers(&kernel.columns_of));
-    let [loop_count, direct_count, by_loop_count, by_state_count] = all.map(|kernel| kernel.stored());
+    // Without loops the derivatives by the states are the Jacobian itself.
+    let has_loops = subject.unknowns() > 0;
+    let counts = all.map(|kernel| if has_loops { kernel.stored() } else { 0 });
+    let [loop_count, direct_count, by_loop_count, by_state_count] = counts;
     Matrices {
         entries: columns.len(),
         jacobian_rows: integers(&rows),
@@ -361,44 +378,28 @@ fn matrices(subject: &Subject<'_>) -> Matrices {
 
 fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model {
     let mut equations = Equations::new();
-    let calls = equations.add_kernels(subject);
-    let corner_calls = equations.add_corners(subject);
-    let constraints = subject.constraints.as_ref().map(|kernel| Constraints {
-        constraint_count: subject.system.start_constraints.len(),
-        constraints_call: equations.add("starts_of_dependents", kernel, ("model", "&mut pairs"), &|_| None),
-    });
+    equations.add_kernels(subject);
+    equations.add_corners(subject);
     let parameter_lines = texts.lines + &equations.add_derived(subject);
-    let sizes = equations.sizes();
-    let takes_memory = equations.takes_memory("starts");
-    let (scratch, programs) = equations.finish();
-    // What nothing is written to is not mutable.
-    let mutable = |is_written: bool| if is_written { "mut " } else { "" };
+    let (sizes, system_imports) = (equations.sizes(), equations.imports());
+    let (scratch, programs, methods) = equations.finish();
     Model {
-        constraints,
         state_indices: indices(&subject.states),
         input_indices: indices(&subject.inputs),
         output_indices: indices(&subject.outputs),
         parameter_members: texts.members,
         default_lines: texts.defaults,
-        corners: corner_calls.instants + corner_calls.switches > 0,
-        largest_turn: format!("{} * core::f64::consts::TAU", literal(LARGEST_TURN / TAU)),
-        measures: subject.jumps() || subject.unknowns() > 0,
-        guesses: bracketed_guesses(subject, literal),
-        model_mut: mutable(!parameter_lines.is_empty() || takes_memory),
-        x_mut: mutable(!calls.starts_call.is_empty()),
-        both_mut: mutable(!calls.inputs_call.is_empty()),
-        direct_mut: mutable(!calls.direct_call.is_empty()),
-        by_loop_mut: mutable(!calls.by_loop_call.is_empty()),
-        by_state_mut: mutable(!calls.by_state_call.is_empty()),
-        loop_matrix_mut: mutable(!calls.loop_matrix_call.is_empty()),
+        // What nothing is written to is not mutable.
+        model_mut: if parameter_lines.is_empty() { "" } else { "mut " },
         parameter_lines,
         uses_scratch: sizes.contains(&"SCRATCH"),
         scratch,
         model_imports: sizes.join(", "),
+        system_imports,
         programs,
+        methods,
         matrices: matrices(subject),
+        tables: tables(subject),
         common,
-        calls,
-        corner_calls,
     }
 }

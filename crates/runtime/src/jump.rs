@@ -7,12 +7,12 @@
 //! Conserved charges and momenta determine the states at its end, whichever way the inputs take; so it is gone a second time along
 //! another one, and where the two end apart, the steps do not say where the states come to.
 
-use crate::dopri5::Dopri5;
-@if loops@
-use crate::model::GUESSES;
-@end@
-use crate::model::{Fault, Model, INPUTS, STATES, UNKNOWNS};
-use crate::real::Real;
+use super::array::Array;
+use super::dopri5::Dopri5;
+use super::loops::{least, zeros};
+use super::model::Model;
+use super::real::Real;
+use super::system::{At, Fault, System};
 
 /// How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones.
 const RATES: [f64; 3] = [1.180_591_620_717_411_3e21, 3.435_973_836_8e10, 1.0];
@@ -30,12 +30,11 @@ const FINER: f64 = 1e-2;
 const OF_KIND: f64 = 1e-9;
 /// So many differences of slopes that rounding makes are allowed of a state.
 const NOISE: f64 = 100.0;
-/// The first part of the way, the shortest, and the most there are.
+/// The first part of the way, and the shortest.
 const FIRST: f64 = 1.0 / 64.0;
 const SHORTEST: f64 = 1e-14;
-const PARTS: usize = @jump_parts@;
-/// States of one kind have the same number.
-const KINDS: [usize; STATES] = [@state_kinds@];
+/// The most parts of the way.
+pub const PARTS: usize = 20_000;
 
 /// Why the states after steps are not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,46 +49,48 @@ pub enum Lost<T> {
 
 /// Steps of inputs at an instant.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps<T> {
+pub struct Steps<S: System> {
     /// When the inputs step.
-    pub t: T,
+    pub t: S::Real,
     /// Whether the run begins there: the loops were not solved before the steps.
     pub is_start: bool,
     /// The inputs before.
-    pub before: [T; INPUTS],
+    pub before: S::Inputs,
     /// What each of them grows by.
-    pub steps: [T; INPUTS],
+    pub steps: S::Inputs,
 }
 
 /// The states after steps of inputs in a run with a relative tolerance. The loops are left solved there.
-pub fn after<T: Real>(
-    model: &mut Model<T>,
-    steps: &Steps<T>,
-    rtol: T,
-    x: &[T; STATES],
-) -> Result<[T; STATES], Lost<T>> {
-    model.solve_exactly(true);
+pub fn after<S: System>(
+    model: &mut Model<S>,
+    steps: &Steps<S>,
+    rtol: S::Real,
+    x: &S::States,
+) -> Result<S::States, Lost<S::Real>> {
+    model.loops.solve_exactly(true);
     let ends = both_ends(model, steps, rtol, x);
-    model.solve_exactly(false);
+    model.loops.solve_exactly(false);
     ends
 }
 
-fn both_ends<T: Real>(
-    model: &mut Model<T>,
-    steps: &Steps<T>,
-    rtol: T,
-    x: &[T; STATES],
-) -> Result<[T; STATES], Lost<T>> {
-    let begun = if steps.is_start { None } else { model.solution() };
-    let coarsest = 1e-11_f64.max(80.0 * T::EPSILON);
-    let tolerance = (T::c(FINER) * rtol).maximum(T::c(1e-13_f64.max(16.0 * T::EPSILON))).minimum(T::c(coarsest));
+fn both_ends<S: System>(
+    model: &mut Model<S>,
+    steps: &Steps<S>,
+    rtol: S::Real,
+    x: &S::States,
+) -> Result<S::States, Lost<S::Real>> {
+    let begun = if steps.is_start { None } else { model.loops.solution() };
+    let coarsest = 1e-11_f64.max(80.0 * S::Real::EPSILON);
+    let tolerance = (S::Real::c(FINER) * rtol)
+        .maximum(S::Real::c(1e-13_f64.max(16.0 * S::Real::EPSILON)))
+        .minimum(S::Real::c(coarsest));
     // The ends are the same within so many tolerances.
-    let same = T::c(1e-7_f64.max(1e4 * T::EPSILON) / coarsest);
+    let same = S::Real::c(1e-7_f64.max(1e4 * S::Real::EPSILON) / coarsest);
     let other = Way::new(model, steps, true, tolerance, x).go(begun, x)?;
     let mut way = Way::new(model, steps, false, tolerance, x);
     let found = way.go(begun, x)?;
     let largest = way.largest();
-    for at in 0..STATES {
+    for at in 0..S::States::LENGTH {
         let is_same = (found[at] - other[at]).abs() <= same * way.allowed(&largest, at, way.added[at]);
         if !is_same {
             return Err(Lost::Open(at, found[at], other[at]));
@@ -114,74 +115,71 @@ impl<T: Real> Slopes<T> {
 }
 
 /// One way from before the steps to after them.
-struct Way<'a, T> {
-    model: &'a mut Model<T>,
-    steps: &'a Steps<T>,
+struct Way<'a, S: System> {
+    model: &'a mut Model<S>,
+    steps: &'a Steps<S>,
     /// Whether some inputs are ahead of the others.
     is_bent: bool,
-    tolerance: T,
-    /// The inputs that step, by their places among those.
-    order: [usize; INPUTS],
+    tolerance: S::Real,
     /// The largest that was seen of each state and of its way.
-    sizes: [T; STATES],
+    sizes: S::States,
     /// By how much rounding may make the slope of each state wrong in the part that is tried, and what that has added to it so far.
-    noise: [T; STATES],
-    added: [T; STATES],
+    noise: S::States,
+    added: S::States,
     /// The unknowns of the loops with each of the rates, and without any.
-    unknowns: [[T; UNKNOWNS]; 4],
+    unknowns: [S::Unknowns; 4],
     /// The rate that is used, as a place among those that there are.
     rate: usize,
     /// Why the last slope was not found.
-    lost: Lost<T>,
+    lost: Lost<S::Real>,
 }
 
-impl<'a, T: Real> Way<'a, T> {
-    fn new(model: &'a mut Model<T>, steps: &'a Steps<T>, is_bent: bool, tolerance: T, x: &[T; STATES]) -> Way<'a, T> {
-        let zero = T::c(0.0);
-        let (mut order, mut stepping) = ([0; INPUTS], 0);
-        for (order, step) in order.iter_mut().zip(&steps.steps) {
-            stepping += usize::from(*step != zero);
-            *order = stepping;
-        }
+impl<'a, S: System> Way<'a, S> {
+    fn new(
+        model: &'a mut Model<S>,
+        steps: &'a Steps<S>,
+        is_bent: bool,
+        tolerance: S::Real,
+        x: &S::States,
+    ) -> Way<'a, S> {
         Way {
             model,
             steps,
             is_bent,
             tolerance,
-            order,
-            sizes: x.map(T::abs),
-            noise: [zero; STATES],
-            added: [zero; STATES],
-            unknowns: [[zero; UNKNOWNS]; 4],
+            sizes: S::States::of(|at| x[at].abs()),
+            noise: zeros(),
+            added: zeros(),
+            unknowns: [zeros(); 4],
             rate: 0,
             lost: Lost::NoWay,
         }
     }
 
     /// Goes the whole way.
-    fn go(&mut self, begun: Option<[T; UNKNOWNS]>, x: &[T; STATES]) -> Result<[T; STATES], Lost<T>> {
-        let one = T::c(1.0);
-        let mut way = Dopri5::at(T::c(0.0), x);
+    fn go(&mut self, begun: Option<S::Unknowns>, x: &S::States) -> Result<S::States, Lost<S::Real>> {
+        let one = S::Real::c(1.0);
+        let mut way = Dopri5::at(S::Real::c(0.0), x);
         way.slope[0] = self.first(begun, x)?;
-        let mut length = T::c(FIRST);
+        let mut length = S::Real::c(FIRST);
         for _ in 0..PARTS {
             let left = one - way.t;
             let is_last = length >= left;
             length = length.minimum(left);
             let known = (self.unknowns, self.sizes);
-            self.noise = [T::c(0.0); STATES];
+            self.noise = zeros();
             self.lost = Lost::NoWay;
             let end = way.t + length;
             let made = way.stages(&mut |share, x, dx| self.slope(share, x, dx), length, end);
             let excess = match made {
                 Ok(trial) => self.excess(&way, length, &trial),
                 Err(_) if self.lost != Lost::NoWay => return Err(self.lost),
-                Err(_) => T::c(f64::INFINITY),
+                Err(_) => S::Real::c(f64::INFINITY),
             };
             match made {
                 Ok(trial) if excess <= one => {
                     (way.t, way.x, way.slope[0]) = (if is_last { one } else { end }, trial, way.slope[6]);
-                    for (added, noise) in self.added.iter_mut().zip(&self.noise) {
+                    for (added, noise) in self.added.entries_mut().zip(self.noise.entries()) {
                         *added = *added + length * *noise;
                     }
                     self.still(way.t, &trial);
@@ -192,12 +190,12 @@ impl<'a, T: Real> Way<'a, T> {
                 _ => (self.unknowns, self.sizes) = known,
             }
             let factor = if excess.is_finite() {
-                T::c(0.9) * excess.maximum(T::c(1e-10)).powf(T::c(-0.2))
+                S::Real::c(0.9) * excess.maximum(S::Real::c(1e-10)).powf(S::Real::c(-0.2))
             } else {
-                T::c(0.0)
+                S::Real::c(0.0)
             };
-            length = length * factor.maximum(T::c(0.1)).minimum(T::c(4.0));
-            if length < T::c(SHORTEST) * way.t.maximum(T::c(T::EPSILON)) {
+            length = length * factor.maximum(S::Real::c(0.1)).minimum(S::Real::c(4.0));
+            if length < S::Real::c(SHORTEST) * way.t.maximum(S::Real::c(S::Real::EPSILON)) {
                 break;
             }
         }
@@ -206,23 +204,18 @@ impl<'a, T: Real> Way<'a, T> {
 
     /// The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the
     /// unknowns of the loops are near 0 rather than where they are after the steps.
-    fn first(&mut self, begun: Option<[T; UNKNOWNS]>, x: &[T; STATES]) -> Result<[T; STATES], Lost<T>> {
+    fn first(&mut self, begun: Option<S::Unknowns>, x: &S::States) -> Result<S::States, Lost<S::Real>> {
         let mut lost = Lost::NoWay;
         for rate in 0..RATES.len() {
-@if loops@
-            let guesses = GUESSES.map(|guess| begun.unwrap_or(guess.map(T::c)));
-            let count = if begun.is_some() { 1 } else { guesses.len() };
-            for guess in &guesses[..count] {
-                self.unknowns = [*guess; 4];
-@else@
-            let _ = begun;
-            {
-@end@
+            let guesses = S::LOOPS.guesses;
+            let is_one = begun.is_some() || S::Unknowns::LENGTH == 0;
+            for guess in &guesses[..if is_one { 1 } else { guesses.len() }] {
+                self.unknowns = [begun.unwrap_or(S::Unknowns::of(|at| S::Real::c(guess[at]))); 4];
                 self.rate = rate;
                 self.lost = Lost::NoWay;
-                self.still(T::c(0.0), x);
-                let mut slope = [T::c(0.0); STATES];
-                let found = self.slope(T::c(0.0), x, &mut slope);
+                self.still(S::Real::c(0.0), x);
+                let mut slope = zeros();
+                let found = self.slope(S::Real::c(0.0), x, &mut slope);
                 if found.is_ok() {
                     return Ok(slope);
                 }
@@ -235,46 +228,48 @@ impl<'a, T: Real> Way<'a, T> {
     }
 
     /// The error of a part of the way, in units of what is allowed.
-    fn excess(&mut self, way: &Dopri5<T>, length: T, trial: &[T; STATES]) -> T {
-        for at in 0..STATES {
+    fn excess(&mut self, way: &Dopri5<S::States>, length: S::Real, trial: &S::States) -> S::Real {
+        for at in 0..S::States::LENGTH {
             self.sizes[at] = self.sizes[at].maximum(trial[at].abs());
             for slope in &way.slope {
                 self.sizes[at] = self.sizes[at].maximum((length * slope[at]).abs());
             }
         }
         let largest = self.largest();
-        let mut excess = T::c(0.0);
+        let mut excess = S::Real::c(0.0);
         // What rounding makes of a slope adds to the state in proportion to the length of the part.
-        for at in 0..STATES {
+        for at in 0..S::States::LENGTH {
             excess = excess.maximum(way.difference(length, at) / self.allowed(&largest, at, length * self.noise[at]));
         }
         excess
     }
 
     /// The largest of each kind that was seen.
-    fn largest(&self) -> [T; STATES] {
-        let mut largest = [T::c(0.0); STATES];
-        for (kind, size) in KINDS.iter().zip(&self.sizes) {
+    fn largest(&self) -> S::States {
+        let mut largest = zeros::<S::States>();
+        for (kind, size) in S::STATES.kinds.iter().zip(self.sizes.entries()) {
             largest[*kind] = largest[*kind].maximum(*size);
         }
         largest
     }
 
     /// What is allowed of the error of a state to which rounding may add so much.
-    fn allowed(&self, largest: &[T; STATES], at: usize, noise: T) -> T {
-        let size = self.sizes[at].maximum(T::c(OF_KIND) * largest[KINDS[at]]);
-        self.tolerance * size + T::c(NOISE) * noise + crate::model::least()
+    fn allowed(&self, largest: &S::States, at: usize, noise: S::Real) -> S::Real {
+        let size = self.sizes[at].maximum(S::Real::c(OF_KIND) * largest[S::STATES.kinds[at]]);
+        self.tolerance * size + S::Real::c(NOISE) * noise + least()
     }
 
     /// The inputs at a share of the way, and their rates along it. On a bent one, every other input is ahead.
-    fn inputs(&self, share: T) -> ([T; INPUTS], [T; INPUTS]) {
-        let (half, one) = (T::c(0.5), T::c(1.0));
-        let (mut inputs, mut rates) = (self.steps.before, [T::c(0.0); INPUTS]);
-        for at in 0..INPUTS {
-            let (done, rate) = match (self.is_bent, self.order[at] % 2) {
+    fn inputs(&self, share: S::Real) -> (S::Inputs, S::Inputs) {
+        let (half, one) = (S::Real::c(0.5), S::Real::c(1.0));
+        let (mut inputs, mut rates) = (self.steps.before, zeros::<S::Inputs>());
+        let mut stepping = 0;
+        for at in 0..S::Inputs::LENGTH {
+            stepping += usize::from(self.steps.steps[at] != S::Real::c(0.0));
+            let (done, rate) = match (self.is_bent, stepping % 2) {
                 (false, _) => (share, one),
                 (true, 0) => (half * (share + share * share), half + share),
-                (true, _) => (half * share * (T::c(3.0) - share), T::c(1.5) - share),
+                (true, _) => (half * share * (S::Real::c(3.0) - share), S::Real::c(1.5) - share),
             };
             inputs[at] = inputs[at] + done * self.steps.steps[at];
             rates[at] = rate * self.steps.steps[at];
@@ -283,41 +278,44 @@ impl<'a, T: Real> Way<'a, T> {
     }
 
     /// What the states grow by for the share of the way.
-    fn slope(&mut self, share: T, x: &[T; STATES], dx: &mut [T; STATES]) -> Result<(), Fault> {
+    fn slope(&mut self, share: S::Real, x: &S::States, dx: &mut S::States) -> Result<(), Fault> {
         let (u, du) = self.inputs(share);
-        let rate = T::c(RATES[self.rate]);
-        let faster = T::c(FASTER);
+        let rate = S::Real::c(RATES[self.rate]);
+        let faster = S::Real::c(FASTER);
         let factors = [rate, faster * rate, faster * faster * rate];
-        let mut right = [[T::c(0.0); STATES]; 3];
+        let mut right = [zeros(); 3];
         for with in 0..3 {
-            let du = du.map(|du| factors[with] * du);
-            self.model.rates_near(&mut self.unknowns[with], (self.steps.t, x, &u, &du), &mut right[with])?;
+            let du = S::Inputs::of(|at| factors[with] * du[at]);
+            let (t, u, du) = (self.steps.t, &u, &du);
+            let unknowns = &mut self.unknowns[with];
+            self.model.rates_near(unknowns, At { t, x, u, du }, &mut right[with])?;
         }
-        let mut slopes = [Slopes { slow: rate, fast: rate, rounding: rate }; STATES];
-        for (at, slopes) in slopes.iter_mut().enumerate() {
-            slopes.slow = (right[1][at] - right[0][at]) / (factors[1] - factors[0]);
-            slopes.fast = (right[2][at] - right[1][at]) / (factors[2] - factors[1]);
-            slopes.rounding = T::c(T::EPSILON) * right[2][at].abs() / factors[1];
-        }
-        self.limit(&slopes, dx)
+        let slopes = |at: usize| Slopes {
+            slow: (right[1][at] - right[0][at]) / (factors[1] - factors[0]),
+            fast: (right[2][at] - right[1][at]) / (factors[2] - factors[1]),
+            rounding: S::Real::c(S::Real::EPSILON) * right[2][at].abs() / factors[1],
+        };
+        self.limit(slopes, dx)
     }
 
-    fn lose(&mut self, why: Lost<T>) -> Result<(), Fault> {
+    fn lose(&mut self, why: Lost<S::Real>) -> Result<(), Fault> {
         self.lost = why;
         Err(Fault::JumpNotKnown)
     }
 
     /// The limits of slopes, of each of which two are known.
-    fn limit(&mut self, slopes: &[Slopes<T>; STATES], dx: &mut [T; STATES]) -> Result<(), Fault> {
-        let zero = T::c(0.0);
+    fn limit(&mut self, slopes: impl Fn(usize) -> Slopes<S::Real>, dx: &mut S::States) -> Result<(), Fault> {
+        let zero = S::Real::c(0.0);
         let mut largest = self.largest();
-        for (kind, slopes) in KINDS.iter().zip(slopes) {
+        for (at, kind) in S::STATES.kinds.iter().enumerate() {
+            let slopes = slopes(at);
             if slopes.is_proportional() {
                 largest[*kind] = largest[*kind].maximum(slopes.fast.abs());
             }
         }
-        let most = largest.iter().fold(zero, |most, size| most.maximum(*size));
-        for (at, slopes) in slopes.iter().enumerate() {
+        let most = largest.entries().fold(zero, |most, size| most.maximum(*size));
+        for at in 0..S::States::LENGTH {
+            let slopes = slopes(at);
             let (fast, slow) = (slopes.fast.abs(), slopes.slow.abs());
             let apart = (slopes.fast - slopes.slow).abs();
             dx[at] = zero;
@@ -326,15 +324,19 @@ impl<'a, T: Real> Way<'a, T> {
                 self.noise[at] = self.noise[at].maximum(apart.minimum(slopes.rounding));
                 continue;
             }
-            let size = if largest[KINDS[at]] > zero { largest[KINDS[at]] } else { most };
-            if fast > T::c(GROWING) * slow && fast > T::c(ENDLESS) * size {
+            let size = if largest[S::STATES.kinds[at]] > zero {
+                largest[S::STATES.kinds[at]]
+            } else {
+                most
+            };
+            if fast > S::Real::c(GROWING) * slow && fast > S::Real::c(ENDLESS) * size {
                 return self.lose(if self.rate == 0 { Lost::Endless(at) } else { Lost::NoWay });
             }
             // Slow ramps do not show what becomes of it.
             if self.rate > 0 {
                 return self.lose(Lost::NoWay);
             }
-            if fast > T::c(LIMITED) * slow {
+            if fast > S::Real::c(LIMITED) * slow {
                 dx[at] = slopes.fast;
                 self.noise[at] = self.noise[at].maximum(apart);
             }
@@ -343,10 +345,13 @@ impl<'a, T: Real> Way<'a, T> {
     }
 
     /// Solves the loops on the way without an impulse, and leaves them so.
-    fn still(&mut self, share: T, x: &[T; STATES]) {
+    fn still(&mut self, share: S::Real, x: &S::States) {
         let (u, _) = self.inputs(share);
-        let (none, mut right) = ([T::c(0.0); INPUTS], [T::c(0.0); STATES]);
+        let (t, u, du) = (self.steps.t, &u, &zeros());
+        let mut right = zeros();
         // What has no value there shows with the rates as well, or does not matter.
-        let _ = self.model.rates_near(&mut self.unknowns[3], (self.steps.t, x, &u, &none), &mut right);
+        let _ = self
+            .model
+            .rates_near(&mut self.unknowns[3], At { t, x, u, du }, &mut right);
     }
 }

@@ -6,10 +6,9 @@
 //! of the right sides there. Where that matters, the step is made again up to the bend, and the next one begins behind it with the
 //! length of before.
 
-use crate::dopri5::Dopri5;
-use crate::model::STATES;
-use crate::real::Real;
-use crate::signals::BENDS;
+use super::array::Array;
+use super::dopri5::Dopri5;
+use super::real::Real;
 
 /// What a bend may add to a state, as a share of what is allowed.
 const MAY_ADD: f64 = 0.25;
@@ -29,36 +28,41 @@ const KERNEL_AT_BEGIN: f64 = 0.0912;
 const KERNEL_AT_END: f64 = 0.131;
 
 /// What is asked of a point: the conditions there, and the right sides where there is room for them; none where these have no value.
-pub trait Look<T>: FnMut(T, &[T; STATES], Option<&mut [T; STATES]>) -> Option<[T; BENDS]> {}
-impl<T, F: FnMut(T, &[T; STATES], Option<&mut [T; STATES]>) -> Option<[T; BENDS]>> Look<T> for F {}
+pub trait Look<X: Array, B>: FnMut(X::Item, &X, Option<&mut X>) -> Option<B> {}
+impl<X: Array, B, F: FnMut(X::Item, &X, Option<&mut X>) -> Option<B>> Look<X, B> for F {}
 
 /// Looks for bends within steps.
 #[derive(Clone, Copy, Debug)]
-pub struct Bends<T> {
+pub struct Bends<B: Array> {
     /// On which side each condition is as far as the last step was looked at; 0 where it has none yet.
-    side: [T; BENDS],
+    side: B,
     /// Where the last step ended that stands, if the sides are known there.
-    end: Option<T>,
+    end: Option<B::Item>,
     /// How often in a row the last step was made again.
     again: u32,
     /// The bend up to which the next step is made, and how long it was before.
-    target: Option<(T, T)>,
+    target: Option<(B::Item, B::Item)>,
 }
 
-impl<T: Real> Default for Bends<T> {
-    fn default() -> Bends<T> {
-        Bends { side: [T::c(0.0); BENDS], end: None, again: 0, target: None }
+impl<T: Real, B: Array<Item = T>> Default for Bends<B> {
+    fn default() -> Bends<B> {
+        Bends {
+            side: B::filled(T::c(0.0)),
+            end: None,
+            again: 0,
+            target: None,
+        }
     }
 }
 
-impl<T: Real> Bends<T> {
+impl<T: Real, B: Array<Item = T>> Bends<B> {
     /// Where the next step ends at most: at the bend that it is made again for, or where it would anyway.
     pub fn end(&self, end: T) -> T {
         self.target.map_or(end, |(bend, _)| bend.minimum(end))
     }
 
     /// Whether the last step leads across a bend that matters. Then the solver is back where the step began.
-    pub fn cut(&mut self, solver: &mut Dopri5<T>, mut look: impl Look<T>) -> bool {
+    pub fn cut<X: Array<Item = T>>(&mut self, solver: &mut Dopri5<X>, mut look: impl Look<X, B>) -> bool {
         let length = solver.t - solver.before;
         let is_long = length * T::c(AT_ONCE) > T::c(64.0 * T::EPSILON) * solver.t.abs();
         let known = self.end.take();
@@ -74,7 +78,11 @@ impl<T: Real> Bends<T> {
             solver.h = bend - solver.t;
             return true;
         }
-        self.end = if is_long && self.again < MOST_AGAIN { Some(solver.t) } else { None };
+        self.end = if is_long && self.again < MOST_AGAIN {
+            Some(solver.t)
+        } else {
+            None
+        };
         self.again = 0;
         if let Some((bend, length)) = self.target {
             if solver.t >= bend {
@@ -87,13 +95,16 @@ impl<T: Real> Bends<T> {
     }
 
     /// Whether a condition was on another side where the values were found.
-    fn has_changed(&self, values: &[T; BENDS]) -> bool {
-        self.side.iter().zip(values).any(|(side, value)| *side * *value < T::c(0.0))
+    fn has_changed(&self, values: &B) -> bool {
+        self.side
+            .entries()
+            .zip(values.entries())
+            .any(|(side, value)| *side * *value < T::c(0.0))
     }
 
     /// Takes over the sides of values; a zero leaves a side as it was.
-    fn take_over(&mut self, values: &[T; BENDS]) {
-        for (side, value) in self.side.iter_mut().zip(values) {
+    fn take_over(&mut self, values: &B) {
+        for (side, value) in self.side.entries_mut().zip(values.entries()) {
             let sign = value.sign();
             if sign.abs() > T::c(0.0) {
                 *side = sign;
@@ -102,9 +113,14 @@ impl<T: Real> Bends<T> {
     }
 
     /// The first bend within the last step that matters.
-    fn first_within(&mut self, solver: &Dopri5<T>, is_known: bool, look: &mut impl Look<T>) -> Option<T> {
+    fn first_within<X: Array<Item = T>>(
+        &mut self,
+        solver: &Dopri5<X>,
+        is_known: bool,
+        look: &mut impl Look<X, B>,
+    ) -> Option<T> {
         if !is_known {
-            self.side = [T::c(0.0); BENDS];
+            self.side = B::filled(T::c(0.0));
             self.take_over(&values(solver, solver.before, look));
         }
         let mut low = solver.before;
@@ -129,7 +145,12 @@ impl<T: Real> Bends<T> {
     }
 
     /// Where the first condition changes between two times, and the conditions there.
-    fn first_between(&self, solver: &Dopri5<T>, ends: (T, T), look: &mut impl Look<T>) -> (T, [T; BENDS]) {
+    fn first_between<X: Array<Item = T>>(
+        &self,
+        solver: &Dopri5<X>,
+        ends: (T, T),
+        look: &mut impl Look<X, B>,
+    ) -> (T, B) {
         let (mut low, mut high) = ends;
         let near = T::c(LOCATED) * (solver.t - solver.before);
         while high - low > near {
@@ -148,14 +169,14 @@ impl<T: Real> Bends<T> {
 }
 
 /// The conditions at a time within the last step.
-fn values<T: Real>(solver: &Dopri5<T>, t: T, look: &mut impl Look<T>) -> [T; BENDS] {
+fn values<T: Real, X: Array<Item = T>, B: Array<Item = T>>(solver: &Dopri5<X>, t: T, look: &mut impl Look<X, B>) -> B {
     let mut x = solver.x;
     solver.dense(t, &mut x);
-    look(t, &x, None).unwrap_or([T::c(0.0); BENDS])
+    look(t, &x, None).unwrap_or(B::filled(T::c(0.0)))
 }
 
 /// Whether what a bend adds to the states is more than what is allowed.
-fn matters<T: Real>(solver: &Dopri5<T>, bend: T, look: &mut impl Look<T>) -> bool {
+fn matters<T: Real, X: Array<Item = T>, B>(solver: &Dopri5<X>, bend: T, look: &mut impl Look<X, B>) -> bool {
     let length = solver.t - solver.before;
     let share = (bend - solver.before) / length;
     let left = T::c(1.0) - share;
@@ -163,16 +184,22 @@ fn matters<T: Real>(solver: &Dopri5<T>, bend: T, look: &mut impl Look<T>) -> boo
         return false;
     }
     let aside = T::c(BESIDE) * length;
-    let times = [(bend - aside).maximum(solver.before), bend, (bend + aside).minimum(solver.t)];
-    let (mut x, mut rates) = (solver.x, [[T::c(0.0); STATES]; 3]);
+    let times = [
+        (bend - aside).maximum(solver.before),
+        bend,
+        (bend + aside).minimum(solver.t),
+    ];
+    let (mut x, mut rates) = (solver.x, [X::filled(T::c(0.0)); 3]);
     for (t, rates) in times.iter().zip(&mut rates) {
         solver.dense(*t, &mut x);
         if look(*t, &x, Some(rates)).is_none() {
             return false;
         }
     }
-    let kernel = T::c(KERNEL).minimum(T::c(KERNEL_AT_BEGIN) * share).minimum(T::c(KERNEL_AT_END) * left);
-    (0..STATES).any(|at| {
+    let kernel = T::c(KERNEL)
+        .minimum(T::c(KERNEL_AT_BEGIN) * share)
+        .minimum(T::c(KERNEL_AT_END) * left);
+    (0..X::LENGTH).any(|at| {
         let before = (rates[1][at] - rates[0][at]) / (times[1] - times[0]);
         let behind = (rates[2][at] - rates[1][at]) / (times[2] - times[1]);
         let adds = kernel * length * length * (behind - before).abs();

@@ -1,7 +1,8 @@
 //! Dormand and Prince's method of order 5(4) with step size control and dense output.
 
-use crate::model::{Fault, STATES};
-use crate::real::Real;
+use super::array::Array;
+use super::real::Real;
+use super::system::Fault;
 
 /// Shares of the slopes before in each stage's point.
 const SHARES: [&[f64]; 7] = [
@@ -10,8 +11,21 @@ const SHARES: [&[f64]; 7] = [
     &[3.0 / 40.0, 9.0 / 40.0],
     &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
     &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
-    &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
-    &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
+    &[
+        9017.0 / 3168.0,
+        -355.0 / 33.0,
+        46732.0 / 5247.0,
+        49.0 / 176.0,
+        -5103.0 / 18656.0,
+    ],
+    &[
+        35.0 / 384.0,
+        0.0,
+        500.0 / 1113.0,
+        125.0 / 192.0,
+        -2187.0 / 6784.0,
+        11.0 / 84.0,
+    ],
 ];
 const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
 /// The solution of order 5 less that of order 4.
@@ -34,77 +48,86 @@ const DENSE: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// Scales of the states before they were seen; a negative one was given by the model, and stays.
-const SCALES: [f64; STATES] = [@state_scales@];
-
 /// What is allowed of the error of a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Tolerances<T> {
+pub struct Tolerances<X: Array> {
     /// Relative to a state's size.
-    pub rtol: T,
+    pub rtol: X::Item,
     /// Of a state near zero; where this is 0, a thousandth of `rtol` times the scale of each state, which is the most that was seen of
     /// it.
-    pub atol: T,
+    pub atol: X::Item,
     /// The largest size of each state until now.
-    pub seen: [T; STATES],
+    pub seen: X,
+    /// Scales of the states before they were seen; a negative one was given by the model, and stays.
+    pub scales: &'static [f64],
 }
 
-impl<T: Real> Tolerances<T> {
-    /// Before anything was seen.
-    pub fn new(rtol: T, atol: T) -> Tolerances<T> {
+impl<T: Real, X: Array<Item = T>> Tolerances<X> {
+    /// Before anything was seen, with the scales of the states.
+    pub fn with_scales(rtol: T, atol: T, scales: &'static [f64]) -> Tolerances<X> {
         Tolerances {
             rtol,
             atol,
-            seen: [T::c(0.0); STATES],
+            seen: X::filled(T::c(0.0)),
+            scales,
         }
     }
 
-    fn see(&mut self, x: &[T; STATES]) {
-        for (seen, x) in self.seen.iter_mut().zip(x) {
+    fn see(&mut self, x: &X) {
+        for (seen, x) in self.seen.entries_mut().zip(x.entries()) {
             *seen = seen.maximum(x.abs());
         }
     }
 
     /// What is allowed of a state between two values.
     pub fn allowed(&self, at: usize, a: T, b: T) -> T {
-        let scale = if SCALES[at] < 0.0 { T::c(-SCALES[at]) } else { T::c(SCALES[at]).maximum(self.seen[at]) };
-        let near_zero = if self.atol > T::c(0.0) { self.atol } else { T::c(1e-3) * self.rtol * scale };
+        let known = self.scales[at];
+        let scale = if known < 0.0 {
+            T::c(-known)
+        } else {
+            T::c(known).maximum(self.seen[at])
+        };
+        let near_zero = if self.atol > T::c(0.0) {
+            self.atol
+        } else {
+            T::c(1e-3) * self.rtol * scale
+        };
         near_zero + self.rtol * a.abs().maximum(b.abs())
     }
 }
 
 /// One integration on its way.
 #[derive(Clone, Debug)]
-pub struct Dopri5<T> {
+pub struct Dopri5<X: Array> {
     /// Where the last step began.
-    pub before: T,
+    pub before: X::Item,
     /// Where it ended.
-    pub t: T,
+    pub t: X::Item,
     /// The states at `t`.
-    pub x: [T; STATES],
+    pub x: X,
     /// The states at `before`.
-    pub x_before: [T; STATES],
+    pub x_before: X,
     /// The step that is tried next.
-    pub h: T,
+    pub h: X::Item,
     /// What is allowed of the error of a step; a run takes it along to where it begins anew.
-    pub tolerances: Tolerances<T>,
+    pub tolerances: Tolerances<X>,
     /// No step is longer; infinite where nothing bounds them.
-    pub longest: T,
+    pub longest: X::Item,
     /// Steps taken.
     pub steps: u64,
     /// The slopes within the last step.
-    pub(crate) slope: [[T; STATES]; 7],
+    pub(crate) slope: [X; 7],
 }
 
-impl<T: Real> Dopri5<T> {
+impl<T: Real, X: Array<Item = T>> Dopri5<X> {
     /// Begins at a point; `stop` bounds the first step, `longest` every one.
     pub fn new(
-        mut f: impl FnMut(T, &[T; STATES], &mut [T; STATES]) -> Result<(), Fault>,
+        mut f: impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
         (t, stop): (T, T),
-        x: &[T; STATES],
-        tolerances: Tolerances<T>,
+        x: &X,
+        tolerances: Tolerances<X>,
         longest: T,
-    ) -> Result<Dopri5<T>, Fault> {
+    ) -> Result<Dopri5<X>, Fault> {
         let zero = T::c(0.0);
         let mut solver = Dopri5 {
             before: t,
@@ -115,12 +138,12 @@ impl<T: Real> Dopri5<T> {
             tolerances,
             longest,
             steps: 0,
-            slope: [[zero; STATES]; 7],
+            slope: [X::filled(zero); 7],
         };
         solver.tolerances.see(x);
         f(t, x, &mut solver.slope[0])?;
         let (mut value, mut rate) = (T::c(1.0), zero);
-        for (at, (x, slope)) in x.iter().zip(&solver.slope[0]).enumerate() {
+        for (at, (x, slope)) in x.entries().zip(solver.slope[0].entries()).enumerate() {
             let scale = solver.tolerances.allowed(at, *x, *x);
             value = value.maximum(x.abs() / scale);
             rate = rate.maximum(slope.abs() / scale);
@@ -134,9 +157,8 @@ impl<T: Real> Dopri5<T> {
         Ok(solver)
     }
 
-@if jumps@
     /// The memory of steps that somebody else controls, whose first slope is not known yet.
-    pub(crate) fn at(t: T, x: &[T; STATES]) -> Dopri5<T> {
+    pub(crate) fn at(t: T, x: &X) -> Dopri5<X> {
         let zero = T::c(0.0);
         Dopri5 {
             before: t,
@@ -144,27 +166,20 @@ impl<T: Real> Dopri5<T> {
             x: *x,
             x_before: *x,
             h: zero,
-            tolerances: Tolerances::new(zero, zero),
+            tolerances: Tolerances::with_scales(zero, zero, &[]),
             longest: zero,
             steps: 0,
-            slope: [[zero; STATES]; 7],
+            slope: [X::filled(zero); 7],
         }
     }
 
-@end@
-@if bends@
     /// Goes back to where the last step began; its first slope is still there.
     pub(crate) fn go_back(&mut self) {
         (self.t, self.x) = (self.before, self.x_before);
     }
 
-@end@
     /// Makes one step that keeps the tolerances and does not pass `stop`.
-    pub fn step(
-        &mut self,
-        mut f: impl FnMut(T, &[T; STATES], &mut [T; STATES]) -> Result<(), Fault>,
-        stop: T,
-    ) -> Result<(), Fault> {
+    pub fn step(&mut self, mut f: impl FnMut(T, &X, &mut X) -> Result<(), Fault>, stop: T) -> Result<(), Fault> {
         if self.t > self.before {
             // The last slope of one step is the first of the next.
             self.slope[0] = self.slope[6];
@@ -173,7 +188,11 @@ impl<T: Real> Dopri5<T> {
             let left = stop - self.t;
             let wanted = self.h.minimum(self.longest);
             let is_last = wanted >= left * T::c(0.999);
-            let (h, end) = if is_last { (left, stop) } else { (wanted, self.t + wanted) };
+            let (h, end) = if is_last {
+                (left, stop)
+            } else {
+                (wanted, self.t + wanted)
+            };
             if end <= self.t {
                 return Err(Fault::NotFinite);
             }
@@ -217,28 +236,32 @@ impl<T: Real> Dopri5<T> {
     /// The slopes of a step of length `h` to `end`, and the states there; the first slope must be known.
     pub(crate) fn stages(
         &mut self,
-        f: &mut impl FnMut(T, &[T; STATES], &mut [T; STATES]) -> Result<(), Fault>,
+        f: &mut impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
         h: T,
         end: T,
-    ) -> Result<[T; STATES], Fault> {
+    ) -> Result<X, Fault> {
         let mut trial = self.x;
         for stage in 1..7 {
-            for (at, trial) in trial.iter_mut().enumerate() {
+            for (at, trial) in trial.entries_mut().enumerate() {
                 let mut sum = T::c(0.0);
                 for (share, slope) in SHARES[stage].iter().zip(&self.slope) {
                     sum = sum + T::c(*share) * slope[at];
                 }
                 *trial = self.x[at] + h * sum;
             }
-            let t = if stage < 5 { self.t + T::c(NODES[stage]) * h } else { end };
+            let t = if stage < 5 {
+                self.t + T::c(NODES[stage]) * h
+            } else {
+                end
+            };
             f(t, &trial, &mut self.slope[stage])?;
         }
         Ok(trial)
     }
 
-    fn error(&self, h: T, trial: &[T; STATES]) -> T {
+    fn error(&self, h: T, trial: &X) -> T {
         let mut error = T::c(0.0);
-        for (at, trial) in trial.iter().enumerate() {
+        for (at, trial) in trial.entries().enumerate() {
             error = error.maximum(self.difference(h, at) / self.tolerances.allowed(at, self.x[at], *trial));
         }
         error
@@ -254,11 +277,15 @@ impl<T: Real> Dopri5<T> {
     }
 
     /// The states at a time within the last step, to order 4.
-    pub fn dense(&self, t: T, x: &mut [T; STATES]) {
+    pub fn dense(&self, t: T, x: &mut X) {
         let h = self.t - self.before;
-        let theta = if h > T::c(0.0) { (t - self.before) / h } else { T::c(1.0) };
+        let theta = if h > T::c(0.0) {
+            (t - self.before) / h
+        } else {
+            T::c(1.0)
+        };
         let rest = T::c(1.0) - theta;
-        for (at, x) in x.iter_mut().enumerate() {
+        for (at, x) in x.entries_mut().enumerate() {
             let change = self.x[at] - self.x_before[at];
             let first = h * self.slope[0][at] - change;
             let last = change - h * self.slope[6][at] - first;

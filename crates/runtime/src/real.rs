@@ -1,10 +1,12 @@
 //! The numbers that the equations are computed in.
 
+use core::fmt::Debug;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A real number with the functions that equations need.
 pub trait Real:
     Copy
+    + Debug
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
