@@ -53,8 +53,9 @@ fn measure(family: &Family, states: usize, folder: &Path) -> Result<Point, Strin
     let emit = best(rounds, || {
         lgm(&["emit", &path(&file), "--target", "c", "-o", &path(&code), "--force"])
     })?;
-    let (source, object) = (code.join(format!("{name}.c")), folder.join("model.o"));
-    let size = fs::metadata(&source).map_err(|fault| fault.to_string())?.len();
+    let (source, object) = (code.join("lgm_model.c"), folder.join("model.o"));
+    let equations = code.join("lgm_equations.h");
+    let size = fs::metadata(equations).map_err(|fault| fault.to_string())?.len();
     let compiler = Path::new("gcc");
     let compile = |flags: &[&str]| {
         let (source, object) = (path(&source), path(&object));
@@ -103,6 +104,7 @@ fn right_sides(
         .arg("-I")
         .arg(code)
         .arg(benches.join("emit.c"))
+        .arg(code.join(format!("{name}_tables.c")))
         .args([object, &hand])
         .arg("-o")
         .arg(&program)

@@ -107,7 +107,7 @@ fn the_driver_for_cvode_sees_every_pulse_too() {
     let program = folder.join("cvode");
     let mut files = sources(&folder);
     files.retain(|path| !path.ends_with("main.c"));
-    files.push(folder.join("DiodeRectifier_cvode.c"));
+    files.push(folder.join("lgm_cvode.c"));
     let mut gcc = Command::new("gcc");
     gcc.args(files).arg("-o").arg(&program).args(SUNDIALS);
     let built = gcc.output().unwrap();
@@ -187,7 +187,7 @@ fn single_precision_and_steps_of_fixed_length() {
     // The same run in steps of a millisecond: every fifth is a row of the plan.
     let mut files = sources(&folder);
     files.retain(|path| !path.ends_with("main.c"));
-    files.push(folder.join("QuarterCar_fixed.c"));
+    files.push(folder.join("lgm_fixed.c"));
     let program = folder.join("fixed");
     must(
         Command::new("gcc")
@@ -229,7 +229,28 @@ fn the_same_model_gives_the_same_bytes_and_says_what_it_was_made_of() {
     emit(&file, "c", &a, &[]);
     emit(&file, "c", &b, &[]);
     assert_eq!(contents(&a), contents(&b));
-    for (path, text) in contents(&a) {
+    // The sources of the runtime are the same for every model, and say nothing of it.
+    let other = scratch.path().join("other");
+    emit(&support::program::example("oscillator.lgm"), "c", &other, &[]);
+    let other = contents(&other);
+    let own: Vec<_> = contents(&a).into_iter().filter(|file| !other.contains(file)).collect();
+    let named: Vec<_> = own
+        .iter()
+        .map(|(path, _)| path.to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "Makefile",
+            "MillingMachine.h",
+            "MillingMachine_tables.c",
+            "README.md",
+            "lgm_corners.h",
+            "lgm_equations.h",
+            "lgm_model.h"
+        ]
+    );
+    for (path, text) in own {
         let text = String::from_utf8(text).unwrap();
         let version = format!(
             "Made by lgm {} from milling_machine.lgm, SHA-256 ",

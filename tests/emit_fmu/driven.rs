@@ -48,7 +48,7 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
     let driver = include_str!("driver.c").replace("MODEL", name);
     fs::write(folder.join("driver.c"), driver).unwrap();
     let header = fs::read_to_string(sources.join(format!("{name}.h"))).unwrap();
-    let signals = fs::read_to_string(sources.join(format!("{name}_signals.h"))).unwrap();
+    let features = fs::read_to_string(sources.join("lgm_model.h")).unwrap();
     let defined = |text: &str, what: &str| -> String {
         let line = text
             .lines()
@@ -78,8 +78,8 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
         .arg(format!("-DTOKEN=\"{}\"", description.token));
     gcc.arg(format!("-DSTATES={}", defined(&header, "STATES")));
     // Where loops have branches, there is an event indicator of their end.
-    let ends = usize::from(sources.join(format!("{name}_branch.h")).exists());
-    let conditions: usize = defined(&signals, "CONDITIONS").parse().unwrap();
+    let ends = usize::from(features.contains("#define LGM_BRANCHES 1"));
+    let conditions: usize = defined(&header, "CONDITIONS").parse().unwrap();
     gcc.arg(format!("-DCONDITIONS={}", conditions + ends));
     if description.is_three {
         gcc.arg("-DFMI3");

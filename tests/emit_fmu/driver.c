@@ -6,8 +6,8 @@
  * given with a time is set when the run is there. state: co-simulation whose state is kept half way, written as bytes, read
  * into another instance, and gone on with in both. directional: the largest error of directional derivatives against
  * differences. */
-#include "MODEL_dopri5.h"
-#include "MODEL_signals.h"
+#include "lgm_dopri5.h"
+#include "lgm_signals.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 //! One run of a model over time, without the standard library, without allocation and without `unsafe`.
 //!
-//! An emitted Rust package is this crate's sources beside the functions of one model, which implement [`system::System`]. Emitted C
-//! has the same parts under the same names. A part that a model does not need has arrays of no size and constants that are false,
-//! and the compiler drops it.
+//! An emitted Rust package is this crate's sources beside the functions of one model, which implement [`system::System`]. A part that
+//! a model does not need has arrays of no size and constants that are false, and the compiler drops it. Emitted C has the same parts
+//! under the same names, in the folder `c`: a generated header says what a model has, and `lgm_run` there is `Oscillator_run` of a
+//! model `Oscillator` to the linker.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -58,3 +59,35 @@ pub const SOURCES: [(&str, &str); 14] = [
     ("signals", include_str!("signals.rs")),
     ("system", include_str!("system.rs")),
 ];
+
+/// The same in C: what every emitted package and FMU holds beside the equations of its model.
+pub const C_SOURCES: [(&str, &str); 19] = [
+    ("lgm_bends.c", include_str!("../c/lgm_bends.c")),
+    ("lgm_bends.h", include_str!("../c/lgm_bends.h")),
+    ("lgm_branch.c", include_str!("../c/lgm_branch.c")),
+    ("lgm_branch.h", include_str!("../c/lgm_branch.h")),
+    ("lgm_dopri5.c", include_str!("../c/lgm_dopri5.c")),
+    ("lgm_dopri5.h", include_str!("../c/lgm_dopri5.h")),
+    ("lgm_jump.c", include_str!("../c/lgm_jump.c")),
+    ("lgm_jump.h", include_str!("../c/lgm_jump.h")),
+    ("lgm_model.c", include_str!("../c/lgm_model.c")),
+    ("lgm_names.h", include_str!("../c/lgm_names.h")),
+    ("lgm_numbers.h", include_str!("../c/lgm_numbers.h")),
+    ("lgm_prefix.h", include_str!("../c/lgm_prefix.h")),
+    ("lgm_rk4.c", include_str!("../c/lgm_rk4.c")),
+    ("lgm_rk4.h", include_str!("../c/lgm_rk4.h")),
+    ("lgm_run.c", include_str!("../c/lgm_run.c")),
+    ("lgm_run.h", include_str!("../c/lgm_run.h")),
+    ("lgm_signals.c", include_str!("../c/lgm_signals.c")),
+    ("lgm_signals.h", include_str!("../c/lgm_signals.h")),
+    ("lgm_tables.h", include_str!("../c/lgm_tables.h")),
+];
+
+/// Programs of emitted C: the one that writes rows, and the same with CVODE of SUNDIALS.
+pub const C_PROGRAMS: [(&str, &str); 2] = [
+    ("lgm_cvode.c", include_str!("../c/lgm_cvode.c")),
+    ("main.c", include_str!("../c/main.c")),
+];
+
+/// A program that runs the model in steps of fixed length.
+pub const C_FIXED: (&str, &str) = ("lgm_fixed.c", include_str!("../c/lgm_fixed.c"));

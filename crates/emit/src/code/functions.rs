@@ -84,6 +84,12 @@ pub(crate) fn wrapped(entries: &[String]) -> String {
     text
 }
 
+/// Integers, one after the other.
+pub(crate) fn integers(entries: &[usize]) -> String {
+    let entries: Vec<String> = entries.iter().map(usize::to_string).collect();
+    wrapped(&entries)
+}
+
 /// The table of numbers: no argument, but a constant of the file.
 const NUMBERS: Array = Array::Read(Space::Numbers);
 

@@ -4,7 +4,6 @@
 //! system gives the same bytes.
 
 mod c;
-mod corners;
 mod dialect;
 mod document;
 mod fmu;

@@ -3,5 +3,6 @@
 mod discontinuities;
 mod events;
 mod loops;
+mod sources;
 mod steppers;
 mod system;

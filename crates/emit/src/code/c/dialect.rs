@@ -154,11 +154,6 @@ impl C {
         }
     }
 
-    /// Seconds that lie between no two corners, wherever they are: beside 0 numbers are nearer to each other than steps can be.
-    pub(super) fn nearest(self) -> f64 {
-        if self.float { 1e-30 } else { 1e-200 }
-    }
-
     /// A function of the mathematical library.
     pub(super) fn function(self, name: &str) -> String {
         if self.float {

@@ -2,82 +2,44 @@
 
 mod common;
 mod dialect;
+mod hooks;
 mod loops;
 mod operations;
 mod stability;
 mod text;
 
-use super::corners::{CornerCalls, corner_calls};
 use super::dialect::Dialect;
-use super::functions::Functions;
-use super::subject::{
-    Constraints, Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables,
-};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables};
 use super::template::{Template, template, values};
 use super::{CodeOptions, Package};
-use crate::code::c::text::{comment, indented, indices, integers, move_call};
+use crate::code::c::text::{comment, indices, integers, list};
 use crate::shortest;
 pub(super) use common::Common;
 use common::common;
 use dialect::{C, RULES, string};
-use lgm_kernels::program::Program;
+use hooks::{Given, Hooks};
 use lgm_kernels::{Kernel, KernelOptions, Sensitivities};
 use loops::{LoopSolver, Pattern, loop_solver};
 use operations::operations;
 use std::fmt::Write;
 
-/// The model.
-const MODEL: [Template<Model>; 2] = [template!("@name@.h", "model.h"), template!("@name@.c", "model.c")];
-
-/// Its signals.
-const SIGNALS: [Template<Signals>; 2] = [
-    template!("@name@_signals.h", "signals.h"),
-    template!("@name@_signals.c", "signals.c"),
+/// The model: its interface, and its functions for the sources of `lgm_runtime`.
+const MODEL: [Template<Model>; 2] = [
+    template!("@name@.h", "model.h"),
+    template!("lgm_equations.h", "equations.h"),
 ];
 
-/// The names of what it has.
-const NAMES: [Template<Listed>; 2] = [
-    template!("@name@_names.h", "names.h"),
-    template!("@name@_names.c", "names.c"),
-];
+/// Its signals, corners and conditions.
+const CORNERS: Template<Signals> = template!("lgm_corners.h", "corners.h");
 
-/// Its runs.
-const RUN: [Template<Common>; 4] = [
-    template!("@name@_dopri5.h", "dopri5.h"),
-    template!("@name@_dopri5.c", "dopri5.c"),
-    template!("@name@_run.h", "run.h"),
-    template!("@name@_run.c", "run.c"),
-];
+/// Its names and tables.
+const TABLES: Template<Listed> = template!("@name@_tables.c", "tables.c");
 
-/// What follows the branch of solutions of algebraic loops.
-const BRANCH: [Template<Common>; 2] = [
-    template!("@name@_branch.h", "branch.h"),
-    template!("@name@_branch.c", "branch.c"),
-];
-
-/// What ends steps at bends of laws.
-const BENDS: [Template<Common>; 2] = [
-    template!("@name@_bends.h", "bends.h"),
-    template!("@name@_bends.c", "bends.c"),
-];
-
-/// What steps of inputs do to states where that depends on the point.
-const JUMP: [Template<Common>; 2] = [
-    template!("@name@_jump.h", "jump.h"),
-    template!("@name@_jump.c", "jump.c"),
-];
-
-/// The stepper of fixed length; that of controlled length has its type of functions from there.
-const RK4: [Template<Common>; 2] = [template!("@name@_rk4.h", "rk4.h"), template!("@name@_rk4.c", "rk4.c")];
-
-/// Programs.
-const PROGRAMS: [Template<Common>; 2] = [template!("@name@_cvode.c", "cvode.c"), template!("main.c", "main.c")];
+/// What the sources of `lgm_runtime` know of it.
+const BRIDGE: Template<Bridge> = template!("lgm_model.h", "bridge.h");
 
 /// How they are built.
 const MAKEFILE: Template<Build> = template!("Makefile", "Makefile");
-
-/// A run in steps of fixed length.
-const FIXED: Template<Fixed> = template!("@name@_fixed.c", "fixed.c");
 
 const README: Template<Readme> = template!("README.md", "README.md");
 
@@ -85,13 +47,6 @@ values! {
     struct Build {
         ..common: Common;
         fixed: bool,
-    }
-}
-
-values! {
-    struct Fixed {
-        ..common: Common;
-        ..steps: FixedSteps;
     }
 }
 
@@ -111,11 +66,31 @@ values! {
 }
 
 values! {
+    struct Bridge {
+        ..common: Common;
+        ?fixed: FixedSteps;
+        float: String,
+        has_branches: String,
+        has_totals: String,
+        has_moves: String,
+        is_linear: String,
+        has_jumps: String,
+        has_bounds: String,
+        is_directional: String,
+        instants: usize,
+        switches: usize,
+        phases: usize,
+        crossings: usize,
+        constraint_count: usize,
+        loop_entries: usize,
+    }
+}
+
+values! {
     struct Model {
         ..common: Common;
         ?loop_solver: LoopSolver;
         ?directional: Partials;
-        ?constraints: Constraints;
         state_indices: String,
         input_indices: String,
         output_indices: String,
@@ -123,15 +98,13 @@ values! {
         default_lines: String,
         parameter_lines: String,
         entries: usize,
-        jacobian_rows: String,
-        jacobian_columns: String,
-        jacobian_call: String,
-        derivatives_call: String,
-        outputs_call: String,
-        starts_call: String,
+        conditions: usize,
+        bend_count: usize,
+        state_columns: usize,
         scratch: usize,
         helpers: String,
         programs: String,
+        hooks: String,
     }
 }
 
@@ -142,32 +115,27 @@ values! {
         rates_partials_rows: String,
         rates_partials_columns: String,
         rates_partials_room: usize,
-        rates_partials_call: String,
         outputs_partials_rows: String,
         outputs_partials_columns: String,
         outputs_partials_room: usize,
-        outputs_partials_call: String,
         residuals_partials_rows: String,
         residuals_partials_columns: String,
         residuals_partials_room: usize,
-        residuals_partials_call: String,
     }
 }
 
 values! {
     struct Signals {
         ..common: Common;
-        ..corner_calls: CornerCalls;
-        inputs_call: String,
         helpers: String,
         programs: String,
+        hooks: String,
     }
 }
 
 values! {
     struct Listed {
         ..common: Common;
-        state_columns: usize,
         column_names: String,
         column_states: String,
         parameter_names: String,
@@ -175,6 +143,16 @@ values! {
         output_names: String,
         loop_names: String,
         parameter_cases: String,
+        start_given: String,
+        state_kinds: String,
+        state_scales: String,
+        settled_unknowns: String,
+        stored_unknowns: String,
+        guesses: String,
+        jumping: String,
+        bending: String,
+        jacobian_rows: String,
+        jacobian_columns: String,
     }
 }
 
@@ -193,8 +171,10 @@ pub(super) fn library(subject: &Subject<'_>) -> Library {
     let common = common(subject, &c);
     let sensitivities = Sensitivities::new(subject.system, &KernelOptions { native: false });
     let iterations = CodeOptions::default().iterations();
+    let mut files = library_files(subject, &c, &common, Some(&sensitivities), iterations);
+    files.push(BRIDGE.file(&bridge(subject, &c, &common, true, None)));
     Library {
-        files: library_files(subject, &c, &common, Some(&sensitivities), iterations),
+        files,
         sensitivities,
         common,
     }
@@ -208,23 +188,40 @@ fn library_files(
     iterations: u64,
 ) -> Vec<(String, String)> {
     let model = model_values(subject, c, common, sensitivities, iterations);
-    let signals = signal_values(subject, c, common);
-    let listed = name_values(subject, common);
-    let mut files = Vec::new();
-    files.extend(MODEL.iter().map(|template| template.file(&model)));
-    files.extend(SIGNALS.iter().map(|template| template.file(&signals)));
-    files.extend(NAMES.iter().map(|template| template.file(&listed)));
-    let parts = [
-        (&RUN[..], true),
-        (&BRANCH, subject.has_branches()),
-        (&BENDS, !subject.bending.is_empty()),
-        (&JUMP, subject.jumps()),
-        (&RK4, true),
-    ];
-    for (templates, _) in parts.iter().filter(|part| part.1) {
-        files.extend(templates.iter().map(|template| template.file(common)));
-    }
+    let mut files: Vec<(String, String)> = MODEL.iter().map(|template| template.file(&model)).collect();
+    files.push(CORNERS.file(&signal_values(subject, c, common)));
+    files.push(TABLES.file(&table_values(subject, c, common)));
+    let sources = lgm_runtime::C_SOURCES.iter();
+    files.extend(sources.map(|(name, text)| (name.to_string(), text.to_string())));
     files
+}
+
+/// What the sources of `lgm_runtime` know of the model.
+fn bridge(subject: &Subject<'_>, c: &C, common: &Common, is_directional: bool, fixed: Option<FixedSteps>) -> Bridge {
+    let flag = |flag: bool| u8::from(flag).to_string();
+    let corners = &subject.corners;
+    Bridge {
+        fixed,
+        float: flag(c.float),
+        has_branches: flag(subject.has_branches()),
+        has_totals: flag(subject.has_totals()),
+        has_moves: flag(subject.moves),
+        is_linear: flag(subject.system.linear),
+        has_jumps: flag(subject.jumps()),
+        has_bounds: flag(subject.bounds_steps()),
+        is_directional: flag(is_directional),
+        instants: corners.instants().outputs(),
+        switches: corners.switches().outputs(),
+        phases: if subject.needs_fastest() {
+            corners.phases().outputs()
+        } else {
+            0
+        },
+        crossings: corners.crossings().outputs(),
+        constraint_count: subject.system.start_constraints.len(),
+        loop_entries: subject.jacobians().residuals_by_unknowns.stored(),
+        common: common.clone(),
+    }
 }
 
 /// All files.
@@ -235,8 +232,9 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     for file in library_files(subject, &c, &common, None, options.iterations()) {
         package.add(file.0, file.1);
     }
-    for file in PROGRAMS.iter().map(|template| template.file(&common)) {
-        package.add(file.0, file.1);
+    let fixed_program = options.fixed_step.map(|_| lgm_runtime::C_FIXED);
+    for (name, text) in lgm_runtime::C_PROGRAMS.into_iter().chain(fixed_program) {
+        package.add(name, text);
     }
     let build = Build {
         common: common.clone(),
@@ -249,16 +247,15 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
     });
     if let (Some(step), Some(steps)) = (options.fixed_step, &steps) {
         package.warnings.extend(stability::warning(subject, step));
-        let fixed = Fixed {
-            common: common.clone(),
-            steps: FixedSteps {
-                fixed_step: c.literal(step),
-                ..steps.clone()
-            },
-        };
-        package.add(FIXED.path(&fixed), FIXED.text(&fixed));
         package.remarks.push(steps.operations.clone());
     }
+    let literal = options.fixed_step.map(|step| c.literal(step));
+    let fixed = steps
+        .clone()
+        .zip(literal)
+        .map(|(steps, fixed_step)| FixedSteps { fixed_step, ..steps });
+    let bridge = bridge(subject, &c, &common, false, fixed);
+    package.add(BRIDGE.path(&bridge), BRIDGE.text(&bridge));
     let readme = Readme {
         common,
         tables: readme_tables(subject, &members(subject)),
@@ -313,46 +310,33 @@ fn declare_parameters(subject: &Subject<'_>, c: &C, name: &str, members: &[Strin
 }
 
 /// The partial derivatives by everything, with the memory that the largest of them takes.
-fn partial_values<'p>(
-    partials: &'p Sensitivities,
-    functions: &mut Functions<'_>,
-    scratch: &mut Vec<&'p Program>,
-) -> Partials {
+fn partial_values<'p>(partials: &'p Sensitivities, hooks: &mut Hooks<'p>) -> Partials {
     let kernels = [&partials.rates, &partials.outputs, &partials.residuals];
     let room = kernels.iter().map(|kernel| kernel.stored()).max();
     let names = ["rates_partials", "outputs_partials", "residuals_partials"];
-    let mut call = |at: usize| {
-        let program = kernels[at].values.program();
-        functions.add(names[at], program, &|_: u32| None);
-        scratch.push(program);
-        functions.call(names[at], &move_call("model->partials"))
-    };
-    let [rates_partials_call, outputs_partials_call, residuals_partials_call] = [0, 1, 2].map(&mut call);
+    for (name, kernel) in names.into_iter().zip(kernels) {
+        // Without loops nothing asks for the last of them.
+        if kernel.rows > 0 || name != "residuals_partials" {
+            hooks.add(name, Given::Point, kernel.values.program());
+        }
+    }
     let [rates, outputs, residuals] = kernels.map(Pattern::of);
     Partials {
         partials_room: room.unwrap_or(0).max(1),
         rates_partials_rows: rates.rows,
         rates_partials_columns: rates.columns,
         rates_partials_room: rates.room,
-        rates_partials_call,
         outputs_partials_rows: outputs.rows,
         outputs_partials_columns: outputs.columns,
         outputs_partials_room: outputs.room,
-        outputs_partials_call,
         residuals_partials_rows: residuals.rows,
         residuals_partials_columns: residuals.columns,
         residuals_partials_room: residuals.room,
-        residuals_partials_call,
     }
 }
 
 /// The lines that copy parameters, and compute those that follow from others and are not given.
-fn parameter_lines<'p>(
-    subject: &'p Subject<'_>,
-    members: &[String],
-    functions: &mut Functions<'_>,
-    scratch: &mut Vec<&'p Program>,
-) -> String {
+fn parameter_lines<'p>(subject: &'p Subject<'_>, members: &[String], hooks: &mut Hooks<'p>) -> String {
     let mut lines = String::new();
     for (parameter, member) in subject.parameters.iter().zip(members) {
         for at in 0..parameter.entries.len() {
@@ -363,15 +347,41 @@ fn parameter_lines<'p>(
     for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
         let function = format!("derived_{}", order + 1);
         let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
-        functions.add(&function, kernel.program(), &|_| remark.clone());
-        scratch.push(kernel.program());
-        let call = functions.call(&function, &move_call(&format!("&p[{position}]")));
+        let out = format!("&p[{position}]");
+        let call = hooks.plain(&function, kernel.program(), &out, &|_| remark.clone());
         let _ = writeln!(lines, "    if (isnan(p[{position}])) {{\n        {call}\n    }}");
     }
     if subject.parameters.is_empty() {
         lines.push_str("    (void)parameters;\n    (void)p;\n");
     }
     lines
+}
+
+/// Adds the functions of right sides, outputs, starts, loops and their derivatives.
+fn add_kernels<'p>(subject: &'p Subject<'_>, hooks: &mut Hooks<'p>) {
+    let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
+    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
+    let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
+    hooks.add_with(("derivatives", Given::Point), kernels.derivatives.program(), &states);
+    hooks.add_with(("outputs", Given::Point), kernels.outputs.program(), &outputs);
+    let starts = labels("", &subject.states);
+    hooks.add_with(("starts", Given::Time), kernels.starts.program(), &starts);
+    if let Some(kernel) = &subject.constraints {
+        hooks.add("constraints", Given::Time, kernel.program());
+    }
+    if subject.unknowns() == 0 {
+        hooks.add("jacobian", Given::Point, jacobians.rates_by_states.values.program());
+        return;
+    }
+    for (name, kernel) in [
+        ("residuals", &kernels.residuals),
+        ("loop_matrix", &jacobians.residuals_by_unknowns.values),
+        ("direct", &jacobians.rates_by_states.values),
+        ("by_unknowns", &jacobians.rates_by_unknowns.values),
+        ("by_states", &jacobians.residuals_by_states.values),
+    ] {
+        hooks.add(name, Given::Point, kernel.program());
+    }
 }
 
 fn model_values(
@@ -381,90 +391,81 @@ fn model_values(
     sensitivities: Option<&Sensitivities>,
     iterations: u64,
 ) -> Model {
-    let kernels = &subject.kernels;
-    let name = &common.name;
     let members = members(subject);
-    let mut functions = Functions::new(c);
-    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
-    let none = |_: u32| None;
-    functions.add(
-        "derivatives",
-        kernels.derivatives.program(),
-        &labels("der ", &subject.states),
-    );
-    functions.add("results", kernels.outputs.program(), &labels("", &subject.outputs));
-    functions.add("starts", kernels.starts.program(), &labels("", &subject.states));
-    let partials = &subject.jacobians().rates_by_states;
-    let mut scratch = vec![
-        kernels.derivatives.program(),
-        kernels.outputs.program(),
-        kernels.starts.program(),
-        kernels.inputs.program(),
-        subject.corners.instants().program(),
-        subject.corners.switches().program(),
-        subject.corners.phases().program(),
-        subject.corners.crossings().program(),
-        partials.values.program(),
+    let mut hooks = Hooks::new(c);
+    add_kernels(subject, &mut hooks);
+    let directional = sensitivities.map(|partials| partial_values(partials, &mut hooks));
+    let parameter_lines = parameter_lines(subject, &members, &mut hooks);
+    let mut programs = hooks.programs().to_vec();
+    let corners = &subject.corners;
+    programs.push(subject.kernels.inputs.program());
+    let corners = [
+        corners.instants(),
+        corners.switches(),
+        corners.phases(),
+        corners.crossings(),
     ];
-    let mut jacobian_call = String::new();
-    let solver = (subject.unknowns() > 0).then(|| loop_solver(subject, c, iterations, &mut functions, &mut scratch));
-    if solver.is_none() {
-        functions.add("partials", partials.values.program(), &none);
-        jacobian_call = functions.call("partials", &move_call("entries"));
-    }
-    let directional = sensitivities.map(|partials| partial_values(partials, &mut functions, &mut scratch));
-    let constraints = subject.constraints.as_ref().map(|kernel| {
-        functions.add("starts_of_dependents", kernel.program(), &none);
-        scratch.push(kernel.program());
-        Constraints {
-            constraint_count: subject.system.start_constraints.len(),
-            constraints_call: functions.call("starts_of_dependents", &move_call("pairs")),
-        }
-    });
-    let parameter_lines = parameter_lines(subject, &members, &mut functions, &mut scratch);
-    let (rows, columns) = subject.jacobian_pattern();
-    let [parameter_members, default_lines] = declare_parameters(subject, c, name, &members);
-    let call = |name: &str, out: &str| functions.call(name, &move_call(out));
+    programs.extend(corners.map(Kernel::program));
+    let scratch = Subject::scratch(&programs).max(1);
+    let [parameter_members, default_lines] = declare_parameters(subject, c, &common.name, &members);
+    let (helpers, programs, hooks) = hooks.finish(c);
     Model {
-        loop_solver: solver,
+        loop_solver: (subject.unknowns() > 0).then(|| loop_solver(subject, iterations)),
         directional,
-        constraints,
-        state_indices: indices(name, "x", &subject.states),
-        input_indices: indices(name, "u", &subject.inputs),
-        output_indices: indices(name, "y", &subject.outputs),
+        state_indices: indices(&common.name, "x", &subject.states),
+        input_indices: indices(&common.name, "u", &subject.inputs),
+        output_indices: indices(&common.name, "y", &subject.outputs),
         parameter_members,
         default_lines,
         parameter_lines,
-        entries: columns.len(),
-        jacobian_rows: integers(&rows),
-        jacobian_columns: integers(&columns),
-        jacobian_call,
-        derivatives_call: call("derivatives", "dx"),
-        outputs_call: call("results", "y"),
-        starts_call: indented(&call("starts", "x")),
-        scratch: Subject::scratch(&scratch).max(1),
-        helpers: c.helpers(&functions),
-        programs: functions.finish(),
+        entries: subject.jacobian_pattern().1.len(),
+        conditions: subject.jumping.len(),
+        bend_count: subject.bending.len(),
+        state_columns: subject.columns.states.len(),
+        scratch,
+        helpers,
+        programs,
+        hooks,
         common: common.clone(),
     }
 }
 
 fn signal_values(subject: &Subject<'_>, c: &C, common: &Common) -> Signals {
-    let mut functions = Functions::new(c);
-    let mut call = |name: &str, kernel: &Kernel, out: &str| {
-        functions.add(name, kernel.program(), &|_: u32| None);
-        functions.call(name, &move_call(out))
-    };
+    let mut hooks = Hooks::new(c);
+    let corners = &subject.corners;
+    let has_phases = subject.needs_fastest() && corners.phases().outputs() > 0;
+    let has_crossings = !(subject.jumping.is_empty() && subject.bending.is_empty());
+    for (name, given, kernel, is_there) in [
+        ("inputs", Given::Time, &subject.kernels.inputs, true),
+        (
+            "instants",
+            Given::Time,
+            corners.instants(),
+            corners.instants().outputs() > 0,
+        ),
+        (
+            "switches",
+            Given::Time,
+            corners.switches(),
+            corners.switches().outputs() > 0,
+        ),
+        ("phases", Given::Time, corners.phases(), has_phases),
+        ("crossings", Given::Point, corners.crossings(), has_crossings),
+    ] {
+        if is_there {
+            hooks.add(name, given, kernel.program());
+        }
+    }
+    let (helpers, programs, hooks) = hooks.finish(c);
     Signals {
-        inputs_call: call("signals", &subject.kernels.inputs, "both"),
-        corner_calls: corner_calls(subject, |name, kernel, out| call(&format!("{name}_at"), kernel, out)),
-        helpers: c.helpers(&functions),
-        programs: functions.finish(),
+        helpers,
+        programs,
+        hooks,
         common: common.clone(),
     }
 }
 
-fn name_values(subject: &Subject<'_>, common: &Common) -> Listed {
+fn table_values(subject: &Subject<'_>, c: &C, common: &Common) -> Listed {
     let columns = subject.columns.table();
     let lines = |list: &mut dyn Iterator<Item = &str>| -> String {
         let lines: Vec<String> = list.map(|name| format!("    {}", string(name))).collect();
@@ -494,8 +495,24 @@ fn name_values(subject: &Subject<'_>, common: &Common) -> Listed {
         none if none.is_empty() => "    \"\"".to_string(),
         some => some,
     };
+    let (rows, columns_of) = subject.jacobian_pattern();
+    let flags = |flags: &mut dyn Iterator<Item = bool>| list(flags.map(|flag| u8::from(flag).to_string()), "0".into());
+    // Single precision has fewer powers of ten.
+    let least = if c.float { 1e-18 } else { 0.0 };
+    let scales = subject.scales().iter();
+    let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
+    let guesses = subject.guesses();
     Listed {
-        state_columns: states.len(),
+        start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
+        state_kinds: integers(&subject.kinds()),
+        state_scales: list(scales, c.literal(1.0)),
+        settled_unknowns: flags(&mut subject.settled_unknowns()),
+        stored_unknowns: flags(&mut subject.stored_unknowns()),
+        guesses: list(guesses.iter().flatten().map(|value| c.literal(*value)), String::new()),
+        jumping: integers(&subject.jumping),
+        bending: integers(&subject.bending),
+        jacobian_rows: integers(&rows),
+        jacobian_columns: integers(&columns_of),
         column_names: lines(&mut fields.iter().map(String::as_str)),
         column_states: integers(&states),
         parameter_names: names(&mut subject.entries().map(|entry| entry.name.as_str())),

@@ -32,6 +32,18 @@ typedef @real@ @name@_real;
 #define @name@_ITERATIONS @loop_iterations@
 #endif
 @end@
+@if jumps@
+/* The most parts of the way that a step of inputs brings the states along; one that takes more ends with @name@_JUMP_NOT_KNOWN. Each
+ * takes nineteen right-hand sides. */
+#ifndef @name@_JUMP_PARTS
+#define @name@_JUMP_PARTS @jump_parts@
+#endif
+@end@
+/* Conditions on states at which the equations jump, and those at which they have a derivative discontinuity. */
+#define @name@_CONDITIONS @conditions@
+#define @name@_BENDS @bend_count@
+/* States with a column of their own in the rows of a run; the others are outputs under the same name. */
+#define @name@_STATE_COLUMNS @state_columns@
 /* Stored entries of the Jacobian; all others are zero. */
 #define @name@_JACOBIAN_ENTRIES @entries@
 /* The number of elements that an array has which may be empty. */
@@ -85,10 +97,8 @@ typedef struct {
     @name@_real by_state[@by_state_room@];
     /* Whether the loops have been solved before. */
     int is_solved;
-@if jumps@
     /* The size of an unknown below which its value does not matter. */
     @name@_real small;
-@end@
 @if branches@
     /* Whether the unknowns hold as they are, solution or not. */
     int is_frozen;
@@ -150,10 +160,6 @@ int @name@_loops_sign(@name@_model *model, @name@_real t, const @name@_real x[],
 int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]);
 
-@end@
-@if loop_solver@
-/* Where solutions of the loops are looked for at first, five lists. */
-extern const @name@_real @name@_loop_guesses[5 * @name@_UNKNOWNS];
 @end@
 extern const int @name@_jacobian_rows[@name@_STATES + 1];
 extern const int @name@_jacobian_columns[@name@_ROOM(@name@_JACOBIAN_ENTRIES)];

@@ -1,11 +1,9 @@
 //! Lists, calls and comments of C.
 
 use crate::code::c::dialect::RULES;
-use crate::code::dialect::Array;
 use crate::code::functions::wrapped;
 use crate::code::names::one_line;
 use crate::code::subject::{Named, bracketed, names};
-use lgm_kernels::operation::Space;
 use std::fmt::Write;
 
 /// A text that ends no comment.
@@ -46,27 +44,4 @@ pub(super) fn indices(name: &str, letter: &str, users: &[Named]) -> String {
         );
     }
     text + "};"
-}
-
-/// The arguments of a call within the model's functions.
-pub(super) fn move_call(out: &str) -> impl Fn(Array) -> String + use<> {
-    let out = out.to_string();
-    move |array| {
-        match array {
-            Array::Read(Space::Time) => "t",
-            Array::Read(Space::Parameters) => "model->p",
-            Array::Read(Space::States) => "x",
-            Array::Read(Space::Inputs) => "u",
-            Array::Read(Space::Rates) => "du",
-            Array::Read(Space::Unknowns) => "model->w",
-            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are constants"),
-            Array::Read(Space::Temporaries) => "model->s",
-            Array::Output => &out,
-        }
-        .to_string()
-    }
-}
-
-pub(super) fn indented(text: &str) -> String {
-    format!("    {text}\n")
 }

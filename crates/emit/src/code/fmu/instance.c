@@ -2,7 +2,7 @@
  *
  * @origin@
  */
-#include "@name@_names.h"
+#include "lgm_names.h"
 #include "@name@_instance.h"
 
 #include <math.h>

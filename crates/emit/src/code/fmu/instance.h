@@ -7,11 +7,7 @@
 #ifndef @guard@_INSTANCE_H
 #define @guard@_INSTANCE_H
 
-@if branches@
-#include "@name@_branch.h"
-@else@
-#include "@name@_run.h"
-@end@
+#include "lgm_branch.h"
 
 #include <stddef.h>
 

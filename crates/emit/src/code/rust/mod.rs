@@ -3,8 +3,7 @@
 mod dialect;
 mod equations;
 
-use super::corners::integers;
-use super::functions::wrapped;
+use super::functions::{integers, wrapped};
 use super::planned::{Planned, entry_literals, literals, planned};
 use super::subject::{Named, ReadmeTables, Subject, bracketed, names, parameter_remark, readme_tables};
 use super::template::{Template, template, values};

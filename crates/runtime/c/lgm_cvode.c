@@ -1,15 +1,12 @@
-/* Runs @model@ with CVODE of SUNDIALS (6 or later): backward differentiation with the exact Jacobian, for stiff equations.
+/* Runs a model with CVODE of SUNDIALS (6 or later): backward differentiation with the exact Jacobian, for stiff equations.
  *
- * @origin@
- *
- * Writes time, outputs and states as CSV at @plan_points@ points to the time given as argument. The solver is started anew
+ * Writes time, outputs and states as CSV at the points of the plan to the time given as argument. The solver is started anew
  * at each corner of the inputs, which take their default signals; its steps overlook no turn of what oscillates with time.
  */
-@if branches@
-#include "@name@_branch.h"
-@end@
-#include "@name@_names.h"
-#include "@name@_run.h"
+#include "lgm_branch.h"
+#include "lgm_names.h"
+#include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <cvode/cvode.h>
 #include <math.h>
@@ -25,24 +22,24 @@
 #endif
 
 /* SUNDIALS must have been built for the same numbers. */
-typedef char same_numbers[(sizeof(sunrealtype) == sizeof(@name@_real)) ? 1 : -1];
+typedef char same_numbers[(sizeof(sunrealtype) == sizeof(lgm_real)) ? 1 : -1];
 
-static @name@_run run;
+static lgm_run run;
 /* Why the equations had no value. */
-static @name@_status status = @name@_OK;
-static @name@_real y[@name@_ROOM(@name@_OUTPUTS)];
-static @name@_real entries[@name@_ROOM(@name@_JACOBIAN_ENTRIES)];
+static lgm_status status = LGM_OK;
+static lgm_real y[LGM_ROOM(LGM_OUTPUTS)];
+static lgm_real entries[LGM_ROOM(LGM_JACOBIAN_ENTRIES)];
 
 /* The run goes where the solver is, or back. */
 static void take(sunrealtype t, N_Vector x) {
     run.t = t;
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         run.x[at] = N_VGetArrayPointer(x)[at];
     }
 }
 
 static void give(N_Vector x) {
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         N_VGetArrayPointer(x)[at] = run.x[at];
     }
 }
@@ -51,7 +48,7 @@ static int right_side(sunrealtype t, N_Vector x, N_Vector dx, void *context) {
     (void)context;
     take(t, x);
     /* A positive value asks for a smaller step. */
-    return (@name@_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == @name@_OK) ? 0 : 1;
+    return (lgm_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == LGM_OK) ? 0 : 1;
 }
 
 static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, void *context, N_Vector a, N_Vector b,
@@ -59,47 +56,47 @@ static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, vo
     sunrealtype inside;
     (void)dx; (void)context; (void)a; (void)b; (void)c;
     take(t, x);
-@if branches@
-    @name@_branch_recall(&run, t);
-@end@
-    inside = @name@_run_inputs(&run, t);
-    if (@name@_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != @name@_OK) {
+#if LGM_BRANCHES
+    lgm_branch_recall(&run, t);
+#endif
+    inside = lgm_run_inputs(&run, t);
+    if (lgm_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != LGM_OK) {
         return 1;
     }
     (void)SUNMatZero(matrix);
-    for (int row = 0; row < @name@_STATES; row++) {
-        for (int at = @name@_jacobian_rows[row]; at < @name@_jacobian_rows[row + 1]; at++) {
-            SM_ELEMENT_D(matrix, row, @name@_jacobian_columns[at]) = entries[at];
+    for (int row = 0; row < LGM_STATES; row++) {
+        for (int at = lgm_jacobian_rows[row]; at < lgm_jacobian_rows[row + 1]; at++) {
+            SM_ELEMENT_D(matrix, row, lgm_jacobian_columns[at]) = entries[at];
         }
     }
     return 0;
 }
-@if branches@
+#if LGM_BRANCHES
 
 /* Where the branch of the loops ends, the solver stops. */
 static int end_of_branch(sunrealtype t, N_Vector x, sunrealtype *sign, void *context) {
     (void)context;
     take(t, x);
-    *sign = @name@_branch_sign(&run);
+    *sign = lgm_branch_sign(&run);
     return 0;
 }
-@end@
+#endif
 
 /* Scales of the states before they were seen; a negative one was given by the model, and stays. */
-static @name@_real scales[@name@_ROOM(@name@_STATES)] = {@state_scales@};
+static lgm_real scales[LGM_ROOM(LGM_STATES)];
 
 /* The tolerances from here on: near zero, where the model asks for none, a thousandth of the relative one times the scale of each
  * state, which is the most that was seen of it. */
 static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
-    const @name@_real relative = @plan_rtol@;
-    const @name@_real absolute = @plan_atol@;
-    for (int at = 0; at < @name@_STATES; at++) {
-        const @name@_real size = @fabs@(N_VGetArrayPointer(x)[at]);
-        if (scales[at] >= @zero@ && size > scales[at]) {
+    const lgm_real relative = LGM_PLAN_RTOL;
+    const lgm_real absolute = LGM_PLAN_ATOL;
+    for (int at = 0; at < LGM_STATES; at++) {
+        const lgm_real size = lgm_fabs(N_VGetArrayPointer(x)[at]);
+        if (scales[at] >= (real)0.0 && size > scales[at]) {
             scales[at] = size;
         }
         N_VGetArrayPointer(near_zero)[at] =
-            (absolute > @zero@) ? absolute : (@name@_real)1e-3 * relative * @fabs@(scales[at]);
+            (absolute > (real)0.0) ? absolute : (lgm_real)1e-3 * relative * lgm_fabs(scales[at]);
     }
     return CVodeSVtolerances(solver, relative, near_zero);
 }
@@ -107,57 +104,57 @@ static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
 /* The solver begins anew where the run is. */
 static int start_anew(void *solver, N_Vector x, N_Vector near_zero) {
     give(x);
-@if branches@
-    status = @name@_branch_begin(&run);
-    if (status != @name@_OK) {
+#if LGM_BRANCHES
+    status = lgm_branch_begin(&run);
+    if (status != LGM_OK) {
         return 1;
     }
-@end@
+#endif
     return CVodeReInit(solver, run.t, x) || set_tolerances(solver, x, near_zero)
         || CVodeSetMaxStep(solver, run.solver.longest);
 }
 
 /* Goes on to a time, or to where something happens before that, and does what happens there. */
 static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
-    const sunrealtype bound = @name@_run_bound(&run);
+    const sunrealtype bound = lgm_run_bound(&run);
     sunrealtype t = run.t;
     const int outcome = CVodeSetStopTime(solver, bound) ? -1 : CVode(solver, (bound < to) ? bound : to, x, &t, CV_NORMAL);
     take(t, x);
     if (outcome < 0) {
         return 1;
     }
-@if branches@
+#if LGM_BRANCHES
     if (outcome == CV_ROOT_RETURN) {
-        status = (@name@_branch_sign(&run) < @zero@) ? @name@_branch_leave(&run) : @name@_OK;
-        return status != @name@_OK || start_anew(solver, x, near_zero);
+        status = (lgm_branch_sign(&run) < (real)0.0) ? lgm_branch_leave(&run) : LGM_OK;
+        return status != LGM_OK || start_anew(solver, x, near_zero);
     }
-@end@
+#endif
     if (t >= bound) {
-        @name@_run_hold(&run);
-        status = @name@_run_pass(&run);
-        return status != @name@_OK || start_anew(solver, x, near_zero);
+        lgm_run_hold(&run);
+        status = lgm_run_pass(&run);
+        return status != LGM_OK || start_anew(solver, x, near_zero);
     }
     return 0;
 }
 
 static int print_row(sunrealtype t) {
-    status = @name@_run_outputs(&run, t, run.x, y);
+    status = lgm_run_outputs(&run, t, run.x, y);
     (void)printf("%.17g", (double)t);
-    for (int at = 0; at < @name@_OUTPUTS; at++) {
+    for (int at = 0; at < LGM_OUTPUTS; at++) {
         (void)printf(",%.17g", (double)y[at]);
     }
-    for (int at = 0; at < @name@_STATE_COLUMNS; at++) {
-        (void)printf(",%.17g", (double)run.x[@name@_column_states[at]]);
+    for (int at = 0; at < LGM_STATE_COLUMNS; at++) {
+        (void)printf(",%.17g", (double)run.x[lgm_column_states[at]]);
     }
     (void)printf("\n");
-    return status != @name@_OK;
+    return status != LGM_OK;
 }
 
 int main(int count, char **arguments) {
-    static @name@_parameters parameters;
-    const sunrealtype start = @plan_start@;
-    const sunrealtype stop = (count > 1) ? (sunrealtype)atof(arguments[1]) : @plan_stop@;
-    const int points = @plan_points@;
+    static lgm_parameters parameters;
+    const sunrealtype start = LGM_PLAN_START;
+    const sunrealtype stop = (count > 1) ? (sunrealtype)atof(arguments[1]) : LGM_PLAN_STOP;
+    const int points = LGM_PLAN_POINTS;
     SUNContext sundials = NULL;
     N_Vector x;
     N_Vector near_zero;
@@ -166,34 +163,37 @@ int main(int count, char **arguments) {
     void *solver;
     int failed;
     failed = SUNContext_Create(SUN_COMM_NULL, &sundials);
-    x = N_VNew_Serial(@name@_STATES, sundials);
-    near_zero = N_VNew_Serial(@name@_STATES, sundials);
-    matrix = SUNDenseMatrix(@name@_STATES, @name@_STATES, sundials);
+    x = N_VNew_Serial(LGM_STATES, sundials);
+    near_zero = N_VNew_Serial(LGM_STATES, sundials);
+    matrix = SUNDenseMatrix(LGM_STATES, LGM_STATES, sundials);
     linear = SUNLinSol_Dense(x, matrix, sundials);
     solver = CVodeCreate(CV_BDF, sundials);
     if (failed || x == NULL || near_zero == NULL || matrix == NULL || linear == NULL || solver == NULL) {
         (void)fputs("SUNDIALS does not start\n", stderr);
         return 1;
     }
-    @name@_defaults(&parameters);
-    run.solver.rtol = @plan_rtol@;
-    run.solver.atol = @plan_atol@;
-@if branches@
+    for (int at = 0; at < LGM_STATES; at++) {
+        scales[at] = lgm_state_scales[at];
+    }
+    lgm_defaults(&parameters);
+    run.solver.rtol = LGM_PLAN_RTOL;
+    run.solver.atol = LGM_PLAN_ATOL;
+#if LGM_BRANCHES
     run.branch.is_exchanged = 1;
-@end@
-    status = @name@_init(&run.model, &parameters, run.x);
-    if (status == @name@_OK) {
-        status = @name@_run_begin(&run, start, stop, NULL);
+#endif
+    status = lgm_init(&run.model, &parameters, run.x);
+    if (status == LGM_OK) {
+        status = lgm_run_begin(&run, start, stop, NULL);
     }
     give(x);
-    failed = status != @name@_OK || CVodeInit(solver, right_side, start, x) || set_tolerances(solver, x, near_zero)
+    failed = status != LGM_OK || CVodeInit(solver, right_side, start, x) || set_tolerances(solver, x, near_zero)
         || CVodeSetLinearSolver(solver, linear, matrix) || CVodeSetJacFn(solver, jacobian)
-@if branches@
+#if LGM_BRANCHES
         || CVodeRootInit(solver, 1, end_of_branch)
-@end@
+#endif
         || start_anew(solver, x, near_zero);
-    for (int at = 0; at < 1 + @name@_OUTPUTS + @name@_STATE_COLUMNS; at++) {
-        (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
+    for (int at = 0; at < 1 + LGM_OUTPUTS + LGM_STATE_COLUMNS; at++) {
+        (void)printf("%s%s", (at > 0) ? "," : "", lgm_column_names[at]);
     }
     (void)printf("\n");
     for (int row = 0; row < points && !failed; row++) {
@@ -205,8 +205,8 @@ int main(int count, char **arguments) {
     }
     if (failed) {
         char cause[256] = "CVODE gives up";
-        if (status != @name@_OK) {
-            @name@_run_cause(&run, status, run.t, run.x, cause, sizeof cause);
+        if (status != LGM_OK) {
+            lgm_run_cause(&run, status, run.t, run.x, cause, sizeof cause);
         }
         (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)run.t, cause);
     }

@@ -1,6 +1,4 @@
-/* What a step of the inputs of @model@ does to its states.
- *
- * @origin@
+/* What a step of the inputs does to its states.
  *
  * The right sides are affine in the rates u' of the inputs, x' = f(x, u) + E(x, u) u': storage that sources determine gives and takes
  * charge and momentum at once. In a ramp that takes no time the states go along dx/ds = E(x, u) (after - before) while the share s of
@@ -9,29 +7,27 @@
  * charges and momenta determine the states at its end, whichever way the inputs take; so it is gone a second time along another one,
  * and where the two end apart, the steps do not say where the states come to.
  */
-#ifndef @guard@_JUMP_H
-#define @guard@_JUMP_H
+#ifndef LGM_JUMP_H
+#define LGM_JUMP_H
 
-#include "@name@_run.h"
+#include "lgm_run.h"
 
-/* The most parts of a way; one that takes more ends with @name@_JUMP_NOT_KNOWN. Each takes nineteen right-hand
- * sides. */
-#ifndef @name@_JUMP_PARTS
-#define @name@_JUMP_PARTS @jump_parts@
-#endif
+#if LGM_JUMPS
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Goes from the inputs held to these steps further, and leaves the states there in run->jump.way.x, and the loops solved there. */
-@name@_status @name@_jump_go(@name@_run *run, const @name@_real step[], int is_start);
+lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start);
 
 /* Writes why the last way did not come to its end, and which state is at fault. */
-void @name@_jump_cause(const @name@_run *run, char text[], size_t size);
+void lgm_jump_cause(const lgm_run *run, char text[], size_t size);
 
 #ifdef __cplusplus
 }
+#endif
+
 #endif
 
 #endif

@@ -1,15 +1,11 @@
-/* Bends of laws that a step of @model@ crosses: the step is made again so that it ends there.
- *
- * @origin@
- */
-@if branches@
-#include "@name@_branch.h"
-@end@
-#include "@name@_bends.h"
+/* Bends of laws that a step crosses: the step is made again so that it ends there. */
+#include "lgm_branch.h"
+#include "lgm_bends.h"
+#include "lgm_numbers.h"
 
 #include <math.h>
 
-typedef @name@_real real;
+#if LGM_BENDS
 
 /* What a bend may add to a state, as a share of what is allowed. */
 static const real may_add = (real)0.25;
@@ -33,25 +29,25 @@ enum {
 };
 
 /* Evaluates all conditions at a time within the last step. */
-static void look(@name@_run *run, real t) {
-    @name@_bending *const bends = &run->bends;
+static void look(lgm_run *run, real t) {
+    lgm_bending *const bends = &run->bends;
     real inside;
-    @name@_dopri5_dense(&run->solver, t, run->between);
-@if branches@
-    @name@_branch_recall(run, t);
-@end@
-    inside = @name@_run_inputs(run, t);
-@if loops@
+    lgm_dopri5_dense(&run->solver, t, run->between);
+#if LGM_BRANCHES
+    lgm_branch_recall(run, t);
+#endif
+    inside = lgm_run_inputs(run, t);
+#if LGM_UNKNOWNS
     /* What the loops have for a solution is in the conditions. */
-    (void)@name@_rates(&run->model, inside, run->between, run->u, run->du, run->probe);
-@end@
-    @name@_bends(&run->model, inside, run->between, run->u, run->du, bends->values);
+    (void)lgm_rates(&run->model, inside, run->between, run->u, run->du, run->probe);
+#endif
+    lgm_bends(&run->model, inside, run->between, run->u, run->du, bends->values);
 }
 
 /* Whether a condition was on another side where the conditions were evaluated last. */
-static int has_changed(const @name@_bending *bends) {
-    for (int at = 0; at < @name@_BENDS; at++) {
-        if (bends->side[at] * bends->values[at] < @zero@) {
+static int has_changed(const lgm_bending *bends) {
+    for (int at = 0; at < LGM_BENDS; at++) {
+        if (bends->side[at] * bends->values[at] < (real)0.0) {
             return 1;
         }
     }
@@ -59,19 +55,19 @@ static int has_changed(const @name@_bending *bends) {
 }
 
 /* Takes over the sides of the values that were computed last; a zero leaves a side as it was. */
-static void take_over(@name@_bending *bends) {
-    for (int at = 0; at < @name@_BENDS; at++) {
-        if (bends->values[at] != @zero@) {
-            bends->side[at] = (bends->values[at] > @zero@) ? @one@ : -@one@;
+static void take_over(lgm_bending *bends) {
+    for (int at = 0; at < LGM_BENDS; at++) {
+        if (bends->values[at] != (real)0.0) {
+            bends->side[at] = (bends->values[at] > (real)0.0) ? (real)1.0 : -(real)1.0;
         }
     }
 }
 
 /* Where the first condition changes between two times; the conditions are evaluated there. */
-static real first_between(@name@_run *run, real low, real high) {
+static real first_between(lgm_run *run, real low, real high) {
     const real near = located * (run->solver.t - run->solver.before);
     while (high - low > near) {
-        const real middle = low + @half@ * (high - low);
+        const real middle = low + (real)0.5 * (high - low);
         if (!(middle > low && middle < high)) {
             break;
         }
@@ -87,8 +83,8 @@ static real first_between(@name@_run *run, real low, real high) {
 }
 
 /* Whether what a bend adds to the states is more than what is allowed. */
-static int matters(@name@_run *run, real bend) {
-    const @name@_dopri5 *const solver = &run->solver;
+static int matters(lgm_run *run, real bend) {
+    const lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
     const real share = (bend - solver->before) / length;
     const real first = bend - beside * length;
@@ -96,22 +92,22 @@ static int matters(@name@_run *run, real bend) {
     const real times[3] = {(first > solver->before) ? first : solver->before, bend, (last < solver->t) ? last : solver->t};
     real most = kernel;
     most = (kernel_at_begin * share < most) ? kernel_at_begin * share : most;
-    most = (kernel_at_end * (@one@ - share) < most) ? kernel_at_end * (@one@ - share) : most;
-    if (share < at_once || @one@ - share < at_once) {
+    most = (kernel_at_end * ((real)1.0 - share) < most) ? kernel_at_end * ((real)1.0 - share) : most;
+    if (share < at_once || (real)1.0 - share < at_once) {
         return 0;
     }
     for (int side = 0; side < 3; side++) {
-        @name@_dopri5_dense(solver, times[side], run->between);
-        if (@name@_run_rates(run, times[side], run->between, run->bends.rates[side]) != @name@_OK) {
+        lgm_dopri5_dense(solver, times[side], run->between);
+        if (lgm_run_rates(run, times[side], run->between, run->bends.rates[side]) != LGM_OK) {
             return 0;
         }
     }
-    for (int at = 0; at < @name@_STATES; at++) {
-        real (*const rates)[@name@_ROOM(@name@_STATES)] = run->bends.rates;
+    for (int at = 0; at < LGM_STATES; at++) {
+        real (*const rates)[LGM_ROOM(LGM_STATES)] = run->bends.rates;
         const real before = (rates[1][at] - rates[0][at]) / (times[1] - times[0]);
         const real behind = (rates[2][at] - rates[1][at]) / (times[2] - times[1]);
-        const real adds = most * length * length * @fabs@(behind - before);
-        const real allowed = @name@_dopri5_near_zero(solver, at) + solver->rtol * @fabs@(run->between[at]);
+        const real adds = most * length * length * lgm_fabs(behind - before);
+        const real allowed = lgm_dopri5_near_zero(solver, at) + solver->rtol * lgm_fabs(run->between[at]);
         if (adds > may_add * allowed) {
             return 1;
         }
@@ -120,20 +116,20 @@ static int matters(@name@_run *run, real bend) {
 }
 
 /* The first bend within the last step that matters; where it ends, if there is none. */
-static real first_within(@name@_run *run) {
-    @name@_bending *const bends = &run->bends;
-    const @name@_dopri5 *const solver = &run->solver;
+static real first_within(lgm_run *run) {
+    lgm_bending *const bends = &run->bends;
+    const lgm_dopri5 *const solver = &run->solver;
     real low = solver->before;
     if (bends->is_known == 0 || bends->end != low) {
-        for (int at = 0; at < @name@_BENDS; at++) {
-            bends->side[at] = @zero@;
+        for (int at = 0; at < LGM_BENDS; at++) {
+            bends->side[at] = (real)0.0;
         }
         look(run, low);
         take_over(bends);
     }
     bends->is_known = 0;
     for (int half = 1; half <= 2; half++) {
-        const real high = (half == 1) ? solver->before + @half@ * (solver->t - solver->before) : solver->t;
+        const real high = (half == 1) ? solver->before + (real)0.5 * (solver->t - solver->before) : solver->t;
         look(run, high);
         for (int within = 0; within < MOST_WITHIN && has_changed(bends); within++) {
             const real bend = first_between(run, low, high);
@@ -152,22 +148,22 @@ static real first_within(@name@_run *run) {
     return solver->t;
 }
 
-void @name@_bends_restart(@name@_run *run) {
+void lgm_bends_restart(lgm_run *run) {
     run->bends.is_known = 0;
     run->bends.again = 0;
     run->bends.has_target = 0;
 }
 
-@name@_real @name@_bends_end(@name@_run *run, @name@_real end) {
-    @name@_bending *const bends = &run->bends;
+lgm_real lgm_bends_end(lgm_run *run, lgm_real end) {
+    lgm_bending *const bends = &run->bends;
     return (bends->has_target != 0 && bends->target < end) ? bends->target : end;
 }
 
-int @name@_bends_cut(@name@_run *run) {
-    @name@_bending *const bends = &run->bends;
-    @name@_dopri5 *const solver = &run->solver;
+int lgm_bends_cut(lgm_run *run) {
+    lgm_bending *const bends = &run->bends;
+    lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
-    const int is_long = length * at_once > @rounding@ * @fabs@(solver->t);
+    const int is_long = length * at_once > LGM_ROUNDING * lgm_fabs(solver->t);
     const real bend = (is_long && bends->again < MOST_AGAIN) ? first_within(run) : solver->t;
     if (bend < solver->t) {
         bends->again++;
@@ -176,7 +172,7 @@ int @name@_bends_cut(@name@_run *run) {
         bends->target = bend;
         /* The first slope of the step is still there. */
         solver->t = solver->before;
-        for (int at = 0; at < @name@_STATES; at++) {
+        for (int at = 0; at < LGM_STATES; at++) {
             solver->x[at] = solver->x_before[at];
         }
         solver->h = bend - solver->t;
@@ -191,3 +187,5 @@ int @name@_bends_cut(@name@_run *run) {
     }
     return 0;
 }
+
+#endif

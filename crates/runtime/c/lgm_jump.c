@@ -1,25 +1,23 @@
-/* What a step of the inputs of @model@ does to its states.
- *
- * @origin@
- */
-#include "@name@_jump.h"
-#include "@name@_names.h"
+/* What a step of the inputs does to its states. */
+#include "lgm_jump.h"
+#include "lgm_names.h"
+#include "lgm_numbers.h"
 
 #include <math.h>
 #include <stdio.h>
 
-typedef @name@_real real;
+#if LGM_JUMPS
 
 /* Why the states after the steps are not known: the equations could not be evaluated, or their solution ends, on the way there; a
  * state would move without bounds; where one comes to depends on the way that the inputs take. */
 enum { NO_WAY, ENDLESS, OPEN };
 
 /* How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones. */
-static const real rates[3] = {(real)1.1805916207174113e21, (real)34359738368.0, @one@};
+static const real rates[3] = {(real)1.1805916207174113e21, (real)34359738368.0, (real)1.0};
 /* Rates that differ by so much show what grows in proportion. It is no power of two, so that rounding shows as well. */
 static const real faster = (real)3.0;
 /* What is in proportion to the rates is so to this share. */
-static const real in_proportion = @jump_in_proportion@;
+static const real in_proportion = LGM_JUMP_IN_PROPORTION;
 /* What is limited loses more than this share where the rates grow by the factor above; a square root keeps 0.58. */
 static const real limited = (real)0.9;
 /* What grows without bounds beside the rates grows by more than this where these grow by the factor above. */
@@ -28,10 +26,10 @@ static const real growing = (real)1.5;
 static const real endless = (real)1e9;
 /* The tolerance of the way, as a share of that of the run and at most and least. */
 static const real finer = (real)1e-2;
-static const real coarsest = @jump_coarsest@;
-static const real finest = @jump_finest@;
+static const real coarsest = LGM_JUMP_COARSEST;
+static const real finest = LGM_JUMP_FINEST;
 /* The ends of two ways are the same within so many tolerances. */
-static const real same = @jump_same@;
+static const real same = LGM_JUMP_SAME;
 /* Nothing of a state is smaller than this share of the largest one of its kind. */
 static const real of_kind = (real)1e-9;
 /* So many differences of slopes that rounding makes are allowed of a state. */
@@ -39,9 +37,6 @@ static const real roughness = (real)100.0;
 /* The first part of the way, and the shortest. */
 static const real first_part = (real)(1.0 / 64.0);
 static const real shortest = (real)1e-14;
-
-/* States of one kind have the same number. */
-static const int kinds[@name@_ROOM(@name@_STATES)] = {@state_kinds@};
 
 static void copy(real to[], const real from[], int count) {
     for (int at = 0; at < count; at++) {
@@ -54,15 +49,15 @@ static real larger(real a, real b) {
 }
 
 /* The inputs and their rates at a share of the way. On the bent one, every other input is ahead. */
-static void inputs_at(@name@_jump *jump, real share) {
-    for (int at = 0; at < @name@_INPUTS; at++) {
+static void inputs_at(lgm_jump *jump, real share) {
+    for (int at = 0; at < LGM_INPUTS; at++) {
         real done = share;
-        real rate = @one@;
+        real rate = (real)1.0;
         if (jump->is_bent != 0 && jump->order[at] % 2 == 0) {
-            done = @half@ * (share + share * share);
-            rate = @half@ + share;
+            done = (real)0.5 * (share + share * share);
+            rate = (real)0.5 + share;
         } else if (jump->is_bent != 0) {
-            done = @half@ * share * ((real)3.0 - share);
+            done = (real)0.5 * share * ((real)3.0 - share);
             rate = (real)1.5 - share;
         }
         jump->u[at] = jump->before[at] + done * jump->step[at];
@@ -72,43 +67,43 @@ static void inputs_at(@name@_jump *jump, real share) {
 
 /* The right sides at a point with so many times the rates of the way, where the loops have a solution near the last one with these
  * rates. */
-static @name@_status evaluate(@name@_run *run, int with, const real x[], real factor, real right[]) {
-    @name@_jump *const jump = &run->jump;
-    @name@_status status;
+static lgm_status evaluate(lgm_run *run, int with, const real x[], real factor, real right[]) {
+    lgm_jump *const jump = &run->jump;
+    lgm_status status;
     (void)with;
-    for (int at = 0; at < @name@_INPUTS; at++) {
+    for (int at = 0; at < LGM_INPUTS; at++) {
         jump->fast_du[at] = factor * jump->du[at];
     }
-@if loops@
-    copy(run->model.w, jump->unknowns[with], @name@_UNKNOWNS);
+#if LGM_UNKNOWNS
+    copy(run->model.w, jump->unknowns[with], LGM_UNKNOWNS);
     run->model.is_solved = 1;
-@end@
-    status = @name@_rhs(&run->model, jump->t, x, jump->u, jump->fast_du, right);
-@if loops@
-    if (status == @name@_OK) {
-        copy(jump->unknowns[with], run->model.w, @name@_UNKNOWNS);
+#endif
+    status = lgm_rhs(&run->model, jump->t, x, jump->u, jump->fast_du, right);
+#if LGM_UNKNOWNS
+    if (status == LGM_OK) {
+        copy(jump->unknowns[with], run->model.w, LGM_UNKNOWNS);
     }
-@end@
+#endif
     return status;
 }
 
-static @name@_status lose(@name@_jump *jump, int why, int state) {
+static lgm_status lose(lgm_jump *jump, int why, int state) {
     jump->lost = why;
     jump->state = state;
-    return @name@_JUMP_NOT_KNOWN;
+    return LGM_JUMP_NOT_KNOWN;
 }
 
 /* Notes a state's size, which is the largest of its kind or not. */
-static void note_size(@name@_jump *jump, int at, real size) {
-    jump->largest[kinds[at]] = larger(jump->largest[kinds[at]], size);
+static void note_size(lgm_jump *jump, int at, real size) {
+    jump->largest[lgm_state_kinds[at]] = larger(jump->largest[lgm_state_kinds[at]], size);
 }
 
 /* The largest of each kind that was seen. */
-static void measure_kinds(@name@_jump *jump) {
-    for (int at = 0; at < @name@_STATES; at++) {
-        jump->largest[at] = @zero@;
+static void measure_kinds(lgm_jump *jump) {
+    for (int at = 0; at < LGM_STATES; at++) {
+        jump->largest[at] = (real)0.0;
     }
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         note_size(jump, at, jump->sizes[at]);
     }
 }
@@ -120,64 +115,64 @@ typedef struct {
     real rounding;
 } slopes;
 
-static slopes slopes_of(const @name@_jump *jump, int at) {
+static slopes slopes_of(const lgm_jump *jump, int at) {
     const real rate = rates[jump->rate];
     const real slower = faster * rate;
     const real fastest = faster * faster * rate;
     slopes found;
     found.slow = (jump->right[1][at] - jump->right[0][at]) / (slower - rate);
     found.fast = (jump->right[2][at] - jump->right[1][at]) / (fastest - slower);
-    found.rounding = @epsilon@ * @fabs@(jump->right[2][at]) / slower;
+    found.rounding = LGM_EPSILON * lgm_fabs(jump->right[2][at]) / slower;
     return found;
 }
 
 static int is_proportional(slopes found) {
-    return @fabs@(found.fast - found.slow) <= in_proportion * @fabs@(found.fast) + (real)4.0 * found.rounding;
+    return lgm_fabs(found.fast - found.slow) <= in_proportion * lgm_fabs(found.fast) + (real)4.0 * found.rounding;
 }
 
 /* The limits of the slopes of all states, with the noise that rounding makes of them. */
-static @name@_status limit(@name@_jump *jump, real dx[], real noise[]) {
-    real most = @zero@;
+static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
+    real most = (real)0.0;
     measure_kinds(jump);
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         const slopes found = slopes_of(jump, at);
         if (is_proportional(found)) {
-            note_size(jump, at, @fabs@(found.fast));
+            note_size(jump, at, lgm_fabs(found.fast));
         }
-        most = larger(most, jump->largest[kinds[at]]);
+        most = larger(most, jump->largest[lgm_state_kinds[at]]);
     }
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         const slopes found = slopes_of(jump, at);
-        const real apart = @fabs@(found.fast - found.slow);
-        const real size = (jump->largest[kinds[at]] > @zero@) ? jump->largest[kinds[at]] : most;
-        dx[at] = @zero@;
+        const real apart = lgm_fabs(found.fast - found.slow);
+        const real size = (jump->largest[lgm_state_kinds[at]] > (real)0.0) ? jump->largest[lgm_state_kinds[at]] : most;
+        dx[at] = (real)0.0;
         if (is_proportional(found)) {
             dx[at] = found.fast;
             noise[at] = larger(noise[at], (apart < found.rounding) ? apart : found.rounding);
             continue;
         }
-        if (@fabs@(found.fast) > growing * @fabs@(found.slow) && @fabs@(found.fast) > endless * size) {
+        if (lgm_fabs(found.fast) > growing * lgm_fabs(found.slow) && lgm_fabs(found.fast) > endless * size) {
             return lose(jump, (jump->rate == 0) ? ENDLESS : NO_WAY, at);
         }
         /* Slow ramps do not show what becomes of it. */
         if (jump->rate > 0) {
             return lose(jump, NO_WAY, at);
         }
-        if (@fabs@(found.fast) > limited * @fabs@(found.slow)) {
+        if (lgm_fabs(found.fast) > limited * lgm_fabs(found.slow)) {
             dx[at] = found.fast;
             noise[at] = larger(noise[at], apart);
         }
     }
-    return @name@_OK;
+    return LGM_OK;
 }
 
 /* What the states grow by for the share of the way. */
-static @name@_status slope(@name@_run *run, real share, const real x[], real dx[], real noise[]) {
-    @name@_jump *const jump = &run->jump;
+static lgm_status slope(lgm_run *run, real share, const real x[], real dx[], real noise[]) {
+    lgm_jump *const jump = &run->jump;
     real factor = rates[jump->rate];
     inputs_at(jump, share);
     for (int with = 0; with < 3; with++) {
-        if (evaluate(run, with, x, factor, jump->right[with]) != @name@_OK) {
+        if (evaluate(run, with, x, factor, jump->right[with]) != LGM_OK) {
             return lose(jump, NO_WAY, 0);
         }
         factor *= faster;
@@ -185,44 +180,44 @@ static @name@_status slope(@name@_run *run, real share, const real x[], real dx[
     return limit(jump, dx, noise);
 }
 
-static @name@_status along(void *context, real share, const real x[], real dx[]) {
-    @name@_run *const run = (@name@_run *)context;
+static lgm_status along(void *context, real share, const real x[], real dx[]) {
+    lgm_run *const run = (lgm_run *)context;
     return slope(run, share, x, dx, run->jump.noise);
 }
 
 /* Solves the loops where the way is without an impulse, and leaves them so. */
-static void still(@name@_run *run) {
-    @name@_jump *const jump = &run->jump;
+static void still(lgm_run *run) {
+    lgm_jump *const jump = &run->jump;
     inputs_at(jump, jump->way.t);
     /* What has no value there shows with the rates as well, or does not matter. */
-    (void)evaluate(run, 3, jump->way.x, @zero@, jump->right[0]);
+    (void)evaluate(run, 3, jump->way.x, (real)0.0, jump->right[0]);
 }
 
 /* The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the unknowns
  * of the loops are near 0 rather than where they are after the steps. */
-static @name@_status begin(@name@_run *run) {
-    @name@_jump *const jump = &run->jump;
-    @name@_dopri5 *const way = &jump->way;
+static lgm_status begin(lgm_run *run) {
+    lgm_jump *const jump = &run->jump;
+    lgm_dopri5 *const way = &jump->way;
     int why = NO_WAY;
     int state = 0;
     for (jump->rate = 0; jump->rate < 3; jump->rate++) {
-@if loops@
+#if LGM_UNKNOWNS
         /* Where the loops were solved last, and where they are looked for at first; -1 stands for the former. */
         const int first = (jump->is_begun != 0) ? -1 : 0;
         const int last = (jump->is_begun != 0) ? 0 : 5;
         for (int guess = first; guess < last; guess++) {
             for (int with = 0; with < 4; with++) {
-                copy(jump->unknowns[with], (guess < 0) ? jump->begun : @name@_loop_guesses + guess * @name@_UNKNOWNS, @name@_UNKNOWNS);
+                copy(jump->unknowns[with], (guess < 0) ? jump->begun : lgm_loop_guesses + guess * LGM_UNKNOWNS, LGM_UNKNOWNS);
             }
-@else@
+#else
         {
-@end@
+#endif
             still(run);
-            for (int at = 0; at < @name@_STATES; at++) {
-                jump->noise[at] = @zero@;
+            for (int at = 0; at < LGM_STATES; at++) {
+                jump->noise[at] = (real)0.0;
             }
-            if (slope(run, @zero@, way->x, way->slope[0], jump->noise) == @name@_OK) {
-                return @name@_OK;
+            if (slope(run, (real)0.0, way->x, way->slope[0], jump->noise) == LGM_OK) {
+                return LGM_OK;
             }
             if (jump->lost != NO_WAY) {
                 why = jump->lost;
@@ -234,25 +229,25 @@ static @name@_status begin(@name@_run *run) {
 }
 
 /* What is allowed of the error of a state to which rounding may add so much; the largest of each kind must be known. */
-static real allowed(const @name@_jump *jump, int at, real noise) {
-    const real size = larger(jump->sizes[at], of_kind * jump->largest[kinds[at]]);
-    return jump->tolerance * size + roughness * noise + @least@;
+static real allowed(const lgm_jump *jump, int at, real noise) {
+    const real size = larger(jump->sizes[at], of_kind * jump->largest[lgm_state_kinds[at]]);
+    return jump->tolerance * size + roughness * noise + LGM_LEAST;
 }
 
 /* The error of the part that was tried, in units of what is allowed. */
-static real excess_of(@name@_jump *jump, real length) {
-    const @name@_dopri5 *const way = &jump->way;
-    real excess = @zero@;
-    for (int at = 0; at < @name@_STATES; at++) {
-        jump->sizes[at] = larger(jump->sizes[at], @fabs@(way->trial[at]));
+static real excess_of(lgm_jump *jump, real length) {
+    const lgm_dopri5 *const way = &jump->way;
+    real excess = (real)0.0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        jump->sizes[at] = larger(jump->sizes[at], lgm_fabs(way->trial[at]));
         for (int stage = 0; stage < 7; stage++) {
-            jump->sizes[at] = larger(jump->sizes[at], @fabs@(length * way->slope[stage][at]));
+            jump->sizes[at] = larger(jump->sizes[at], lgm_fabs(length * way->slope[stage][at]));
         }
     }
     measure_kinds(jump);
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         /* What rounding makes of a slope adds to the state in proportion to the length of the part. */
-        const real share = @name@_dopri5_difference(way, length, at) / allowed(jump, at, length * jump->noise[at]);
+        const real share = lgm_dopri5_difference(way, length, at) / allowed(jump, at, length * jump->noise[at]);
         /* What is no number is too much. */
         excess = (share <= excess) ? excess : share;
     }
@@ -260,74 +255,74 @@ static real excess_of(@name@_jump *jump, real length) {
 }
 
 /* Keeps what a part that fails may spoil, or takes it back. */
-static void keep(@name@_jump *jump) {
-    copy(jump->sizes_before, jump->sizes, @name@_STATES);
-@if loops@
+static void keep(lgm_jump *jump) {
+    copy(jump->sizes_before, jump->sizes, LGM_STATES);
+#if LGM_UNKNOWNS
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns_before[with], jump->unknowns[with], @name@_UNKNOWNS);
+        copy(jump->unknowns_before[with], jump->unknowns[with], LGM_UNKNOWNS);
     }
-@end@
+#endif
 }
 
-static void take_back(@name@_jump *jump) {
-    copy(jump->sizes, jump->sizes_before, @name@_STATES);
-@if loops@
+static void take_back(lgm_jump *jump) {
+    copy(jump->sizes, jump->sizes_before, LGM_STATES);
+#if LGM_UNKNOWNS
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns[with], jump->unknowns_before[with], @name@_UNKNOWNS);
+        copy(jump->unknowns[with], jump->unknowns_before[with], LGM_UNKNOWNS);
     }
-@end@
+#endif
 }
 
 /* Goes the whole way; the states at its end are in jump->way.x. */
-static @name@_status go(@name@_run *run, int is_bent) {
-    @name@_jump *const jump = &run->jump;
-    @name@_dopri5 *const way = &jump->way;
+static lgm_status go(lgm_run *run, int is_bent) {
+    lgm_jump *const jump = &run->jump;
+    lgm_dopri5 *const way = &jump->way;
     real length = first_part;
     jump->is_bent = is_bent;
-    way->t = @zero@;
-    copy(way->x, run->x, @name@_STATES);
-    for (int at = 0; at < @name@_STATES; at++) {
-        jump->sizes[at] = @fabs@(run->x[at]);
+    way->t = (real)0.0;
+    copy(way->x, run->x, LGM_STATES);
+    for (int at = 0; at < LGM_STATES; at++) {
+        jump->sizes[at] = lgm_fabs(run->x[at]);
     }
-    if (begin(run) != @name@_OK) {
-        return @name@_JUMP_NOT_KNOWN;
+    if (begin(run) != LGM_OK) {
+        return LGM_JUMP_NOT_KNOWN;
     }
-    for (int at = 0; at < @name@_STATES; at++) {
-        jump->added[at] = @zero@;
+    for (int at = 0; at < LGM_STATES; at++) {
+        jump->added[at] = (real)0.0;
     }
-    for (int part = 0; part < @name@_JUMP_PARTS; part++) {
-        real excess = HUGE_VAL@suffix@;
+    for (int part = 0; part < LGM_JUMP_PARTS; part++) {
+        real excess = LGM_INFINITE;
         real factor;
-        const int is_last = length >= @one@ - way->t;
-        length = is_last ? @one@ - way->t : length;
+        const int is_last = length >= (real)1.0 - way->t;
+        length = is_last ? (real)1.0 - way->t : length;
         keep(jump);
-        for (int at = 0; at < @name@_STATES; at++) {
-            jump->noise[at] = @zero@;
+        for (int at = 0; at < LGM_STATES; at++) {
+            jump->noise[at] = (real)0.0;
         }
-        if (@name@_dopri5_stages(way, along, run, length, way->t + length) == @name@_OK) {
+        if (lgm_dopri5_stages(way, along, run, length, way->t + length) == LGM_OK) {
             excess = excess_of(jump, length);
         } else if (jump->lost == ENDLESS) {
-            return @name@_JUMP_NOT_KNOWN;
+            return LGM_JUMP_NOT_KNOWN;
         }
-        if (excess <= @one@) {
-            way->t = is_last ? @one@ : way->t + length;
-            copy(way->x, way->trial, @name@_STATES);
-            copy(way->slope[0], way->slope[6], @name@_STATES);
-            for (int at = 0; at < @name@_STATES; at++) {
+        if (excess <= (real)1.0) {
+            way->t = is_last ? (real)1.0 : way->t + length;
+            copy(way->x, way->trial, LGM_STATES);
+            copy(way->slope[0], way->slope[6], LGM_STATES);
+            for (int at = 0; at < LGM_STATES; at++) {
                 jump->added[at] += length * jump->noise[at];
             }
             still(run);
             if (is_last) {
-                return @name@_OK;
+                return LGM_OK;
             }
         } else {
             take_back(jump);
         }
-        factor = (real)0.9 * @pow@(larger(excess, (real)1e-10), (real)-0.2);
+        factor = (real)0.9 * lgm_pow(larger(excess, (real)1e-10), (real)-0.2);
         /* Where the error is no number, so is the factor. */
         factor = (factor >= (real)0.1) ? factor : (real)0.1;
         length *= (factor < (real)4.0) ? factor : (real)4.0;
-        if (length < shortest * larger(way->t, @epsilon@)) {
+        if (length < shortest * larger(way->t, LGM_EPSILON)) {
             break;
         }
     }
@@ -335,14 +330,14 @@ static @name@_status go(@name@_run *run, int is_bent) {
 }
 
 /* Both ways. */
-static @name@_status go_twice(@name@_run *run) {
-    @name@_jump *const jump = &run->jump;
-    @name@_status status = go(run, 1);
-    copy(jump->other, jump->way.x, @name@_STATES);
-    status = (status == @name@_OK) ? go(run, 0) : status;
+static lgm_status go_twice(lgm_run *run) {
+    lgm_jump *const jump = &run->jump;
+    lgm_status status = go(run, 1);
+    copy(jump->other, jump->way.x, LGM_STATES);
+    status = (status == LGM_OK) ? go(run, 0) : status;
     measure_kinds(jump);
-    for (int at = 0; at < @name@_STATES && status == @name@_OK; at++) {
-        if (!(@fabs@(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at, jump->added[at]))) {
+    for (int at = 0; at < LGM_STATES && status == LGM_OK; at++) {
+        if (!(lgm_fabs(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at, jump->added[at]))) {
             jump->values[0] = jump->way.x[at];
             jump->values[1] = jump->other[at];
             status = lose(jump, OPEN, at);
@@ -351,44 +346,44 @@ static @name@_status go_twice(@name@_run *run) {
     return status;
 }
 
-@name@_status @name@_jump_go(@name@_run *run, const @name@_real step[], int is_start) {
-    @name@_jump *const jump = &run->jump;
-    @name@_status status;
+lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start) {
+    lgm_jump *const jump = &run->jump;
+    lgm_status status;
     int order = 0;
     const real tolerance = finer * run->solver.rtol;
     jump->tolerance = (tolerance < coarsest) ? larger(tolerance, finest) : coarsest;
-    jump->t = @name@_run_inputs(run, run->t);
+    jump->t = lgm_run_inputs(run, run->t);
     (void)is_start;
-    for (int at = 0; at < @name@_INPUTS; at++) {
-        order += (step[at] != @zero@);
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        order += (step[at] != (real)0.0);
         jump->order[at] = order;
         jump->step[at] = step[at];
         jump->before[at] = run->held[at];
     }
-@if loops@
+#if LGM_UNKNOWNS
     jump->is_begun = (is_start == 0 && run->model.is_solved != 0);
-    copy(jump->begun, run->model.w, @name@_UNKNOWNS);
+    copy(jump->begun, run->model.w, LGM_UNKNOWNS);
     /* What a step does may be of any size. */
-    run->model.small = @zero@;
-@end@
-@if branches@
+    run->model.small = (real)0.0;
+#endif
+#if LGM_BRANCHES
     run->model.is_frozen = 0;
-@end@
+#endif
     status = go_twice(run);
-@if loops@
-    run->model.small = @loop_absolute@;
-@end@
-@if branches@
-    if (status == @name@_OK) {
-        copy(run->branch.unknowns, run->model.w, @name@_UNKNOWNS);
+#if LGM_UNKNOWNS
+    run->model.small = LGM_LOOP_ABSOLUTE;
+#endif
+#if LGM_BRANCHES
+    if (status == LGM_OK) {
+        copy(run->branch.unknowns, run->model.w, LGM_UNKNOWNS);
     }
-@end@
+#endif
     return status;
 }
 
-void @name@_jump_cause(const @name@_run *run, char text[], size_t size) {
-    const @name@_jump *const jump = &run->jump;
-    const char *const state = @name@_state_names[jump->state];
+void lgm_jump_cause(const lgm_run *run, char text[], size_t size) {
+    const lgm_jump *const jump = &run->jump;
+    const char *const state = lgm_state_names[jump->state];
     switch (jump->lost) {
     case ENDLESS:
         (void)snprintf(text, size, "an input steps, and there is no bound of what that adds to `%s`", state);
@@ -402,3 +397,5 @@ void @name@_jump_cause(const @name@_run *run, char text[], size_t size) {
         break;
     }
 }
+
+#endif

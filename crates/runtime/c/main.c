@@ -1,22 +1,19 @@
-/* Runs @model@ over time and writes the rows of `lgm simulate` as CSV.
+/* Runs a model over time and writes the rows of `lgm simulate` as CSV.
  *
- * @origin@
- *
- * usage: @program@ [--stop T] [--start T] [--points N] [--rtol R] [--atol A] [PARAMETER=VALUE]..
+ * usage: PROGRAM [--stop T] [--start T] [--points N] [--rtol R] [--atol A] [PARAMETER=VALUE]..
  */
-#include "@name@_names.h"
-#include "@name@_run.h"
+#include "lgm_names.h"
+#include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef @name@_real real;
-
-static real plan_start = @plan_start@;
-static real plan_stop = @plan_stop@;
-static int plan_points = @plan_points@;
+static real plan_start = LGM_PLAN_START;
+static real plan_stop = LGM_PLAN_STOP;
+static int plan_points = LGM_PLAN_POINTS;
 
 /* The time of a row. The last row is exactly at the stop. */
 static real row_time(int row) {
@@ -27,9 +24,9 @@ static real row_time(int row) {
 }
 
 /* One run; the sizes of large models are too much for a stack. */
-static @name@_run run;
-static real between[@name@_ROOM(@name@_STATES)];
-static real outputs[@name@_ROOM(@name@_OUTPUTS)];
+static lgm_run run;
+static real between[LGM_ROOM(LGM_STATES)];
+static real outputs[LGM_ROOM(LGM_OUTPUTS)];
 /* Where the run was last: the time and states that a failure is reported for. */
 static real last_time;
 static const real *last_states;
@@ -50,48 +47,48 @@ static void print_number(real value) {
     (void)fputs(text, stdout);
 }
 
-static @name@_status print_row(real t, const real x[]) {
-    const @name@_status status = @name@_run_outputs(&run, t, x, outputs);
+static lgm_status print_row(real t, const real x[]) {
+    const lgm_status status = lgm_run_outputs(&run, t, x, outputs);
     last_time = t;
     last_states = x;
-    if (status != @name@_OK) {
+    if (status != LGM_OK) {
         return status;
     }
     print_number(t);
-    for (int at = 0; at < @name@_OUTPUTS; at++) {
+    for (int at = 0; at < LGM_OUTPUTS; at++) {
         (void)fputc(',', stdout);
         print_number(outputs[at]);
     }
-    for (int at = 0; at < @name@_STATE_COLUMNS; at++) {
+    for (int at = 0; at < LGM_STATE_COLUMNS; at++) {
         (void)fputc(',', stdout);
-        print_number(x[@name@_column_states[at]]);
+        print_number(x[lgm_column_states[at]]);
     }
     (void)fputc('\n', stdout);
-    return @name@_OK;
+    return LGM_OK;
 }
 
-static @name@_status simulate(void) {
+static lgm_status simulate(void) {
     int row = 1;
-    @name@_status status = @name@_run_begin(&run, plan_start, plan_stop, NULL);
-    if (status == @name@_OK) {
+    lgm_status status = lgm_run_begin(&run, plan_start, plan_stop, NULL);
+    if (status == LGM_OK) {
         status = print_row(run.t, run.x);
     }
-    while (status == @name@_OK && run.t < plan_stop) {
+    while (status == LGM_OK && run.t < plan_stop) {
         last_time = run.t;
         last_states = run.x;
-        status = @name@_run_step(&run, plan_stop);
-        while (status == @name@_OK && row < plan_points && row_time(row) < run.t - @rounding@ * @fabs@(run.t)) {
-            @name@_dopri5_dense(&run.solver, row_time(row), between);
+        status = lgm_run_step(&run, plan_stop);
+        while (status == LGM_OK && row < plan_points && row_time(row) < run.t - LGM_ROUNDING * lgm_fabs(run.t)) {
+            lgm_dopri5_dense(&run.solver, row_time(row), between);
             status = print_row(row_time(row), between);
             row++;
         }
-        if (status == @name@_OK && run.t >= @name@_run_bound(&run)) {
+        if (status == LGM_OK && run.t >= lgm_run_bound(&run)) {
             last_time = run.t;
             last_states = run.x;
-            @name@_run_hold(&run);
-            status = @name@_run_pass(&run);
+            lgm_run_hold(&run);
+            status = lgm_run_pass(&run);
             /* At the instant of a step the values after it hold. */
-            while (status == @name@_OK && row < plan_points && row_time(row) <= run.t + @rounding@ * @fabs@(run.t)) {
+            while (status == LGM_OK && row < plan_points && row_time(row) <= run.t + LGM_ROUNDING * lgm_fabs(run.t)) {
                 status = print_row(row_time(row), run.x);
                 row++;
             }
@@ -111,31 +108,31 @@ static double number_of(const char *text, const char *what) {
     return value;
 }
 
-static void set_parameter(@name@_parameters *parameters, const char *argument) {
+static void set_parameter(lgm_parameters *parameters, const char *argument) {
     const char *const sign = strrchr(argument, '=');
     if (sign != NULL) {
         const size_t length = (size_t)(sign - argument);
-        for (int at = 0; at < @name@_PARAMETERS; at++) {
-            const char *const name = @name@_parameter_names[at];
+        for (int at = 0; at < LGM_PARAMETERS; at++) {
+            const char *const name = lgm_parameter_names[at];
             if (strlen(name) == length && strncmp(name, argument, length) == 0) {
-                *@name@_parameter(parameters, at) = (real)number_of(sign + 1, name);
+                *lgm_parameter(parameters, at) = (real)number_of(sign + 1, name);
                 return;
             }
         }
     }
     (void)fprintf(stderr, "`%s` sets no parameter; they are:\n", argument);
-    for (int at = 0; at < @name@_PARAMETERS; at++) {
-        (void)fprintf(stderr, "  %s\n", @name@_parameter_names[at]);
+    for (int at = 0; at < LGM_PARAMETERS; at++) {
+        (void)fprintf(stderr, "  %s\n", lgm_parameter_names[at]);
     }
     exit(2);
 }
 
 int main(int count, char **arguments) {
-    static @name@_parameters parameters;
-    @name@_status status;
-    run.solver.rtol = @plan_rtol@;
-    run.solver.atol = @plan_atol@;
-    @name@_defaults(&parameters);
+    static lgm_parameters parameters;
+    lgm_status status;
+    run.solver.rtol = LGM_PLAN_RTOL;
+    run.solver.atol = LGM_PLAN_ATOL;
+    lgm_defaults(&parameters);
     for (int at = 1; at < count; at++) {
         const char *const word = arguments[at];
         if (strncmp(word, "--", 2) == 0 && at + 1 < count) {
@@ -163,19 +160,19 @@ int main(int count, char **arguments) {
         (void)fputs("write --stop T: the model does not say how long it is to run\n", stderr);
         return 2;
     }
-    for (int at = 0; at < 1 + @name@_OUTPUTS + @name@_STATE_COLUMNS; at++) {
-        (void)printf("%s%s", (at > 0) ? "," : "", @name@_column_names[at]);
+    for (int at = 0; at < 1 + LGM_OUTPUTS + LGM_STATE_COLUMNS; at++) {
+        (void)printf("%s%s", (at > 0) ? "," : "", lgm_column_names[at]);
     }
     (void)fputc('\n', stdout);
     last_time = plan_start;
     last_states = run.x;
-    status = @name@_init(&run.model, &parameters, run.x);
-    if (status == @name@_OK) {
+    status = lgm_init(&run.model, &parameters, run.x);
+    if (status == LGM_OK) {
         status = simulate();
     }
-    if (status != @name@_OK) {
+    if (status != LGM_OK) {
         char cause[256];
-        @name@_run_cause(&run, status, last_time, last_states, cause, sizeof cause);
+        lgm_run_cause(&run, status, last_time, last_states, cause, sizeof cause);
         (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)last_time, cause);
         return 1;
     }

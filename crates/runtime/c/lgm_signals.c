@@ -1,49 +1,40 @@
-/* The default signals of the inputs of @model@, and where they or the equations step or bend.
- *
- * @origin@
- */
-#include "@name@_signals.h"
+/* The default signals of the inputs, and where they or the equations step or bend. */
+#include "lgm_signals.h"
+#include "lgm_numbers.h"
 
 #include <math.h>
 
-#ifdef __cplusplus
-#define RESTRICT
-#else
-#define RESTRICT restrict
-#endif
+#include "lgm_corners.h"
 
-typedef @name@_real real;
-
-@helpers@@programs@
-void @name@_inputs(@name@_model *model, @name@_real t, @name@_real u[], @name@_real du[]) {
-    real both[@name@_ROOM(2 * @name@_INPUTS)];
+void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]) {
+    real both[LGM_ROOM(2 * LGM_INPUTS)];
     (void)model; (void)t;
-    both[0] = @zero@;
-    @inputs_call@
-    for (int at = 0; at < @name@_INPUTS; at++) {
+    both[0] = (real)0.0;
+    system_inputs(model, t, both);
+    for (int at = 0; at < LGM_INPUTS; at++) {
         u[at] = both[at];
-        du[at] = both[@name@_INPUTS + at];
+        du[at] = both[LGM_INPUTS + at];
     }
 }
 
-@if phases@
+#if LGM_PHASES
 /* The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time. */
-static real fastest(@name@_model *model, real start, real stop) {
-    enum { PHASES = @phases@, COARSE = 1000 };
-    real largest = @zero@;
+static real fastest(lgm_model *model, real start, real stop) {
+    enum { PHASES = LGM_PHASES, COARSE = 1000 };
+    real largest = (real)0.0;
     real last[PHASES];
     real next[PHASES];
     (void)model;
     if (!(start < stop)) {
-        return @zero@;
+        return (real)0.0;
     }
     for (int sample = 0; sample <= COARSE; sample++) {
         const real t = start + (stop - start) * ((real)sample / (real)COARSE);
         (void)t;
-        @phases_call@
+        system_phases(model, t, next);
         for (int at = 0; at < PHASES; at++) {
-            if (sample > 0 && @fabs@(next[at] - last[at]) > largest) {
-                largest = @fabs@(next[at] - last[at]);
+            if (sample > 0 && lgm_fabs(next[at] - last[at]) > largest) {
+                largest = lgm_fabs(next[at] - last[at]);
             }
             last[at] = next[at];
         }
@@ -51,24 +42,24 @@ static real fastest(@name@_model *model, real start, real stop) {
     return largest * (real)COARSE / (stop - start);
 }
 
-@end@
-@name@_real @name@_longest_step(@name@_model *model, @name@_real start, @name@_real stop) {
-@if bounds_steps@
+#endif
+lgm_real lgm_longest_step(lgm_model *model, lgm_real start, lgm_real stop) {
+#if LGM_BOUNDS_STEPS
     const real rate = fastest(model, start, stop);
-    return (rate > @zero@ && isfinite(rate)) ? @largest_turn@ / rate : HUGE_VAL@suffix@;
-@else@
+    return (rate > (real)0.0 && isfinite(rate)) ? LGM_LARGEST_TURN / rate : LGM_INFINITE;
+#else
     (void)model; (void)start; (void)stop;
-    return HUGE_VAL@suffix@;
-@end@
+    return LGM_INFINITE;
+#endif
 }
 
-@if switches@
-enum { SWITCHES = @switches@, SAMPLES = 20000, INSIDE = 8 };
+#if LGM_SWITCHES
+enum { SWITCHES = LGM_SWITCHES, SAMPLES = 20000, INSIDE = 8 };
 
 /* The values that are constant between corners. */
-static void look(@name@_model *model, real t, real values[]) {
+static void look(lgm_model *model, real t, real values[]) {
     (void)model; (void)t;
-    @switches_call@
+    system_switches(model, t, values);
 }
 
 static int same(const real a[], const real b[]) {
@@ -82,25 +73,25 @@ static int same(const real a[], const real b[]) {
 }
 
 /* How many times as many samples the fastest oscillation needs. */
-static int refinement(@name@_model *model, real start, real stop) {
-@if phases@
-    const real needed = @ceil@(fastest(model, start, stop) * (stop - start) / @largest_turn@ / (real)SAMPLES);
-    return (needed > @one@) ? ((needed < @most_refined@) ? (int)needed : 64) : 1;
-@else@
+static int refinement(lgm_model *model, real start, real stop) {
+#if LGM_PHASES
+    const real needed = lgm_ceil(fastest(model, start, stop) * (stop - start) / LGM_LARGEST_TURN / (real)SAMPLES);
+    return (needed > (real)1.0) ? ((needed < (real)64.0) ? (int)needed : 64) : 1;
+#else
     (void)model; (void)start; (void)stop;
     return 1;
-@end@
+#endif
 }
 
 /* The first number after the change between two instants; `until` where there is none. */
-static real first_change(@name@_model *model, real from, real until) {
+static real first_change(lgm_model *model, real from, real until) {
     real at_from[SWITCHES];
     real at_middle[SWITCHES];
     real low = from;
     real high = until;
     look(model, from, at_from);
     for (;;) {
-        const real middle = low + (high - low) * @half@;
+        const real middle = low + (high - low) * (real)0.5;
         if (!(middle > low && middle < high)) {
             return high;
         }
@@ -114,15 +105,15 @@ static real first_change(@name@_model *model, real from, real until) {
 }
 
 /* Where something changes first between two instants, looked for at so many samples; HUGE_VAL where nothing does. */
-static real scan(@name@_model *model, real from, real until, real width, real origin) {
+static real scan(lgm_model *model, real from, real until, real width, real origin) {
     real values[SWITCHES];
     real reached[SWITCHES];
     real low = from;
-    real number = @floor@((from - origin) / width);
+    real number = lgm_floor((from - origin) / width);
     look(model, from, values);
     while (low < until) {
         real next = origin + number * width;
-        number += @one@;
+        number += (real)1.0;
         if (next <= low) {
             continue;
         }
@@ -133,35 +124,35 @@ static real scan(@name@_model *model, real from, real until, real width, real or
         }
         low = next;
     }
-    return HUGE_VAL@suffix@;
+    return LGM_INFINITE;
 }
-@end@
+#endif
 
-@name@_real @name@_next_corner(@name@_model *model, @name@_real start, @name@_real after, @name@_real stop) {
-    real found = HUGE_VAL@suffix@;
+lgm_real lgm_next_corner(lgm_model *model, lgm_real start, lgm_real after, lgm_real stop) {
+    real found = LGM_INFINITE;
     (void)model; (void)start; (void)after; (void)stop;
-@if instants@
+#if LGM_INSTANTS
     {
-        real instants[@instants@];
-        @instants_call@
-        for (int at = 0; at < @instants@; at++) {
+        real instants[LGM_INSTANTS];
+        system_instants(model, start, instants);
+        for (int at = 0; at < LGM_INSTANTS; at++) {
             if (instants[at] > after && instants[at] <= stop && instants[at] < found) {
                 found = instants[at];
             }
         }
     }
-@end@
-@if switches@
+#endif
+#if LGM_SWITCHES
     if (after < stop) {
         const real first = (after > start) ? after : start;
-        const real begin = (after < start) ? @nextafter@(start, -HUGE_VAL@suffix@) : first;
+        const real begin = (after < start) ? lgm_nextafter(start, -LGM_INFINITE) : first;
         const real width = (stop - start) / ((real)SAMPLES * (real)refinement(model, start, stop));
-        real until = (found < stop) ? @nextafter@(found, -HUGE_VAL@suffix@) : stop;
+        real until = (found < stop) ? lgm_nextafter(found, -LGM_INFINITE) : stop;
         const real coarse = scan(model, begin, until, width, start);
         found = (coarse < found) ? coarse : found;
         /* What changes within the piece that is there now. */
         for (int round = 0; round < 3; round++) {
-            until = (found < stop) ? @nextafter@(found, -HUGE_VAL@suffix@) : stop;
+            until = (found < stop) ? lgm_nextafter(found, -LGM_INFINITE) : stop;
             if (until > first) {
                 const real fine = scan(model, first, until, (until - first) / (real)INSIDE, first);
                 if (!(fine < found)) {
@@ -171,34 +162,32 @@ static real scan(@name@_model *model, real from, real until, real width, real or
             }
         }
     }
-@end@
+#endif
     return found;
 }
 
-void @name@_conditions(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
-    const @name@_real du[], @name@_real values[]) {
+void lgm_conditions(lgm_model *model, lgm_real t, const lgm_real x[], const lgm_real u[],
+    const lgm_real du[], lgm_real values[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du; (void)values;
-@if conditions_call@
+#if LGM_CONDITIONS
     {
-        static const int jumping[@name@_CONDITIONS] = {@jumping@};
-        real crossings[@crossings@];
-        @conditions_call@
-        for (int at = 0; at < @name@_CONDITIONS; at++) {
-            values[at] = crossings[jumping[at]];
+        real crossings[LGM_CROSSINGS];
+        system_crossings(model, t, x, u, du, LGM_UNKNOWNS_OF(model), crossings);
+        for (int at = 0; at < LGM_CONDITIONS; at++) {
+            values[at] = crossings[lgm_jumping_places[at]];
         }
     }
-@end@
+#endif
 }
-@if bends@
+#if LGM_BENDS
 
-void @name@_bends(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[], const @name@_real du[],
-    @name@_real values[]) {
-    static const int bending[@name@_BENDS] = {@bending@};
-    real crossings[@crossings@];
+void lgm_bends(lgm_model *model, lgm_real t, const lgm_real x[], const lgm_real u[], const lgm_real du[],
+    lgm_real values[]) {
+    real crossings[LGM_CROSSINGS];
     (void)model; (void)t; (void)x; (void)u; (void)du;
-    @bends_call@
-    for (int at = 0; at < @name@_BENDS; at++) {
-        values[at] = crossings[bending[at]];
+    system_crossings(model, t, x, u, du, LGM_UNKNOWNS_OF(model), crossings);
+    for (int at = 0; at < LGM_BENDS; at++) {
+        values[at] = crossings[lgm_bending_places[at]];
     }
 }
-@end@
+#endif

@@ -1,0 +1,30 @@
+/* The user's names of the columns that a run writes, and of its parameters. */
+#ifndef LGM_NAMES_H
+#define LGM_NAMES_H
+
+#include "lgm_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The line that names the columns: the time, the outputs, the states. */
+extern const char *const lgm_column_names[1 + LGM_OUTPUTS + LGM_STATE_COLUMNS];
+/* The state of each column of a state. */
+extern const int lgm_column_states[LGM_ROOM(LGM_STATE_COLUMNS)];
+/* The name of each entry of each parameter, in order of declaration. */
+extern const char *const lgm_parameter_names[LGM_ROOM(LGM_PARAMETERS)];
+
+/* The names of the states and of the outputs, and the element whose algebraic loop each unknown belongs to. */
+extern const char *const lgm_state_names[LGM_ROOM(LGM_STATES)];
+extern const char *const lgm_output_names[LGM_ROOM(LGM_OUTPUTS)];
+extern const char *const lgm_loop_names[LGM_ROOM(LGM_UNKNOWNS)];
+
+/* An entry of the parameters by its place in that order. */
+lgm_real *lgm_parameter(lgm_parameters *parameters, int entry);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,212 @@
+/* Runs over time: its inputs, the corners at which something steps or bends, and steps of controlled length between
+ * them.
+ *
+ * For programs that run the model by itself. A run is one struct of plain numbers: to copy it is to keep where the run is.
+ */
+#ifndef LGM_RUN_H
+#define LGM_RUN_H
+
+#include "lgm_dopri5.h"
+#include "lgm_signals.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if LGM_BRANCHES
+/* A point on the branch of solutions of the algebraic loops. */
+typedef struct {
+    lgm_real t;
+    lgm_real x[LGM_ROOM(LGM_STATES)];
+    lgm_real unknowns[LGM_UNKNOWNS];
+} lgm_anchor;
+
+/* The branch that a run follows (see lgm_branch.h). */
+typedef struct {
+    /* The unknowns where the run is, where its last step began, and where the way ends that was followed last. */
+    lgm_real unknowns[LGM_UNKNOWNS];
+    lgm_real before[LGM_UNKNOWNS];
+    lgm_real reached[LGM_UNKNOWNS];
+    /* Those that the solver came to by itself there. */
+    lgm_real last[LGM_UNKNOWNS];
+    /* The largest value of each unknown so far. */
+    lgm_real sizes[LGM_UNKNOWNS];
+    /* The unknowns at the end of the branch, and the first place that it does not reach. */
+    lgm_real end[LGM_UNKNOWNS];
+    lgm_real after;
+    /* Two points on the branch, the first one some way before the other. */
+    lgm_anchor anchors[2];
+    /* The time that was evaluated last: an earlier one belongs to another attempt at a step. */
+    lgm_real latest;
+    int is_begun;
+    /* Whether it is another's solver that makes the steps: then an indicator shows it the end of the branch. */
+    int is_exchanged;
+    /* Where the sign of the branch was positive last, and the inputs there. */
+    lgm_anchor sign;
+    lgm_real sign_u[LGM_ROOM(LGM_INPUTS)];
+    /* Working memory. */
+    lgm_real slopes[LGM_UNKNOWNS * LGM_UNKNOWNS];
+    int pivots[LGM_UNKNOWNS];
+    lgm_real direction[LGM_UNKNOWNS];
+    lgm_real trial[LGM_UNKNOWNS];
+    lgm_real next[LGM_UNKNOWNS];
+    lgm_real point[LGM_ROOM(LGM_STATES)];
+} lgm_branch;
+
+#endif
+#if LGM_JUMPS
+/* The way from before a step of the inputs to after it (see lgm_jump.h). */
+typedef struct {
+    /* Where it is, and its slopes; the time is the share of the steps that is made. */
+    lgm_dopri5 way;
+    /* The inputs before, by how much each steps, and its place among those that do. */
+    lgm_real before[LGM_ROOM(LGM_INPUTS)];
+    lgm_real step[LGM_ROOM(LGM_INPUTS)];
+    int order[LGM_ROOM(LGM_INPUTS)];
+    /* Whether some inputs are ahead of the others. */
+    int is_bent;
+    /* The instant, and the inputs and their rates at the point of the way that was evaluated last. */
+    lgm_real t;
+    lgm_real u[LGM_ROOM(LGM_INPUTS)];
+    lgm_real du[LGM_ROOM(LGM_INPUTS)];
+    lgm_real fast_du[LGM_ROOM(LGM_INPUTS)];
+    /* Which rate of the ramps is used, and the tolerance of the way. */
+    int rate;
+    lgm_real tolerance;
+    /* The largest that was seen of each state and of its way: now, and before the part that is tried. */
+    lgm_real sizes[LGM_ROOM(LGM_STATES)];
+    lgm_real sizes_before[LGM_ROOM(LGM_STATES)];
+    /* By how much rounding may make the slope of each state wrong in the part that is tried, and what that has added to it so far. */
+    lgm_real noise[LGM_ROOM(LGM_STATES)];
+    lgm_real added[LGM_ROOM(LGM_STATES)];
+    lgm_real largest[LGM_ROOM(LGM_STATES)];
+    /* The right sides with each of the rates, and where the other way ended. */
+    lgm_real right[3][LGM_ROOM(LGM_STATES)];
+    lgm_real other[LGM_ROOM(LGM_STATES)];
+#if LGM_UNKNOWNS
+    /* The unknowns of the loops with each of the rates, and without any: now, and before the part that is tried. */
+    lgm_real unknowns[4][LGM_UNKNOWNS];
+    lgm_real unknowns_before[4][LGM_UNKNOWNS];
+    /* Those before the steps, if the loops have been solved there. */
+    lgm_real begun[LGM_UNKNOWNS];
+    int is_begun;
+#endif
+    /* Why the states after the steps are not known, which of them it is, and two values that it may have. */
+    int lost;
+    int state;
+    lgm_real values[2];
+} lgm_jump;
+
+#endif
+#if LGM_BENDS
+/* Where laws bend within steps (see lgm_bends.h). */
+typedef struct {
+    /* On which side each condition is as far as the last step was looked at; 0 where it has none yet. */
+    lgm_real side[LGM_BENDS];
+    lgm_real values[LGM_BENDS];
+    /* Where the last step ended that stands, if its sides are known. */
+    lgm_real end;
+    int is_known;
+    /* How often in a row the last step was made again. */
+    int again;
+    /* The bend up to which the next step is made, and how long it was before. */
+    int has_target;
+    lgm_real target;
+    lgm_real length;
+    /* The right sides before, at and behind a bend. */
+    lgm_real rates[3][LGM_ROOM(LGM_STATES)];
+} lgm_bending;
+
+#endif
+typedef struct {
+    lgm_model model;
+    lgm_dopri5 solver;
+#if LGM_BENDS
+    lgm_bending bends;
+#endif
+#if LGM_BRANCHES
+    lgm_branch branch;
+#endif
+#if LGM_JUMPS
+    lgm_jump jump;
+#endif
+    /* Where the run is. */
+    lgm_real t;
+    lgm_real x[LGM_ROOM(LGM_STATES)];
+    /* The corners that it is between: no value from beyond them is used. HUGE_VAL where none comes. */
+    lgm_real from;
+    lgm_real to;
+    /* Corners are looked for between these; what is beyond is looked for when the run is there. */
+    lgm_real start;
+    lgm_real horizon;
+    /* The inputs and their rates at the point that was evaluated last. */
+    lgm_real u[LGM_ROOM(LGM_INPUTS)];
+    lgm_real du[LGM_ROOM(LGM_INPUTS)];
+    /* An input that is set has this value and rate instead of its default signal; where `is_line` holds, it moves from `since`
+     * on at that rate. */
+    int is_set[LGM_ROOM(LGM_INPUTS)];
+    lgm_real value[LGM_ROOM(LGM_INPUTS)];
+    lgm_real rate[LGM_ROOM(LGM_INPUTS)];
+    lgm_real since[LGM_ROOM(LGM_INPUTS)];
+    int is_line;
+    /* The inputs just before now (see lgm_run_hold). */
+    lgm_real held[LGM_ROOM(LGM_INPUTS)];
+    /* Whether the solver begins anew with the next step. */
+    int is_fresh;
+    /* The sides on which the conditions on states are. */
+    lgm_real side[LGM_ROOM(LGM_CONDITIONS)];
+    /* So many of them have changed, or branches ended, since this time, which is hardly before now. */
+    int changes;
+    lgm_real changed;
+    /* Working memory. */
+    lgm_real between[LGM_ROOM(LGM_STATES)];
+    lgm_real probe[LGM_ROOM(LGM_STATES)];
+#if LGM_MOVES
+    lgm_real moved[LGM_ROOM(LGM_STATES)];
+    lgm_real without[LGM_ROOM(LGM_STATES)];
+#endif
+} lgm_run;
+
+/* Begins at time t with the states x; corners are looked for up to `stop`. The model, x, the inputs that are set and the
+ * tolerances of the solver must be there. A step of the inputs at the start moves the states, but for those whose start the
+ * model gives or `given` marks, which may be NULL. */
+lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int given[]);
+
+/* Where the piece of the run ends that it is in: at a corner, or where further ones are to be looked for. */
+lgm_real lgm_run_bound(const lgm_run *run);
+
+/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, or the
+ * branch of solutions that the loops follow ends. Between its two ends, solver.before and t, lgm_dopri5_dense gives the
+ * states. */
+lgm_status lgm_run_step(lgm_run *run, lgm_real stop);
+
+/* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
+void lgm_run_hold(lgm_run *run);
+
+/* What a step of the inputs, from those held to those that are set now, does to the states; LGM_JUMP_NOT_KNOWN, and the states as
+ * they were, where that does not follow from the equations. */
+lgm_status lgm_run_jump(lgm_run *run);
+
+/* Goes from one piece to the next: does what the corner does to the states, as lgm_run_jump, and looks for the corner that
+ * follows. */
+lgm_status lgm_run_pass(lgm_run *run);
+
+/* Writes the inputs and their rates at a time within the piece into u and du; returns the time at which equations are to be
+ * evaluated: at the end of the piece, the branch before it still holds. */
+lgm_real lgm_run_inputs(lgm_run *run, lgm_real t);
+
+/* The time derivatives of the states, the outputs and the conditions at a point within the piece. */
+lgm_status lgm_run_rates(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real dx[]);
+lgm_status lgm_run_outputs(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real y[]);
+void lgm_run_conditions(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real values[]);
+
+/* Writes why a call failed at time t with states x, which element or variable is at fault, into text of `size` characters. */
+void lgm_run_cause(lgm_run *run, lgm_status status, lgm_real t, const lgm_real x[], char text[], size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+//! The lists of sources that emitted packages carry.
+
+use std::fs;
+use std::path::Path;
+use std::string::String;
+use std::vec::Vec;
+
+/// The files of a folder of this crate with what they hold, sorted.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.is_file()).map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        (String::from(name), fs::read_to_string(&path).unwrap())
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_module_is_carried() {
+    let mut expected = files("src");
+    expected.retain(|file| file.0 != "lib.rs");
+    let carried = crate::SOURCES.map(|(name, text)| (std::format!("{name}.rs"), String::from(text)));
+    assert_eq!(expected, carried);
+}
+
+#[test]
+fn every_c_source_is_carried_and_the_same_for_all_models() {
+    let programs = crate::C_PROGRAMS.into_iter().chain([crate::C_FIXED]);
+    let carried = crate::C_SOURCES.into_iter().chain(programs);
+    let mut carried: Vec<_> = carried
+        .map(|(name, text)| (String::from(name), String::from(text)))
+        .collect();
+    carried.sort();
+    assert_eq!(files("c"), carried);
+    for (name, text) in &carried {
+        assert!(!text.contains('@'), "{name}");
+    }
+}
+
+#[test]
+fn every_name_of_c_is_that_of_a_model() {
+    let prefix = crate::C_SOURCES.iter().find(|file| file.0 == "lgm_prefix.h").unwrap().1;
+    let numbers = crate::C_SOURCES
+        .iter()
+        .find(|file| file.0 == "lgm_numbers.h")
+        .unwrap()
+        .1;
+    let is_defined = |word: &str| {
+        let line = std::format!("#define {word} ");
+        prefix.contains(&line) || numbers.contains(&line)
+    };
+    let carried = crate::C_SOURCES
+        .into_iter()
+        .chain(crate::C_PROGRAMS)
+        .chain([crate::C_FIXED]);
+    for (name, text) in carried {
+        // Names of files are no names of the linker.
+        let lines = text
+            .lines()
+            .filter(|line| !line.contains("#include") && !line.contains(".h"));
+        for word in lines.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')) {
+            let is_file = crate::C_SOURCES
+                .iter()
+                .any(|file| file.0.starts_with(&std::format!("{word}.")));
+            assert!(
+                !word.starts_with("lgm_") || is_file || is_defined(word),
+                "{name}: {word}"
+            );
+        }
+    }
+}
